@@ -1,0 +1,1 @@
+"""Models of every file memeval reads or writes, with schema versions; nothing else."""

@@ -1,0 +1,169 @@
+"""What every record shares: strictness, canonical JSON, digests, schema versions and their upgrades."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from memeval.records.errors import BadInput, NewerSchema
+
+Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+"""A SHA-256 digest of uncompressed bytes, written ``sha256:`` and 64 hexadecimal digits."""
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+"""A name that is safe as a folder, in a URL and on every file system."""
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+"""A proportion in [0, 1]; percent is a matter of display only."""
+
+R = TypeVar("R", bound=BaseModel)
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+"""Turns the data of one schema version into the data of the next."""
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one JSON text that stands for ``value``: sorted keys, no spaces, no NaN, Unicode as it is."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def digest_bytes(data: bytes) -> Digest:
+    """Return the digest of ``data``."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def digest_of(value: Any) -> Digest:
+    """Return the digest of the canonical JSON of ``value``."""
+    return digest_bytes(canonical_json(value).encode())
+
+
+class Record(BaseModel):
+    """A frozen value with a closed set of fields."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
+
+    def data(self) -> dict[str, Any]:
+        """Return the record as plain JSON data."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Return the record as one line of canonical JSON."""
+        return canonical_json(self.data())
+
+    def digest(self) -> Digest:
+        """Return the digest of the record's canonical JSON."""
+        return digest_of(self.data())
+
+
+class Stored(Record):
+    """A record that is a file, or a row of one, and so names the version of its schema."""
+
+    SCHEMA: ClassVar[int] = 1
+    """The version this memeval writes."""
+
+    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {}
+    """Per older version, the function that lifts its data by one version."""
+
+    schema_version: int = 1
+    """Version of the schema this record was written with."""
+
+    @classmethod
+    def parse(cls, text: str | bytes, where: object) -> Self:
+        """Read one record from JSON text, upgrading what an older memeval wrote.
+
+        Args:
+            text: one JSON object.
+            where: the file, or ``file:line``, the text came from; named in refusals.
+
+        Raises:
+            NewerSchema: the text was written by a later memeval.
+            BadInput: the text is not such a record.
+        """
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(
+                f"not valid JSON ({error}).", where=where, remedy="Restore the file, or record a new run."
+            ) from None
+        if not isinstance(data, dict):
+            raise BadInput(f"expected a JSON object, found {type(data).__name__}.", where=where)
+        return cls.from_data(data, where)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any], where: object) -> Self:
+        """Read one record from plain JSON data; see :meth:`parse`."""
+        version = data.get("schema_version")
+        if not isinstance(version, int) or isinstance(version, bool):
+            raise BadInput(
+                f"{cls.__name__} without a schema_version.", where=where, remedy="It was not written by memeval."
+            )
+        if version > cls.SCHEMA:
+            raise NewerSchema(
+                f"{cls.__name__} has schema version {version}, and this memeval reads up to {cls.SCHEMA}.",
+                where=where,
+                remedy="Update memeval.",
+            )
+        for step in range(version, cls.SCHEMA):
+            upgrade = cls.UPGRADES.get(step)
+            if upgrade is None:
+                raise BadInput(f"{cls.__name__} has unknown schema version {version}.", where=where)
+            data = upgrade(data) | {"schema_version": step + 1}
+        return validated(cls, data, where)
+
+
+def validated(model: type[R], data: Any, where: object) -> R:
+    """Build ``model`` from plain JSON data, and turn a refusal into a sentence.
+
+    Args:
+        model: the record to build.
+        data: plain JSON data, as ``json.loads`` gives it.
+        where: the file, or ``file:line``, the data came from.
+
+    Raises:
+        BadInput: the data does not fit; the first misfit is named.
+    """
+    try:
+        return model.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        raise BadInput(misfit(model, error), where=where) from None
+
+
+def misfit(model: type[BaseModel], error: ValidationError) -> str:
+    """Return the first thing pydantic found wrong, as a sentence with a hint where a key is misspelt."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        name = str(first["loc"][-1])
+        near = difflib.get_close_matches(name, _field_names(model, first["loc"][:-1]), n=1)
+        return f"unknown key '{path}'." + (f" Did you mean '{near[0]}'?" if near else "")
+    if first["type"] == "missing":
+        return f"'{path}' is missing."
+    return f"'{path}': {first['msg']}."
+
+
+def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Return the field names of the record at ``path`` inside ``model`` (of ``model`` itself where it is unclear)."""
+    here: type[BaseModel] = model
+    for part in path:
+        field = here.model_fields.get(str(part))
+        if field is None:
+            continue
+        nested = [
+            kind
+            for kind in (field.annotation, *getattr(field.annotation, "__args__", ()))
+            if isinstance(kind, type) and issubclass(kind, BaseModel)
+        ]
+        if nested:
+            here = nested[0]
+    return list(here.model_fields)

@@ -1,0 +1,235 @@
+"""``run.json``: the small, reviewable head of a run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from memeval.records.base import Digest, Record, Slug, Stored, digest_of
+from memeval.records.scores import Scores
+from memeval.records.track import Redistribution, Track
+
+
+class SystemKind(StrEnum):
+    """Where a system comes from."""
+
+    CONTROL = "control"
+    """Shipped by memeval to calibrate tracks."""
+    SUBMISSION = "submission"
+    """A folder with a ``submission.toml``."""
+    FILE = "file"
+    """A file with an adapter class in it."""
+
+
+class View(StrEnum):
+    """Which sessions a system was shown."""
+
+    ALL = "all"
+    EVIDENCE = "evidence"
+    """Only those the key names; shipped controls alone may have this."""
+
+
+class SystemIdentity(Record):
+    """The system that ran."""
+
+    slug: Slug
+    """Its name in paths and URLs."""
+    name: str
+    """Its name for people; text from outside."""
+    version: str
+    """Its version; text from outside."""
+    kind: SystemKind
+    """Where it comes from."""
+    adapter_class: str
+    """The class that was loaded."""
+    submission_digest: Digest
+    """Digest of its files."""
+    environment_digest: Digest
+    """Digest of the interpreter and packages it ran with."""
+    view: View = View.ALL
+    """Which sessions it was shown."""
+    capabilities: tuple[str, ...] = ()
+    """The optional methods found."""
+    declared_models: tuple[str, ...] = ()
+    """Models it says it uses."""
+    parameters: dict[str, str | int | float | bool] = {}
+    """Its parameters."""
+
+
+class Isolation(StrEnum):
+    """What a system could reach while it ran."""
+
+    FILES_REACHABLE = "files reachable"
+    """Another process with a clean environment, and no sandbox around it."""
+
+
+class Harness(Record):
+    """The memeval that ran it."""
+
+    version: str
+    """Version of memeval."""
+    commit: str | None
+    """Commit of the checkout, where it ran from one."""
+    dirty: bool | None
+    """Whether the checkout had uncommitted changes."""
+    python: str
+    """Version of the interpreter."""
+    platform: str
+    """Operating system and machine."""
+    packages: dict[str, str]
+    """Versions of the packages that decide the numbers."""
+    argv: tuple[str, ...]
+    """The call, without paths of the machine."""
+
+
+class Percentiles(Record):
+    """Seconds of a phase, over its calls."""
+
+    calls: int
+    """How many calls."""
+    p50: float | None
+    """Median."""
+    p95: float | None
+    """95th percentile."""
+    total: float
+    """Sum."""
+
+
+class Phase(StrEnum):
+    """Where time and tokens go."""
+
+    TAKE_IN = "take_in"
+    SETTLE = "settle"
+    ASK = "ask"
+    READ = "read"
+
+
+class Timing(Record):
+    """When a run took place and how long its phases took. Never the same twice."""
+
+    started: str
+    """UTC start, ISO 8601."""
+    ended: str
+    """UTC end, ISO 8601."""
+    concurrency: int
+    """Scenarios in flight while it was measured."""
+    phases: dict[Phase, Percentiles]
+    """By phase; a phase that did not occur is left out."""
+
+
+class TokenSource(StrEnum):
+    """Who counted a run's context tokens."""
+
+    MEASURED = "measured"
+    """memeval, with the track's tokenizer."""
+    SELF_REPORTED = "self-reported"
+    """The system."""
+    NONE = "none"
+    """Nobody."""
+
+
+class Tokens(Record):
+    """Context tokens of a run."""
+
+    source: TokenSource
+    """Who counted."""
+    per_question: float | None
+    """Mean over the questions with a count; ``None`` where there is none."""
+    total: float | None
+    """Sum over the questions with a count."""
+
+
+class Cost(Record):
+    """Dollars of a run."""
+
+    usd: float | None
+    """``None`` where unknown."""
+    reason: str | None
+    """Why it is unknown."""
+
+
+class Coverage(Record):
+    """How much of the plan was done."""
+
+    planned: int
+    """Items planned by the track."""
+    done: int
+    """Items with a grade."""
+    limit: int | None = None
+    """The caller's own limit on items, where there was one."""
+
+    @property
+    def full(self) -> bool:
+        """Whether every planned item has a grade."""
+        return self.done == self.planned
+
+
+class FileDigest(Record):
+    """A file of the run."""
+
+    digest: Digest
+    """Digest of its uncompressed bytes."""
+    rows: int
+    """Its number of rows."""
+
+
+class Inputs(Record):
+    """What decides a run's answers. Its hash is the run's fingerprint: no clock, argv, concurrency, path or commit."""
+
+    track: Track
+    """The track."""
+    submission_digest: Digest
+    """The system's files."""
+    environment_digest: Digest
+    """The system's environment."""
+    parameters: dict[str, str | int | float | bool] = {}
+    """The system's parameters."""
+    declared_models: tuple[str, ...] = ()
+    """Models the system says it uses."""
+    view: View = View.ALL
+    """Which sessions the system is shown."""
+    limit: int | None = None
+    """The caller's own limit on items."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of all of it, 64 hexadecimal digits."""
+        return digest_of(self.data())[7:]
+
+
+class Run(Stored):
+    """The head of a sealed run. The rows lie beside it, and their digests are in it."""
+
+    VOLATILE: ClassVar[frozenset[str]] = frozenset({"run_id", "timing", "harness", "files"})
+    """Fields that differ between equal runs."""
+
+    run_id: str
+    """UTC start to the second, a dash, eight digits of the fingerprint."""
+    fingerprint: str
+    """Hash of all that decides the answers."""
+    track_id: str
+    """Id of the track."""
+    track: Track
+    """The track."""
+    system: SystemIdentity
+    """The system."""
+    redistribution: Redistribution
+    """Whether the benchmark's text may be published with the run."""
+    isolation: Isolation
+    """What the system could reach while it ran."""
+    harness: Harness
+    """The memeval that ran it."""
+    seeds: dict[str, int]
+    """Every seed in use."""
+    timing: Timing
+    """When, and how long. Not compared."""
+    tokens: Tokens
+    """Context tokens."""
+    cost: Cost
+    """Dollars."""
+    coverage: Coverage
+    """How much of the plan was done."""
+    scores: Scores
+    """Scores, computed from the grades."""
+    files: dict[str, FileDigest]
+    """The run's files, by name without ``.gz``."""

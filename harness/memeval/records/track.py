@@ -1,0 +1,88 @@
+"""A track: everything that must be equal before two numbers may be compared."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from memeval.records.base import Digest, Record, Share, digest_of
+
+
+class Redistribution(StrEnum):
+    """Whether a benchmark's text may be published."""
+
+    FULL = "full"
+    IDS = "ids"
+    """Only ids, digests, spans and scores may be."""
+
+
+class Limits(Record):
+    """What a system is allowed, per call. Part of the track: a longer limit is another track."""
+
+    load_seconds: float = 60.0
+    """Importing the adapter and making an instance."""
+    reset_seconds: float = 30.0
+    """``reset``."""
+    take_in_seconds: float = 60.0
+    """``ingest_session``, each."""
+    settle_seconds: float = 300.0
+    """``settle``."""
+    ask_seconds: float = 60.0
+    """``query`` or ``search``, each."""
+    reply_bytes: int = 4_000_000
+    """The longest reply to one call, in bytes of UTF-8."""
+
+
+class CategoryPlan(Record):
+    """One category of a benchmark, as planned."""
+
+    name: str
+    """The category."""
+    weight: Share
+    """Its share of the composite; weights of a benchmark sum to 1."""
+    items: int = Field(ge=0)
+    """Planned items: the fixed denominator."""
+    grader: str
+    """Name and version of the grader."""
+
+
+class Track(Record):
+    """Everything that must be equal before two numbers may be compared."""
+
+    benchmark: str
+    """Benchmark and version: ``deepmemeval@1``."""
+    data_digest: Digest
+    """Digest of the data the scenarios and keys were read from."""
+    parameters: dict[str, str | int] = {}
+    """Parameters of a generated benchmark, such as seed and size."""
+    protocol: str
+    """The way of asking and grading."""
+    tier: str
+    """The named choice of the data."""
+    categories: tuple[CategoryPlan, ...]
+    """What is planned, by category."""
+    reader: str
+    """Who answers: ``native``, or a reader with its version."""
+    judge: str
+    """The judge with its version: ``rules@1``."""
+    judge_endpoint: str | None = None
+    """Where a model judge is reached; ``None`` for the rule set."""
+    judge_label: str | None = None
+    """What the submitter calls a judge at an endpoint that is not its maker's."""
+    prompts: dict[str, Digest] = {}
+    """Digest of every prompt in use, by name."""
+    tokenizer: str
+    """What context tokens are counted with."""
+    limits: Limits
+    """What a system is allowed, per call."""
+
+    @property
+    def id(self) -> str:
+        """The track's id: twelve hexadecimal digits of the hash of its parts."""
+        return digest_of(self.data())[7:19]
+
+    @property
+    def planned(self) -> int:
+        """The number of planned items."""
+        return sum(category.items for category in self.categories)
