@@ -1,0 +1,73 @@
+# `make demo` needs Python >= 3.11 and nothing else. Everything made here lands in .venv/ or build/.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+RUNTIME := .venv/.runtime-stamp
+DEV := .venv/.dev-stamp
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq --progress-bar off -c requirements.lock
+
+export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/build/cache/hypothesis
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup demo demo-all serve test bench lint lock
+
+help:
+	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
+	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
+	@echo 'make serve     serve build/site on 127.0.0.1:8000'
+	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
+	@echo 'make bench     measure performance; the table is also in build/bench.json'
+	@echo 'make lint      ruff, mypy, import-linter, and drift of schemas and documentation'
+	@echo 'make setup     only set up .venv for development'
+	@echo 'make lock      compile requirements.lock again from pyproject.toml'
+
+setup: $(DEV)
+
+demo: $(RUNTIME)
+	@$(BIN)/python -m memeval.cli.demo
+
+demo-all: $(RUNTIME)
+	@$(BIN)/python -m memeval.cli.demo --all
+
+serve: $(RUNTIME)
+	@$(BIN)/memeval site serve
+
+test: $(DEV)
+	@$(BIN)/python tests/tools/install_tools.py
+	@$(BIN)/python -m pytest -n 2 --dist loadscope $(PYTEST_ARGS)
+
+bench: $(DEV)
+	@mkdir -p build
+	@$(BIN)/python -m bench
+
+lint: $(DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --cache-dir build/cache/import-linter
+	$(BIN)/memeval schema --check site/schemas
+	$(BIN)/python -m memeval.cli.reference --check
+
+# Takes the newest versions that pyproject.toml allows, for every Python and platform at once.
+lock: $(DEV)
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --upgrade --quiet \
+		--custom-compile-command 'make lock' -o requirements.lock
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo 'memeval: needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@echo 'Setting up .venv (once; about a minute)'
+	@$(PYTHON) -m venv .venv
+
+$(RUNTIME): pyproject.toml requirements.lock | $(BIN)/python
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+$(DEV): pyproject.toml requirements.lock | $(BIN)/python
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $(RUNTIME) $@

@@ -1,0 +1,1 @@
+"""Performance measurements: each is a ratio against a reference measured in the same run."""

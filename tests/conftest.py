@@ -1,0 +1,3 @@
+"""Fixtures and plugins that every test can use."""
+
+pytest_plugins = ["tests.skips"]
