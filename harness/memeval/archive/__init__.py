@@ -1,1 +1,1 @@
-"""memeval.archive."""
+"""The run archive: stored runs, their integrity, and the ledger."""

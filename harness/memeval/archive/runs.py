@@ -1,0 +1,95 @@
+"""Stored runs: a folder each, under ``results/<benchmark>/<slug>/<run_id>/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memeval.archive.rows import read_rows
+from memeval.records.base import Digest, digest_bytes
+from memeval.records.errors import BadInput
+from memeval.records.grade import Grade, Judgment
+from memeval.records.response import Context, Response
+from memeval.records.run import Run
+
+ROW_FILES = ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "judgments.jsonl", "log.jsonl")
+"""Files of rows of a sealed run, by name without ``.gz``."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A sealed run on disk."""
+
+    path: Path
+
+    @cached_property
+    def head_bytes(self) -> bytes:
+        """The bytes of ``run.json``."""
+        try:
+            return (self.path / "run.json").read_bytes()
+        except FileNotFoundError:
+            raise BadInput(
+                "there is no run.json here.", where=self.path, remedy="Name the folder of a finished run."
+            ) from None
+
+    @cached_property
+    def run(self) -> Run:
+        """The run's head."""
+        return Run.parse(self.head_bytes, self.path / "run.json")
+
+    @property
+    def digest(self) -> Digest:
+        """Digest of ``run.json``, and through it of all the run's files."""
+        return digest_bytes(self.head_bytes)
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file of rows, given its name without ``.gz``."""
+        return self.path / f"{name}.gz"
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are here, and not only their digests."""
+        return all(self.file(name).exists() for name in self.run.files)
+
+    def responses(self) -> Iterator[Response]:
+        """Yield the responses in plan order."""
+        return read_rows(self.file("responses.jsonl"), Response)
+
+    def contexts(self) -> Iterator[Context]:
+        """Yield the distinct contexts in order of first use."""
+        return read_rows(self.file("contexts.jsonl"), Context)
+
+    def grades(self) -> Iterator[Grade]:
+        """Yield the grades in plan order."""
+        return read_rows(self.file("grades.jsonl"), Grade)
+
+    def judgments(self) -> Iterator[Judgment]:
+        """Yield the judgments by key."""
+        return read_rows(self.file("judgments.jsonl"), Judgment)
+
+
+def sealed_runs(results: Path) -> list[RunFolder]:
+    """Return every sealed run under a results folder, by path."""
+    return [RunFolder(head.parent) for head in sorted(results.glob("*/*/*/run.json"))]
+
+
+def find_run(results: Path, named: str) -> RunFolder:
+    """Return the run a caller named by its folder or by its id.
+
+    Raises:
+        BadInput: no such run is here, or the id stands in several places.
+    """
+    path = Path(named)
+    if (path / "run.json").is_file():
+        return RunFolder(path)
+    found = [folder for folder in sealed_runs(results) if folder.path.name == named]
+    if len(found) > 1:
+        raise BadInput(f"run {named} stands in several folders of {results}.", remedy="Name the folder.")
+    if not found:
+        raise BadInput(
+            f"there is no finished run {named} here or under {results}.",
+            remedy="Give the folder of a run, or its id with --results.",
+        )
+    return found[0]

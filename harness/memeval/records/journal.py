@@ -1,0 +1,28 @@
+"""``plan.json``: the head of a run that is not sealed yet."""
+
+from __future__ import annotations
+
+from memeval.records.base import Stored
+from memeval.records.run import Harness, Inputs, Isolation, SystemIdentity
+from memeval.records.track import Redistribution
+
+
+class Plan(Stored):
+    """What a run set out to do; written before the first question."""
+
+    run_id: str
+    """The run."""
+    started: str
+    """UTC start, ISO 8601."""
+    inputs: Inputs
+    """All that decides the answers."""
+    system: SystemIdentity
+    """The system."""
+    redistribution: Redistribution
+    """Whether the benchmark's text may be published."""
+    isolation: Isolation
+    """What the system can reach."""
+    harness: Harness
+    """The memeval that runs it."""
+    seeds: dict[str, int] = {}
+    """Every seed in use."""
