@@ -63,6 +63,9 @@ class Grade(Stored):
     """Why, in one sentence."""
     flags: tuple[Flag, ...] = ()
     """What a reader of the board should know."""
+    answerable: bool = True
+    """Whether a plain answer is right, so that a hedge is a fault; false where doubt is asked for, and where answers
+    are not read for doubt."""
     alternates: dict[str, bool] = {}
     """Verdicts under other declared rules (``published``, ``gated``), by name."""
     metrics: dict[str, float | None] = {}

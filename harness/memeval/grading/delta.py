@@ -1,0 +1,197 @@
+"""Delta efficiency: does the context a system hands over shrink once the facts are known, and do its answers hold?
+
+Formulas: DeepMemEval, delta-efficiency as its evaluation code computes it (nambok/DeepMemEval, ``evaluate.py``), and
+memeval's gate, which also reads the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memeval.grading.outcomes import first_failure
+from memeval.judging.base import Judge
+from memeval.judging.text import stated
+from memeval.keys import DeltaKey, Fact, ItemKey
+from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+Headline = Literal["published", "gated"]
+
+EARLY_TURNS = 5
+"""Questions whose mean context is what later ones are measured against."""
+
+PASS_ABOVE = 0.5
+"""An efficiency must be greater than this to pass."""
+
+MIN_EARLY_COVERAGE = 0.5
+"""The gate: the share of facts that the early answers must hold, on average."""
+
+MIN_KEPT_COVERAGE = 0.8
+"""The gate: the share of their early coverage that the late answers must keep, on average."""
+
+MISMATCH = 0.1
+"""Counted and reported tokens of a turn that differ by more than this share of the count are flagged."""
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """One scenario's efficiency, or why there is none."""
+
+    value: float | None
+    """Share of context saved late, relative to early; negative where context grows; ``None`` where undefined."""
+    reason: str | None = None
+    """Why it is undefined."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether the efficiency is high enough; an undefined one is not."""
+        return self.value is not None and self.value > PASS_ABOVE
+
+
+def efficiency(tokens: Sequence[float]) -> Efficiency:
+    """Return the delta efficiency of a series of token counts.
+
+    ``early = mean(t[0:5])`` with at least five counts and ``t[0]`` otherwise, ``late = t[5:]``, and
+    ``efficiency = 1 - sum(late) / (early * len(late))``. The original's documentation fixes the factor at 15; its
+    code, followed here, uses the number of late turns.
+
+    Args:
+        tokens: tokens of context delivered per question, in order.
+    """
+    if len(tokens) < 2:
+        return Efficiency(None, "Efficiency needs the token counts of at least two questions.")
+    early = sum(tokens[:EARLY_TURNS]) / EARLY_TURNS if len(tokens) >= EARLY_TURNS else tokens[0]
+    late = tokens[EARLY_TURNS:]
+    expected = early * len(late)
+    if not late:
+        return Efficiency(None, "There are no late questions to compare the early ones with.")
+    if expected == 0:
+        return Efficiency(None, "No context was delivered for the early questions.")
+    return Efficiency(1.0 - sum(late) / expected)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of the facts that should be known the answers hold, as mean shares."""
+
+    early: float | None
+    """Over the early questions; ``None`` where no early question has facts."""
+    late: float | None
+    """Over the late questions; ``None`` where no late question has facts."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answers are good enough for a saving to count."""
+        if self.early is None or self.early < MIN_EARLY_COVERAGE:
+            return False
+        return self.late is None or self.late >= MIN_KEPT_COVERAGE * self.early
+
+
+def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) -> Coverage:
+    """Return how far the answers hold the facts of their turns; turns without facts are left out.
+
+    Args:
+        answers: the answers, in the order of the questions.
+        facts_by_turn: per question, the facts that its answer should hold.
+    """
+    early_turns = EARLY_TURNS if len(answers) >= EARLY_TURNS else 1
+    shares = [
+        (number < early_turns, _share(answer, facts))
+        for number, (answer, facts) in enumerate(zip(answers, facts_by_turn, strict=True))
+        if facts
+    ]
+    return Coverage(
+        early=_mean([share for is_early, share in shares if is_early]),
+        late=_mean([share for is_early, share in shares if not is_early]),
+    )
+
+
+class DeltaEfficiency:
+    """Grades the questions of one scenario together.
+
+    Args:
+        headline: the rule whose verdict counts; the other one's is given as the alternate.
+    """
+
+    def __init__(self, headline: Headline) -> None:
+        self.headline = headline
+        self.name = "delta-efficiency@1" if headline == "published" else "delta-efficiency-gated@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+
+        Under either rule an item with a question that failed has no verdict, and one with a blank answer is wrong.
+
+        Raises:
+            TypeError: the item's key is not a delta-efficiency key.
+            ValueError: there is not one response a question.
+        """
+        key = item.key
+        if not isinstance(key, DeltaKey):
+            raise TypeError(f"{item.item_id}: {self.name} cannot grade keys of kind {key.kind!r}")
+        if not len(item.question_ids) == len(responses) == len(key.facts_by_turn):
+            raise ValueError(f"{item.item_id}: {len(responses)} responses to {len(item.question_ids)} questions")
+        series, flags = token_series(responses)
+        found = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
+        facts = coverage([response.answer for response in responses], key.facts_by_turn)
+        failure = first_failure(responses)
+        verdicts = {"published": found.passes, "gated": found.passes and facts.holds}
+        state, verdict, reason = GradeState.GRADED, verdicts[self.headline], self._reason(found, facts)
+        if failure is not None:
+            (state, reason), verdicts = failure, dict.fromkeys(verdicts, False)
+        return Grade(
+            item_id=item.item_id,
+            category=item.category,
+            cluster=item.cluster,
+            slices=item.slices,
+            grader=self.name,
+            state=state,
+            verdict=None if state.is_error else verdicts[self.headline] and verdict,
+            value=found.value,
+            reason=reason,
+            flags=flags,
+            answerable=False,
+            alternates={name: value for name, value in verdicts.items() if name != self.headline},
+            metrics={"efficiency": found.value, "early_coverage": facts.early, "late_coverage": facts.late},
+        )
+
+    def _reason(self, found: Efficiency, facts: Coverage) -> str:
+        if found.value is None:
+            return found.reason or "Efficiency is undefined."
+        if not found.passes:
+            return f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}."
+        if self.headline == "published" or facts.holds:
+            return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}."
+        return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}, but the answers do not hold the facts."
+
+
+def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tuple[Flag, ...]]:
+    """Return the tokens of context per question, and what a reader should know about them.
+
+    memeval's own counts where every question has one, else the system's own account where that is complete.
+    """
+    counted = [response.context_tokens for response in responses]
+    reported = [response.reported_tokens for response in responses]
+    flags: list[Flag] = []
+    if any(
+        c is not None and r is not None and abs(r - c) > MISMATCH * c for c, r in zip(counted, reported, strict=True)
+    ):
+        flags.append(Flag.TOKEN_MISMATCH)
+    measured = [float(count) for count in counted if count is not None]
+    if len(measured) == len(responses):
+        return measured, tuple(flags)
+    claimed = [count for count in reported if count is not None]
+    if len(claimed) == len(responses):
+        return claimed, (*flags, Flag.SELF_REPORTED_TOKENS)
+    return None, tuple(flags)
+
+
+def _share(answer: str, facts: tuple[Fact, ...]) -> float:
+    return sum(stated(answer, *(fact.phrases for fact in facts))) / len(facts)
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

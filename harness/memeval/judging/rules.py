@@ -1,0 +1,103 @@
+"""The offline judge: a deterministic rule set for the judged kinds of key.
+
+It needs no model and no network, so controls, demonstrations and continuous integration can be judged anywhere, and
+anyone gets the same verdicts. It reads phrases and not meaning, which is why its tracks are apart from a model judge's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from memeval.judging.base import Case, Ruling
+from memeval.judging.hedging import hedges
+from memeval.judging.text import Phrases, covered, normal, stated, words
+from memeval.keys import BeliefKey, CascadeKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.records.grade import Flag, GradeState
+
+DUMP_SHARE = 0.5
+"""An answer that holds at least this share of the history's words, each as often as it holds it, is a dump..."""
+
+DUMP_WORDS = 30
+"""...if that is at least this many words: a sentence or two about a very short history is an answer and not a dump."""
+
+Verdict = tuple[bool, str]
+
+
+class RulesJudge:
+    """The rule set, version 1."""
+
+    name = "rules@1"
+
+    def rule(self, case: Case) -> Ruling:
+        """Give a ruling on one answer.
+
+        An answer that holds most of the history is wrong whatever its key: it leaves the asker to find the answer.
+
+        Raises:
+            TypeError: the key is of a kind that is not judged.
+        """
+        hedged = hedges(case.answer, case.question)
+        flags = [Flag.HEDGED] if hedged else []
+        if holds_most_of_the_history(case):
+            flags.insert(0, Flag.CONTEXT_DUMP)
+            verdict, reason = False, "The answer holds most of the history."
+        else:
+            verdict, reason = _verdict(case, hedged)
+        return Ruling(GradeState.GRADED, verdict, reason, tuple(flags))
+
+
+def holds_most_of_the_history(case: Case) -> bool:
+    """Return whether the answer is a context dump; see ``DUMP_SHARE`` and ``DUMP_WORDS``."""
+    answer = Counter(words(normal(case.answer)))
+    if answer.total() < DUMP_WORDS:
+        return False
+    turns = (turn.content for session in case.scenario.sessions() for turn in session.turns)
+    held, total = covered(answer, turns)
+    return held >= max(DUMP_WORDS, DUMP_SHARE * total)
+
+
+def _verdict(case: Case, hedged: bool) -> Verdict:
+    match case.key:
+        case BeliefKey(current=current, stale=stale):
+            return _right_and_nothing_wrong(
+                case.answer, current, stale, "current value", "a value that no longer holds"
+            )
+        case NoiseKey(reference=reference, distractors=distractors):
+            return _right_and_nothing_wrong(case.answer, reference, distractors, "asked fact", "what someone else said")
+        case TemporalKey(reference=reference, others=others):
+            return _right_and_nothing_wrong(
+                case.answer, reference, others, "value of the asked time", "a value of another time"
+            )
+        case CascadeKey(dependent=dependent, stance=stance) | UncertaintyKey(dependent=dependent, stance=stance):
+            return _stance(case.answer, dependent, stance, hedged)
+        case _:
+            raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
+
+
+def _right_and_nothing_wrong(answer: str, right: Fact, wrong: tuple[Fact, ...], wanted: str, unwanted: str) -> Verdict:
+    """Rule on an answer that must state one fact and none of some others."""
+    has_right, has_wrong = stated(answer, right.phrases, _phrases(wrong))
+    if has_right and has_wrong:
+        return False, f"The answer states the {wanted} and also {unwanted}."
+    if has_right:
+        return True, f"The answer states the {wanted}."
+    if has_wrong:
+        return False, f"The answer states {unwanted} in place of the {wanted}."
+    return False, f"The answer does not state the {wanted}."
+
+
+def _stance(answer: str, dependent: Fact, stance: Stance, hedged: bool) -> Verdict:
+    """Rule on an answer about a fact whose ground has changed, or in a control twin has not."""
+    if stance is Stance.DOUBT:
+        if hedged:
+            return True, "The answer voices doubt or asks back."
+        return False, "The answer voices no doubt about a fact that nobody revisited."
+    if hedged:
+        return False, "The answer hedges about a fact that stands."
+    if stated(answer, dependent.phrases)[0]:
+        return True, "The answer states the fact without hedging."
+    return False, "The answer does not state the fact, which stands."
+
+
+def _phrases(facts: tuple[Fact, ...]) -> Phrases:
+    return tuple(phrase for fact in facts for phrase in fact.phrases)
