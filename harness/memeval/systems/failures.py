@@ -1,0 +1,44 @@
+"""How a system can fail, each with a sentence that goes on record."""
+
+from __future__ import annotations
+
+
+class SystemFailure(Exception):
+    """A system did not do what it was asked to; the text is a sentence.
+
+    Attributes:
+        trace: where in the system's own code it happened, one line a frame; empty where unknown.
+    """
+
+    def __init__(self, sentence: str, trace: tuple[str, ...] = ()) -> None:
+        self.sentence = sentence
+        self.trace = trace
+        super().__init__(sentence)
+
+
+class AdapterRaised(SystemFailure):
+    """The adapter raised an exception. The process goes on."""
+
+
+class AdapterMisbehaved(SystemFailure):
+    """The adapter gave what it may not give.
+
+    After a wrong type, too much, or text that no file can hold, the process goes on; after rubbish where replies
+    belong, it is gone.
+    """
+
+
+class NoAdapter(SystemFailure):
+    """There is nothing to load: no class, or not the one asked for."""
+
+
+class SystemTimedOut(SystemFailure):
+    """A call took longer than its limit. The process is gone."""
+
+
+class SystemDied(SystemFailure):
+    """The process ended by itself."""
+
+
+class SystemNotReady(SystemFailure):
+    """``settle`` said that not everything taken in can be asked for, or did not come back in time."""

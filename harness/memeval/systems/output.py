@@ -1,0 +1,66 @@
+"""What a system prints, kept apart from the protocol: bounded, and with control characters made visible."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+Log = Callable[[str], None]
+"""Takes one line, without its newline."""
+
+KEPT_BYTES = 256_000
+"""Bytes of output handed on per process; the rest is counted."""
+
+LINE_BYTES = 4_000
+"""Longer lines are cut into several."""
+
+
+def visible(text: str) -> str:
+    """Return text with every character that would not show, or would move others, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+class OutputReader(threading.Thread):
+    """Reads a pipe to its end and hands its lines on.
+
+    Args:
+        descriptor: the pipe; read and closed here.
+        log: called with every line, from this thread.
+    """
+
+    def __init__(self, descriptor: int, log: Log) -> None:
+        super().__init__(name="memeval-system-output", daemon=True)
+        self._descriptor = descriptor
+        self._log = log
+        self.last_line = ""
+        """The last line that was not blank."""
+
+    def run(self) -> None:
+        held, kept, dropped = b"", 0, 0
+        try:
+            while chunk := os.read(self._descriptor, 1 << 16):
+                room = max(0, KEPT_BYTES - kept)
+                dropped += max(0, len(chunk) - room)
+                kept += len(chunk[:room])
+                *lines, held = (held + chunk[:room]).split(b"\n")
+                for line in lines:
+                    self._hand_on(line)
+                while len(held) > LINE_BYTES:
+                    self._hand_on(held[:LINE_BYTES])
+                    held = held[LINE_BYTES:]
+        finally:
+            os.close(self._descriptor)
+        if held:
+            self._hand_on(held)
+        if dropped:
+            self._log(f"{dropped} more bytes of the system's output were not kept.")
+
+    def _hand_on(self, line: bytes) -> None:
+        for start in range(0, max(1, len(line)), LINE_BYTES):
+            text = visible(line[start : start + LINE_BYTES].decode("utf-8", "backslashreplace"))
+            if text.strip():
+                self.last_line = text
+            self._log(text)

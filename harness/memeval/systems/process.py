@@ -1,0 +1,288 @@
+"""One adapter instance in a process of its own: the calls, their time limits, and what can go wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from memeval.records.track import Limits
+from memeval.systems import messages
+from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
+from memeval.systems.child import Child, Launch
+from memeval.systems.failures import (
+    AdapterMisbehaved,
+    SystemDied,
+    SystemFailure,
+    SystemNotReady,
+    SystemTimedOut,
+)
+from memeval.systems.messages import Garbled, Hello, Reply
+from memeval.systems.output import Log
+
+WINDOW_SESSIONS = 32
+WINDOW_BYTES = 256_000
+"""How many sessions, and bytes of them, are on their way at once; one session always may be."""
+
+CLOSE_SECONDS = 10.0
+"""How long an adapter's ``close`` may take."""
+
+METHODS = {"load": "Loading the adapter", "take_in": "ingest_session", "ask": "query"}
+"""What a call is named in sentences, where it is not by its own name."""
+
+
+class SystemProcess:
+    """One adapter instance in its own process group, with its own folder and a clean environment.
+
+    Calls block, and are made by one thread at a time; :meth:`kill` may be called from any. Every call raises a
+    :class:`SystemFailure`; after one that ends the process (see :attr:`alive`), :meth:`start` starts it again.
+
+    Args:
+        launch: how it is started.
+        limits: what it is allowed, per call.
+        log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
+    """
+
+    def __init__(self, launch: Launch, limits: Limits, log: Log) -> None:
+        self._launch = launch
+        self._limits = limits
+        self._log = log
+        self._child: Child | None = None
+        self._number = 0
+        self.hello: Hello | None = None
+        """What the process said of itself when it was last started."""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether calls can be made."""
+        return self._child is not None
+
+    @property
+    def child(self) -> Child | None:
+        """The process itself; ``None`` while there is none."""
+        return self._child
+
+    def start(self) -> Hello:
+        """Start the process, load the adapter and make an instance. A process from before is ended.
+
+        Raises:
+            NoAdapter: the file has no adapter class, or not the one asked for.
+            SystemFailure: the adapter could not be loaded.
+            BadInput: the interpreter cannot be run.
+        """
+        self._end()
+        # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
+        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._log)
+        request = {
+            "file": str(self._launch.file.absolute()),
+            "class": self._launch.class_name,
+            "parameters": dict(self._launch.parameters),
+            "reply_bytes": self._limits.reply_bytes,
+        }
+        try:
+            reply = self._call("load", self._limits.load_seconds, b"," + messages.to_line(request)[1:-1])
+            with self._ungarbled():
+                self.hello = messages.hello(reply["value"])
+        except BaseException:
+            self._end()
+            raise
+        return self.hello
+
+    def reset(self) -> float:
+        """Empty the memory; return the seconds it took."""
+        started = time.monotonic()
+        self._call("reset", self._limits.reset_seconds)
+        return time.monotonic() - started
+
+    def take_in(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]]) -> float:
+        """Have sessions taken in, in order; return the seconds that all of them took.
+
+        The next ones are sent while one is taken in, but the limit holds for each. Once one fails, those behind it
+        are not taken in, until the next reset.
+
+        Args:
+            sessions: each as one line of ASCII JSON (see :func:`messages.session_json`) or as a dict, with its time.
+
+        Raises:
+            SystemFailure: the first failure.
+        """
+        started = time.monotonic()
+        waiting: deque[tuple[int, int]] = deque()
+        in_flight = 0
+        for session, timestamp in sessions:
+            data = session if isinstance(session, bytes) else messages.to_line(session)
+            while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
+                in_flight -= self._taken_in(waiting)
+            number = self._send("take_in", b',"timestamp":%b,"session":%b' % (_ascii(timestamp), data))
+            waiting.append((number, len(data)))
+            in_flight += len(data)
+        while waiting:
+            self._taken_in(waiting)
+        return time.monotonic() - started
+
+    def settle(self) -> float | None:
+        """Wait until all that was taken in can be asked for; return the seconds, ``None`` where there is no ``settle``.
+
+        Raises:
+            SystemNotReady: it said so, or did not come back in time; in the latter case the process is gone.
+        """
+        if self.hello is None or not self.hello.can("settle"):
+            return None
+        seconds = self._limits.settle_seconds
+        started = time.monotonic()
+        try:
+            reply = self._call("settle", seconds * 1.05 + 1.0, b',"timeout":%b' % messages.to_line(seconds))
+        except SystemTimedOut:
+            raise SystemNotReady(f"The system was not ready after {seconds:g} s.") from None
+        if reply["value"] is not True:
+            raise SystemNotReady("The system is not ready: settle returned False.")
+        return time.monotonic() - started
+
+    def ask(self, question: str, timestamp: str | None = None) -> Reply:
+        """Put a question to a system that answers.
+
+        Args:
+            question: its text.
+            timestamp: the time it is asked as of; ``None`` leaves it to the adapter's default.
+        """
+        return self._question("ask", b',"question":%b%b' % (_ascii(question), _at(timestamp)))
+
+    def search(self, question: str, k: int, timestamp: str | None = None) -> Reply:
+        """Have the memory searched.
+
+        Args:
+            question: what for.
+            k: how many items at most the system should bring up.
+            timestamp: the time of the search; ``None`` leaves it to the adapter's default.
+        """
+        return self._question("search", b',"query":%b,"k":%d%b' % (_ascii(question), k, _at(timestamp)))
+
+    def close(self) -> None:
+        """Let the adapter close, then end the process and all it started, and delete its folder. Never raises."""
+        if self._child is not None:
+            try:
+                self._call("close", CLOSE_SECONDS)
+                self._child.ends_by_itself()
+            except SystemFailure as failure:
+                self._log(f"While closing: {failure}")
+        self._end()
+
+    def kill(self) -> None:
+        """End the process at once. A call that another thread is waiting on fails with :class:`SystemDied`."""
+        child = self._child
+        if child is not None:
+            child.kill()
+
+    def _question(self, call: str, arguments: bytes) -> Reply:
+        started = time.monotonic()
+        number = self._send(call, arguments)
+        line = self._receive(call, self._limits.ask_seconds)
+        seconds = time.monotonic() - started
+        reply = self._read(call, number, line)
+        with self._ungarbled():
+            return messages.reply(reply["value"], seconds, reply.get("seconds"))
+
+    def _taken_in(self, waiting: deque[tuple[int, int]]) -> int:
+        """Wait for the oldest session on its way, and return its bytes; on failure, wait for the others first."""
+        number, size = waiting.popleft()
+        limit = self._limits.take_in_seconds
+        try:
+            self._read("take_in", number, self._receive("take_in", limit))
+        except SystemFailure:
+            while waiting and self.alive:
+                with contextlib.suppress(SystemFailure):
+                    self._read("take_in", waiting.popleft()[0], self._receive("take_in", limit))
+            raise
+        return size
+
+    def _call(self, call: str, seconds: float, arguments: bytes = b"") -> dict[str, Any]:
+        number = self._send(call, arguments)
+        return self._read(call, number, self._receive(call, seconds))
+
+    def _running(self) -> Child:
+        if self._child is None:
+            raise SystemDied("The system's process is not running.")
+        return self._child
+
+    def _send(self, call: str, arguments: bytes) -> int:
+        self._number += 1
+        line = b'{"id":%d,"call":"%b"%b}\n' % (self._number, call.encode("ascii"), arguments)
+        self._running().channel.send(line)
+        return self._number
+
+    def _receive(self, call: str, seconds: float) -> bytes:
+        child = self._running()
+        try:
+            return child.channel.receive(seconds)
+        except LineTimedOut:
+            self._end()
+            raise SystemTimedOut(f"{METHODS.get(call, call)} took longer than {seconds:g} s.") from None
+        except LineTooLong:
+            self._end()
+            raise AdapterMisbehaved("The system wrote more than it may where replies belong.") from None
+        except LineEnded:
+            raise self._obituary(call, child) from None
+
+    def _read(self, call: str, number: int, line: bytes) -> dict[str, Any]:
+        with self._ungarbled():
+            reply = messages.from_line(line, number)
+            if "error" not in reply:
+                return reply
+            failure = messages.failure(reply["error"], call)
+        for frame in failure.trace:
+            self._log(f"{failure.sentence} At {frame}")
+        raise failure
+
+    @contextlib.contextmanager
+    def _ungarbled(self) -> Iterator[None]:
+        try:
+            yield
+        except Garbled as error:
+            self._end()
+            raise AdapterMisbehaved(f"The system wrote {error} where replies belong.") from None
+
+    def _obituary(self, call: str, child: Child) -> SystemFailure:
+        """End what is left, and say how the process ended."""
+        by_itself = child.ends_by_itself()
+        code = self._end()
+        doing = METHODS.get(call, call)
+        if not by_itself:
+            return AdapterMisbehaved(f"The system closed its line to memeval during {doing}.")
+        how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        last = f" Its last line of output: {child.last_line[:300]}" if child.last_line else ""
+        return SystemDied(f"The system's process {how} during {doing}.{last}")
+
+    def _end(self) -> int:
+        """End the process, where there is one; return its exit code (0 where there was none)."""
+        child, self._child = self._child, None
+        self._number = 0
+        return 0 if child is None else child.end()
+
+
+def _ascii(text: str) -> bytes:
+    return json.dumps(text).encode("ascii")
+
+
+def _at(timestamp: str | None) -> bytes:
+    return b"" if timestamp is None else b',"timestamp":%b' % _ascii(timestamp)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

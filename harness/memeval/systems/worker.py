@@ -1,0 +1,430 @@
+"""The far end of the line: loads one adapter class and answers memeval's calls, one JSON line each.
+
+This file is copied into a private folder and run there by the system's own interpreter, so it needs nothing but the
+standard library of Python 3.9 or later. It knows no scenario, no category and no id but ordinals.
+
+A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
+``seconds`` is the worker's own count of the time the call took. An error is ``{"kind", "method", "message", ...}``, of
+the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
+``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). All lines are ASCII: other
+characters are escaped.
+
+It starts with as few imports as it can (no ``pathlib``, for one): it is started anew after every crash.
+"""
+# ruff: noqa: PTH100, PTH112, PTH119, PTH120, PTH122, PTH208
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+    from typing import Any
+
+OPTIONAL = (
+    "close",
+    "export_memories",
+    "forget",
+    "get_context_tokens",
+    "ingest_session",
+    "query",
+    "recall",
+    "reflect",
+    "retain",
+    "search",
+    "settle",
+    "usage",
+)
+"""Methods whose presence is reported."""
+
+NEEDED = "reset, ingest_session (or retain) and query (or search)"
+"""What makes a class an adapter, in words."""
+
+ABSTRACT = 1 << 20
+"""The type flag of a class with abstract methods left."""
+
+TAKES_ANY_KEYWORD = 0x08
+"""The code flag of a function with ``**kwargs``."""
+
+MESSAGE_LIMIT = 1000
+"""Characters kept of an exception's message."""
+
+TRACE_FRAMES = 8
+"""Frames kept of an exception's traceback, from the innermost out."""
+
+
+class Misbehaved(Exception):
+    """The adapter gave something it may not give."""
+
+
+class NoAdapter(Exception):
+    """There is no adapter to load."""
+
+
+class Skipped(Exception):
+    """A call that was not made because an earlier one failed."""
+
+
+KINDS: dict[type[BaseException], str] = {Misbehaved: "misbehaved", NoAdapter: "no_adapter", Skipped: "skipped"}
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, as a reader would say it."""
+    return "None" if value is None else type(value).__name__
+
+
+def whole_text(value: Any, what: str) -> str:
+    """Return ``value`` as text that can be written as UTF-8, or refuse it; ``what`` begins the refusal."""
+    if not isinstance(value, str):
+        raise Misbehaved(f"{what} {kind_of(value)}, not text.")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise Misbehaved(f"{what} text with a lone surrogate, which no file can hold.") from None
+    return value
+
+
+def number(value: Any, what: str) -> float:
+    """Return ``value`` as a finite number, or refuse it; ``what`` begins the refusal."""
+    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+        raise Misbehaved(f"{what} {kind_of(value)}, not a number.")
+    try:
+        plain = value if type(value) is int else float(value)
+        finite = math.isfinite(plain)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise Misbehaved(f"{what} a number that is not finite.")
+    return plain
+
+
+def found_items(value: Any, what: str) -> list[dict[str, Any]]:
+    """Return what a search found as plain data, or refuse it; ``what`` begins the refusal."""
+    items = []
+    for item in several(value, what):
+        if isinstance(item, str):
+            item = {"text": item}
+        if not isinstance(item, dict):
+            raise Misbehaved(f"{what} an item that is {kind_of(item)}, not a dict or text.")
+        if "text" not in item:
+            raise Misbehaved(f"{what} an item without 'text'.")
+        plain: dict[str, Any] = {"text": whole_text(item["text"], f"{what} an item whose 'text' is")}
+        if item.get("source_ids") is not None:
+            sources = several(item["source_ids"], f"{what} an item whose 'source_ids' is")
+            plain["source_ids"] = [whole_text(one, f"{what} an item with a source id that is") for one in sources]
+        if item.get("score") is not None:
+            plain["score"] = number(item["score"], f"{what} an item whose 'score' is")
+        items.append(plain)
+    return items
+
+
+def several(value: Any, what: str) -> Iterable[Any]:
+    """Return ``value`` if it is a list or the like, or refuse it; ``what`` begins the refusal."""
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
+        raise Misbehaved(f"{what} {kind_of(value)}, not a list.")
+    items: Iterable[Any] = value
+    return items
+
+
+def takes_keyword(method: Any, name: str) -> bool:
+    """Whether ``method`` can be called with the keyword ``name``; true where that cannot be seen."""
+    code = getattr(getattr(method, "__func__", method), "__code__", None)
+    if code is None or code.co_flags & TAKES_ANY_KEYWORD:
+        return True
+    return name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def is_adapter(value: Any) -> bool:
+    """Whether a value found in a module is an adapter class, by the rule that the field uses."""
+    return (
+        isinstance(value, type)
+        and value.__name__ != "MemorySystemAdapter"
+        and not value.__flags__ & ABSTRACT
+        and hasattr(value, "reset")
+        and (hasattr(value, "ingest_session") or hasattr(value, "retain"))
+        and (hasattr(value, "query") or hasattr(value, "search"))
+    )
+
+
+def candidates_in(module: ModuleType) -> dict[str, type]:
+    """Return the adapter classes of a module by name, in alphabetical order; a class with two names counts once."""
+    found: dict[str, type] = {}
+    for name in dir(module):
+        value: Any = getattr(module, name, None)
+        if is_adapter(value) and all(value is not other for other in found.values()):
+            found[name] = value
+    return found
+
+
+def load_module(path: str) -> ModuleType:
+    """Import the file at ``path``, with its folder first on the module path, so that its siblings import too."""
+    import importlib.util
+
+    sys.path.insert(0, os.path.dirname(path))
+    name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules or not name.isidentifier():
+        name = "system_adapter"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise NoAdapter("The adapter file is not Python.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str]]:
+    """Return the adapter class to use, and the names of all that would do."""
+    found = candidates_in(module)
+    if wanted is None:
+        if not found:
+            raise NoAdapter(f"No adapter class found: a class needs {NEEDED}.")
+        return next(iter(found.values())), list(found)
+    value: Any = getattr(module, wanted, None)
+    if not isinstance(value, type):
+        others = f" The file has {', '.join(found)}." if found else ""
+        raise NoAdapter(f"There is no class {wanted}.{others}")
+    if not is_adapter(value):
+        raise NoAdapter(f"The class {wanted} is no adapter: it needs {NEEDED}, and no abstract method.")
+    return value, list(found)
+
+
+def packages() -> dict[str, str]:
+    """Return the distributions visible here by name, each with its version."""
+    marked = (".dist-info", ".egg-info")
+    folders = [folder for folder in sys.path if os.path.isdir(folder)]
+    if not any(name.endswith(marked) for folder in folders for name in os.listdir(folder)):
+        return {}
+    import importlib.metadata
+
+    seen: dict[str, str] = {}
+    for found in importlib.metadata.distributions():
+        name = found.metadata["Name"]
+        if name:
+            seen.setdefault(name.lower().replace("_", "-"), str(found.version))
+    return seen
+
+
+class Calls:
+    """One adapter instance, and the calls that memeval makes on it."""
+
+    def __init__(self) -> None:
+        self.system: Any = None
+        self.loop: Any = None
+        self.reply_bytes = 0
+        self.broken = False
+        self.method = ""
+        """The adapter's method that is running, for error messages."""
+
+    def run(self, method: str, *args: Any, **keywords: Any) -> Any:
+        """Call one method of the adapter; await what it gives on the one event loop of the instance."""
+        self.method = method
+        value = getattr(self.system, method)(*args, **keywords)
+        if not hasattr(value, "__await__"):
+            return value
+        import asyncio
+
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+
+        async def wait() -> Any:
+            return await value
+
+        return self.loop.run_until_complete(wait())
+
+    def run_at(self, method: str, request: dict[str, Any], *args: Any) -> Any:
+        """Call a method with the request's timestamp; where it has none, the adapter's own default stands."""
+        if "timestamp" not in request:
+            return self.run(method, *args)
+        if takes_keyword(getattr(self.system, method), "timestamp"):
+            return self.run(method, *args, timestamp=request["timestamp"])
+        return self.run(method, *args, request["timestamp"])
+
+    def load(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Load the adapter, make the instance, and say what was found."""
+        self.method = "load"
+        self.reply_bytes = request["reply_bytes"]
+        module = load_module(request["file"])
+        chosen, candidates = choose_class(module, request["class"])
+        self.system = chosen(**request["parameters"])
+        return {
+            "class": chosen.__name__,
+            "candidates": candidates,
+            "capabilities": [name for name in OPTIONAL if callable(getattr(self.system, name, None))],
+            "implementation": sys.implementation.name,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "packages": packages(),
+        }
+
+    def reset(self, request: dict[str, Any]) -> None:
+        """Empty the memory."""
+        self.run("reset")
+        self.broken = False
+
+    def take_in(self, request: dict[str, Any]) -> None:
+        """Take a session in; once one fails, those behind it are skipped until the next reset."""
+        if self.broken:
+            raise Skipped("Not taken in, since an earlier session failed.")
+        self.broken = True
+        session, timestamp = request["session"], request["timestamp"]
+        if hasattr(self.system, "ingest_session"):
+            self.run("ingest_session", session, timestamp)
+        else:
+            self.retain(session, timestamp)
+        self.broken = False
+
+    def retain(self, session: dict[str, Any], timestamp: str) -> None:
+        """Hand a session, as one text of dated lines, to a system that takes in texts."""
+        said = ((turn.get("speaker") or turn["role"], turn["content"]) for turn in session["turns"])
+        text = "\n".join(f"[{session['date']}] {speaker}: {content}" for speaker, content in said)
+        named = [name for name in ("timestamp", "occurred_at") if takes_keyword(self.system.retain, name)]
+        self.run("retain", text, **dict.fromkeys(named[:1], timestamp))
+
+    def settle(self, request: dict[str, Any]) -> bool:
+        """Wait until everything taken in can be asked for; false where it cannot yet."""
+        return self.run("settle", request["timeout"]) is not False
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Put a question, and read the token counter, where there is one, in the same round trip."""
+        answer = self.run_at("query", request, request["question"])
+        if isinstance(answer, dict):
+            if "answer" not in answer:
+                raise Misbehaved("query returned a dict without 'answer'.")
+            value = self.retrieved(answer, "query")
+            value["answer"] = whole_text(answer["answer"], "query returned a dict whose 'answer' is")
+        else:
+            value = {"answer": whole_text(answer, "query returned")}
+        if hasattr(self.system, "get_context_tokens"):
+            tokens = number(self.run("get_context_tokens"), "get_context_tokens returned")
+            if tokens < 0:
+                raise Misbehaved("get_context_tokens returned a negative number.")
+            value["tokens"] = tokens
+            self.method = "query"
+        return value
+
+    def search(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Search the memory; the system gives a list of items, or a dict with a context, items or both."""
+        found = self.run_at("search", request, request["query"], request["k"])
+        if not isinstance(found, dict):
+            return {"items": found_items(found, "search returned")}
+        value = self.retrieved(found, "search")
+        if not value:
+            raise Misbehaved("search returned a dict with neither 'context' nor 'items'.")
+        return value
+
+    def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
+        """Return the context and the items of a returned dict, checked."""
+        value: dict[str, Any] = {}
+        if found.get("context") is not None:
+            value["context"] = whole_text(found["context"], f"{method} returned a dict whose 'context' is")
+        if found.get("items") is not None:
+            value["items"] = found_items(found["items"], f"{method} returned")
+        return value
+
+    def close(self, request: dict[str, Any]) -> None:
+        """Let the system put its things away."""
+        if hasattr(self.system, "close"):
+            self.run("close")
+
+    def encoded(self, value: Any) -> str:
+        """Return a value as ASCII JSON, or refuse one that is beyond the limit in bytes of UTF-8."""
+        limit = self.reply_bytes
+        long = isinstance(value, dict) and max(len(value.get("answer", "")), len(value.get("context", ""))) > limit
+        if not long:
+            text = json.dumps(value, allow_nan=False)
+            if len(text) <= limit or len(json.dumps(value, ensure_ascii=False).encode("utf-8")) <= limit:
+                return text
+        raise Misbehaved(f"{self.method} returned more than {limit} bytes.")
+
+    def answer(self, request: dict[str, Any]) -> str:
+        """Make one call and return its reply; nothing that an adapter raises gets out of here."""
+        started = time.perf_counter()
+        try:
+            call: Callable[[dict[str, Any]], Any] = getattr(self, request["call"])
+            body = f'"value":{self.encoded(call(request))}'
+        except BaseException as error:
+            body = f'"error":{json.dumps(self.describe(error))}'
+        return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """Return a failure as plain data: its kind, the method that was running, its words, and where it happened."""
+        try:
+            message = str(error)
+        except BaseException:
+            message = ""
+        told: dict[str, Any] = {"method": self.method, "message": storable(message, MESSAGE_LIMIT)}
+        if type(error) in KINDS:
+            return {**told, "kind": KINDS[type(error)]}
+        try:
+            import traceback
+
+            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
+            trace = [storable(f"{f.filename}:{f.lineno} in {f.name}", 300) for f in frames[-TRACE_FRAMES:]]
+        except BaseException:
+            trace = []
+        return {**told, "kind": "raised", "type": storable(type(error).__name__, 100), "trace": trace}
+
+
+def storable(text: str, limit: int) -> str:
+    """Return text that any file can hold, cut to ``limit`` characters."""
+    return text[:limit].encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``."""
+    written = os.write(descriptor, data)
+    while written < len(data):
+        data = data[written:]
+        written = os.write(descriptor, data)
+
+
+def end_abandoned() -> None:
+    """End this process, those it started, and its private folder: memeval has gone without a word."""
+    import shutil
+    import signal
+
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
+
+
+def watch(parent: int) -> None:
+    """Wait until the process that started this one has gone."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    end_abandoned()
+
+
+def serve() -> None:
+    """Answer calls until memeval says close."""
+    requests = os.fdopen(os.dup(0), "rb", 1 << 16)
+    replies = os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        del sys.path[0]
+    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
+    calls = Calls()
+    for line in requests:
+        request = json.loads(line)
+        write_all(replies, calls.answer(request).encode("ascii"))
+        if request["call"] == "close":
+            return
+    end_abandoned()
+
+
+if __name__ == "__main__":
+    serve()
