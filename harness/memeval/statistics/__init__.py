@@ -1,1 +1,23 @@
-"""memeval.statistics."""
+"""Intervals, paired tests and rank ranges: plain numbers in, plain numbers out; no records, no files, no chance."""
+
+from memeval.statistics.composite import CompositeEstimate, Layout, Sample, composite, composite_interval, design_effect
+from memeval.statistics.paired import PairedDifference, holm, mcnemar, paired_difference, pairwise
+from memeval.statistics.ranks import RankRange, rank_ranges
+from memeval.statistics.wilson import wilson
+
+__all__ = [
+    "CompositeEstimate",
+    "Layout",
+    "PairedDifference",
+    "RankRange",
+    "Sample",
+    "composite",
+    "composite_interval",
+    "design_effect",
+    "holm",
+    "mcnemar",
+    "paired_difference",
+    "pairwise",
+    "rank_ranges",
+    "wilson",
+]

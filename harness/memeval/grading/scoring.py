@@ -1,0 +1,169 @@
+"""From grades to scores: a pure function of the plan and the rows, so that anyone can compute it again."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from memeval.records.grade import Flag, FlagCount, Grade, GradeState
+from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
+from memeval.records.track import CategoryPlan
+from memeval.statistics import Layout, composite_interval, wilson
+
+SKIPPED = "skipped"
+"""The state of a planned item without a grade; computed, never written on a row."""
+
+Verdict = Callable[[Grade], bool]
+
+
+def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
+    """Return the scores of a run.
+
+    The denominator is the plan's: an item that is missing, failed or blank counts as wrong. The composite is
+    ``Σ weight · correct / planned`` and absent, with a reason, where a category has no items or lacks a grade.
+    Slices count the items that have a grade, since a plan does not say which slice a skipped one belongs to. The
+    order of the grades does not matter.
+
+    Args:
+        plan: the categories in the benchmark's order, with their planned items.
+        grades: one grade an item.
+
+    Raises:
+        ValueError: an item has two grades, is in no planned category, or a category has more items than planned.
+    """
+    by_category = _sorted_out(plan, grades)
+    names = sorted({name for grade in grades for name in grade.alternates})
+    states = Counter(grade.state.value for grade in grades)
+    planned = sum(category.items for category in plan)
+    plain = [grade for grade in grades if grade.answerable and grade.state is GradeState.GRADED]
+    return Scores(
+        composite=_composite(plan, by_category, headline),
+        alternates={name: _composite(plan, by_category, alternate(name)) for name in names},
+        overall=tally(planned, grades, headline),
+        categories=tuple(_category(category, by_category[category.name]) for category in plan),
+        slices=tuple(found for category in plan for found in _slices(category.name, by_category[category.name])),
+        states={state.value: states[state.value] for state in GradeState if states[state.value]}
+        | {SKIPPED: planned - len(grades)},
+        false_hedge_rate=sum(Flag.HEDGED in grade.flags for grade in plain) / len(plain) if plain else None,
+    )
+
+
+def headline(grade: Grade) -> bool:
+    """Return whether an item came back right; no verdict is wrong."""
+    return grade.verdict is True
+
+
+def alternate(name: str) -> Verdict:
+    """Return the verdict under another declared rule; an item that knows no such rule keeps its headline verdict."""
+
+    def verdict(grade: Grade) -> bool:
+        return grade.alternates.get(name, headline(grade))
+
+    return verdict
+
+
+def tally(planned: int, grades: Iterable[Grade], verdict: Verdict) -> Tally:
+    """Return the counts of a set of items, and the shares that follow.
+
+    Args:
+        planned: the denominator.
+        grades: the grades there are.
+        verdict: whether an item came back right.
+    """
+    done = correct = errors = 0
+    for grade in grades:
+        done += 1
+        correct += verdict(grade)
+        errors += grade.state.is_error
+    return Tally(
+        planned=planned,
+        done=done,
+        correct=correct,
+        errors=errors,
+        accuracy=correct / planned if planned else None,
+        interval=_interval(*wilson(correct, planned)) if planned else None,
+        graded_accuracy=correct / (done - errors) if done > errors else None,
+    )
+
+
+def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:
+    """Return the grades by category, by item id, and refuse what the plan does not know."""
+    by_category: dict[str, list[Grade]] = {category.name: [] for category in plan}
+    seen: set[str] = set()
+    for grade in sorted(grades, key=lambda grade: grade.item_id):
+        if grade.item_id in seen:
+            raise ValueError(f"{grade.item_id} has two grades")
+        if grade.category not in by_category:
+            raise ValueError(f"{grade.item_id} is in the category {grade.category!r}, which is not planned")
+        seen.add(grade.item_id)
+        by_category[grade.category].append(grade)
+    for category in plan:
+        if len(by_category[category.name]) > category.items:
+            raise ValueError(
+                f"{category.name} has {len(by_category[category.name])} grades for {category.items} planned items"
+            )
+    return by_category
+
+
+def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], verdict: Verdict) -> Composite:
+    for category in plan:
+        done = len(by_category[category.name])
+        if category.items == 0:
+            return _absent(f"There are no items in {category.name}.")
+        if done < category.items:
+            return _absent(f"{category.name} has {done} of {category.items} items.")
+    if not plan:
+        return _absent("There are no categories.")
+    layout = Layout(
+        tuple(category.weight for category in plan),
+        tuple(tuple(grade.cluster for grade in by_category[category.name]) for category in plan),
+    )
+    found = composite_interval(layout, [[verdict(grade) for grade in by_category[c.name]] for c in plan])
+    return Composite(
+        value=_clamped(found.value),
+        interval=None if found.low is None or found.high is None else _interval(found.low, found.high),
+    )
+
+
+def _category(category: CategoryPlan, grades: list[Grade]) -> CategoryScore:
+    flags = Counter(flag for grade in grades for flag in grade.flags)
+    names = sorted({name for grade in grades for name in grade.alternates})
+    return CategoryScore(
+        name=category.name,
+        weight=category.weight,
+        tally=tally(category.items, grades, headline),
+        flags=tuple(FlagCount(flag=flag, items=flags[flag]) for flag in Flag if flags[flag]),
+        alternates={name: tally(category.items, grades, alternate(name)) for name in names},
+        metrics=_means(grades),
+    )
+
+
+def _means(grades: list[Grade]) -> dict[str, float | None]:
+    """Return the mean of each metric over the items that have it; ``None`` where it is defined for none."""
+    names = sorted({name for grade in grades for name in grade.metrics})
+    values = {name: [v for grade in grades if (v := grade.metrics.get(name)) is not None] for name in names}
+    return {name: math.fsum(found) / len(found) if found else None for name, found in values.items()}
+
+
+def _slices(category: str, grades: list[Grade]) -> list[SliceScore]:
+    members: dict[tuple[str, str], list[Grade]] = {}
+    for grade in grades:
+        for name, value in grade.slices.items():
+            members.setdefault((name, value), []).append(grade)
+    return [
+        SliceScore(category=category, slice=name, value=value, tally=tally(len(found), found, headline))
+        for (name, value), found in sorted(members.items())
+    ]
+
+
+def _absent(reason: str) -> Composite:
+    return Composite(value=None, interval=None, reason=reason)
+
+
+def _interval(low: float, high: float) -> Interval:
+    return Interval(low=_clamped(low), high=_clamped(high))
+
+
+def _clamped(share: float) -> float:
+    return min(1.0, max(0.0, share))

@@ -1,0 +1,104 @@
+"""Differences between two rows of a track, over the items they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memeval.statistics.composite import Layout, Sample, composite, contributions, variance
+from memeval.statistics.student import critical, two_sided_p
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The difference of two composites over the same items."""
+
+    difference: float
+    """First minus second, in [-1, 1]."""
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end."""
+    p: float
+    """Two-sided p-value of no difference."""
+
+
+def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDifference:
+    """Return the difference of two composites with a cluster-robust interval and test.
+
+    The standard error is that of the linearised difference over clusters (see
+    :func:`memeval.statistics.composite.contributions`); interval and p-value are Student's t with one degree of
+    freedom less than there are clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust
+    inference", section VI). The p-value is never below ``2^(1-K)``, the smallest that flipping the signs of ``K``
+    clusters can give: a handful of clusters that all agree is not certainty.
+
+    Raises:
+        ValueError: the samples do not have the layout's items.
+    """
+    return _difference(
+        composite(layout, first) - composite(layout, second),
+        contributions(layout, first),
+        contributions(layout, second),
+    )
+
+
+def _difference(value: float, first: Sequence[float], second: Sequence[float]) -> PairedDifference:
+    """Return the difference of two composites from the clusters' contributions to each."""
+    clusters = len(first)
+    if clusters < 2:
+        return PairedDifference(value, -1.0, 1.0, 1.0)
+    error = math.sqrt(variance([a - b for a, b in zip(first, second, strict=True)]))
+    if abs(value) < 1e-12:
+        p = 1.0
+    elif error < 1e-12:
+        p = 0.0
+    else:
+        p = two_sided_p(value / error, clusters - 1)
+    half = critical(clusters - 1) * error
+    return PairedDifference(
+        value, max(-1.0, value - half), min(1.0, value + half), min(1.0, max(p, 2.0 ** (1 - clusters)))
+    )
+
+
+def pairwise(layout: Layout, samples: Sequence[Sample]) -> dict[tuple[int, int], PairedDifference]:
+    """Return the difference of every pair of rows ``(i, j)`` with ``i < j``, first minus second."""
+    values = [composite(layout, sample) for sample in samples]
+    parts = [contributions(layout, sample) for sample in samples]
+    return {
+        (i, j): _difference(values[i] - values[j], parts[i], parts[j])
+        for i in range(len(samples))
+        for j in range(i + 1, len(samples))
+    }
+
+
+def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Return the exact two-sided p-value of McNemar's test: do two rows differ in how often they are right?
+
+    ``p = min(1, 2 P(X ≤ min(b, c)))`` with ``X ~ Bin(b + c, 1/2)``, where ``b`` items only the first and ``c`` only
+    the second got right (McNemar 1947, Psychometrika 12). Items are taken as independent; where they come in
+    clusters, :func:`paired_difference` is the test to trust.
+
+    Raises:
+        ValueError: the rows differ in length.
+    """
+    only_first = sum(a and not b for a, b in zip(first, second, strict=True))
+    only_second = sum(b and not a for a, b in zip(first, second, strict=True))
+    n = only_first + only_second
+    tail = sum(math.comb(n, k) for k in range(min(only_first, only_second) + 1))
+    return min(1.0, 2 * tail / (1 << n))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values corrected for their number, in the given order.
+
+    The k-th smallest of m is multiplied by ``m - k + 1``, and none is below a smaller one's (Holm 1979, "A simple
+    sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6).
+    """
+    count = len(p_values)
+    corrected = [0.0] * count
+    highest = 0.0
+    for step, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (count - step) * p_values[index]))
+        corrected[index] = highest
+    return tuple(corrected)
