@@ -1,0 +1,24 @@
+"""Trustworthy measurement of memory systems for AI agents.
+
+The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.verify``,
+``memeval.reproduce``, ``memeval.load_run``, ``memeval.board``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PUBLIC = frozenset({"RunOptions", "board", "load_run", "reproduce", "run", "verify"})
+
+
+def __getattr__(name: str) -> Any:
+    """Load the API when something of it is first asked for, so that importing a part loads no more than that part."""
+    if name in _PUBLIC:
+        from importlib import import_module
+
+        return getattr(import_module("memeval.api"), name)
+    raise AttributeError(f"module 'memeval' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_PUBLIC)

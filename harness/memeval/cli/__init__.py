@@ -1,1 +1,1 @@
-"""memeval.cli."""
+"""The command line: a thin face on ``memeval.api``, one module a command group."""

@@ -1,1 +1,1 @@
-"""memeval.leaderboard."""
+"""The leaderboard: tracks, ranks, releases."""

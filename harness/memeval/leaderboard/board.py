@@ -13,16 +13,14 @@ from memeval.records.grade import Grade
 from memeval.records.ledger import Deed, LedgerEntry
 from memeval.records.run import Run, SystemKind
 from memeval.records.track import Track
+from memeval.statistics.composite import Layout, Sample
 from memeval.statistics.ranks import RankRange, rank_ranges
-from memeval.statistics.paired import Outcomes
 
 ERROR_GATE = 0.02
 """Above this share of errors a run is shown and not ranked."""
 
 
-BLIND_CONTROLS = frozenset(
-    {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error"}
-)
+BLIND_CONTROLS = frozenset({"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error"})
 """Controls that know nothing of the history: the floor that a memory must rise above."""
 
 
@@ -154,9 +152,7 @@ def _table(members: Sequence[Row]) -> Table:
             if held is None or (held.standing is Standing.PARTIAL and row.standing is not Standing.PARTIAL):
                 shown[row.run.system.slug] = row
     track = members[0].run.track
-    ranked = [row for row in shown.values() if row.standing is Standing.RANKED]
-    ranges = rank_ranges([outcomes_of(row) for row in ranked])
-    ranks = {row.run.run_id: rank for row, rank in zip(ranked, ranges, strict=True)}
+    ranks = _ranks([row for row in shown.values() if row.standing is Standing.RANKED])
     floor = max(
         (
             row.run.scores.composite.value
@@ -166,8 +162,7 @@ def _table(members: Sequence[Row]) -> Table:
         default=None,
     )
     rows = [
-        replace(row, rank=ranks.get(row.run.run_id), gap=_gap(row, floor))
-        for row in sorted(shown.values(), key=_place)
+        replace(row, rank=ranks.get(row.run.run_id), gap=_gap(row, floor)) for row in sorted(shown.values(), key=_place)
     ]
     return Table(track=track, rows=tuple(rows))
 
@@ -182,14 +177,23 @@ def _place(row: Row) -> tuple[bool, float, str]:
     return (value is None, -(value or 0.0), row.run.system.slug)
 
 
-def outcomes_of(row: Row) -> Outcomes:
-    """Return a run's items as plain numbers for the paired statistics."""
-    weights = {category.name: category.weight for category in row.run.track.categories}
-    grades: list[Grade] = list(row.folder.grades())
-    return Outcomes(
-        items=tuple(grade.item_id for grade in grades),
-        categories=tuple(grade.category for grade in grades),
-        clusters=tuple(grade.cluster for grade in grades),
-        correct=tuple(grade.verdict is True for grade in grades),
-        weights=weights,
+def _sample(row: Row) -> tuple[Layout, Sample]:
+    """Return a run's items as plain numbers for the paired statistics, in the order of the track's table."""
+    track = row.run.track
+    grades: dict[str, list[Grade]] = {category.name: [] for category in track.categories}
+    for grade in row.folder.grades():
+        grades[grade.category].append(grade)
+    layout = Layout(
+        weights=tuple(category.weight for category in track.categories),
+        clusters=tuple(tuple(grade.cluster for grade in members) for members in grades.values()),
     )
+    return layout, [[grade.verdict is True for grade in members] for members in grades.values()]
+
+
+def _ranks(ranked: Sequence[Row]) -> dict[str, RankRange]:
+    """Return the rank ranges of a track's rankable rows, by run id."""
+    if not ranked:
+        return {}
+    layouts, samples = zip(*map(_sample, ranked), strict=True)
+    ranges = rank_ranges(layouts[0], samples)
+    return {row.run.run_id: rank for row, rank in zip(ranked, ranges, strict=True)}

@@ -61,10 +61,6 @@ class Record(BaseModel):
         """Return the record as one line of canonical JSON."""
         return canonical_json(self.data())
 
-    def digest(self) -> Digest:
-        """Return the digest of the record's canonical JSON."""
-        return digest_of(self.data())
-
 
 class Stored(Record):
     """A record that is a file, or a row of one, and so names the version of its schema."""

@@ -32,7 +32,9 @@ class RetrievedItem(Record):
     """One piece of memory a system brought up for a question."""
 
     turn_id: str | None = None
-    """The ingested turn whose content the item's text equals; the text is then not stored again."""
+    """The ingested turn whose text the item's text equals; it is then not stored again."""
+    dated: bool = False
+    """Whether the item's text is the turn's dated line (``[date] speaker: content``) or its bare content."""
     text: str | None = None
     """The item's text, where it equals no ingested turn."""
     source_ids: tuple[str, ...] = ()
@@ -55,14 +57,12 @@ class ContextPart(Record):
 class Context(Stored):
     """A distinct context text, stored once. Parts are joined by newlines."""
 
-    digest_: Digest = Field(alias="digest")
+    digest: Digest
     """Digest of the context's text."""
     scenario_id: str
     """The scenario whose turns the parts name."""
     parts: tuple[ContextPart, ...]
     """The context, line by line."""
-
-    model_config = Stored.model_config | {"populate_by_name": True, "serialize_by_alias": True}
 
 
 class Timings(Record):

@@ -157,6 +157,8 @@ class Coverage(Record):
     """Items with a grade."""
     limit: int | None = None
     """The caller's own limit on items, where there was one."""
+    retried: int = 0
+    """Items that were tried more than once; all attempts are on record, and the last one counts."""
 
     @property
     def full(self) -> bool:

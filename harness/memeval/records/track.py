@@ -30,6 +30,8 @@ class Limits(Record):
     """``settle``."""
     ask_seconds: float = 60.0
     """``query`` or ``search``, each."""
+    search_items: int = 10
+    """How many items are asked of ``search``."""
     reply_bytes: int = 4_000_000
     """The longest reply to one call, in bytes of UTF-8."""
 

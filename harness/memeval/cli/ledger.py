@@ -1,0 +1,137 @@
+"""``memeval ledger``: what happened to published runs, one line each, for good."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated
+
+import typer
+
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
+from memeval.records.errors import BadInput, CheckFailed
+from memeval.records.ledger import Deed, Runner
+
+app = typer.Typer(
+    help="Accept, reproduce, supersede or invalidate a run, with a reason; the ledger only ever grows.",
+    no_args_is_help=True,
+)
+
+RunArgument = Annotated[str, typer.Argument(help="The run, by folder or id.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; stands in the ledger for good.")]
+By = Annotated[str | None, typer.Option("--by", help="Who says so. Default: the name you are logged in as.")]
+
+
+@app.command("show")
+def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
+    """Print the ledger, oldest line first. Example: memeval ledger show"""
+    from memeval.archive.ledger import Ledger
+
+    entries = Ledger(results).entries()
+    if as_json:
+        print_json([entry.data() for entry in entries])
+        return
+    for entry in entries:
+        other = f" {entry.other_run_id}" if entry.other_run_id else ""
+        print(f"{entry.at}  {entry.deed}  {entry.run_id}{other}  by {entry.by}: {entry.reason}")
+
+
+@app.command("accept")
+def accept(
+    run: RunArgument,
+    reason: Reason,
+    runner: Annotated[Runner, typer.Option("--runner", help="Who made the answers.")] = Runner.SUBMITTER,
+    by: By = None,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Take a run onto the board; refused unless it verifies.
+
+    Example: memeval ledger accept RUN --reason "pull request 12"
+    """
+    from memeval import api
+    from memeval.evaluation.verification import verify_run
+
+    folder = api.load_run(run, results)
+    findings = verify_run(folder)
+    if findings:
+        raise CheckFailed(str(findings[0]))
+    _append(Deed.ACCEPTED, run, None, reason, by, results, runner)
+
+
+@app.command("reproduce")
+def reproduce(
+    run: RunArgument,
+    by: By = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+) -> None:
+    """Grade a run again here and, where every byte is equal, say so in the ledger.
+
+    Example: memeval ledger reproduce RUN
+    """
+    from memeval import api
+    from memeval.evaluation.provenance import memeval_version
+
+    folder = api.load_run(run, results)
+    outcome = api.reproduce(folder, data=data)
+    if not outcome.equal:
+        raise CheckFailed(f"grading again gave something else: {outcome.findings[0]}")
+    reason = f"{outcome.grades} grades equal, by memeval {memeval_version()}"
+    _append(Deed.REPRODUCED, run, None, reason, by, results)
+
+
+@app.command("repeat")
+def repeat(
+    run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
+) -> None:
+    """Say that another, independent run of the same inputs stands beside a run.
+
+    Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
+    """
+    from memeval import api
+
+    one, two = api.load_run(run, results), api.load_run(other, results)
+    if one.run.run_id == two.run.run_id:
+        raise BadInput("a run does not repeat itself.", remedy="Name two runs.")
+    if one.run.fingerprint != two.run.fingerprint:
+        raise BadInput(
+            f"{one.run.run_id} and {two.run.run_id} have different inputs.",
+            remedy="A repetition has the same track, system, environment and parameters.",
+        )
+    _append(Deed.REPEATED, run, other, reason, by, results)
+
+
+@app.command("supersede")
+def supersede(
+    run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
+) -> None:
+    """Let a later run take a run's place.
+
+    Example: memeval ledger supersede OLD NEW --reason "new version"
+    """
+    _append(Deed.SUPERSEDED, run, other, reason, by, results)
+
+
+@app.command("invalidate")
+def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
+    """Let a run no longer count; it stays on the board, struck through, with the reason.
+
+    Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
+    """
+    _append(Deed.INVALIDATED, run, None, reason, by, results)
+
+
+def _append(
+    deed: Deed, run: str, other: str | None, reason: str, by: str | None, results: Results, runner: Runner | None = None
+) -> None:
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+
+    entry = Ledger(results).append(
+        deed,
+        api.load_run(run, results),
+        by=by or getpass.getuser(),
+        reason=reason,
+        runner=runner,
+        other=api.load_run(other, results) if other else None,
+    )
+    print(f"{entry.deed} {entry.run_id}")

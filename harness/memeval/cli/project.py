@@ -1,0 +1,114 @@
+"""``memeval init``, ``memeval schema`` and ``memeval doctor``: a new leaderboard, the schemas, this machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memeval.records.errors import BadInput, CheckFailed
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("init")(init)
+    app.command("schema")(schema)
+    app.command("doctor")(doctor)
+
+
+GITIGNORE = "build/\n*.lock\njournal/\n"
+
+
+def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:
+    """Start a leaderboard in an empty folder. Example: memeval init my-board"""
+    if folder.exists() and not folder.is_dir():
+        raise BadInput("this is a file.", where=folder, remedy="Name a folder.")
+    if folder.exists() and any(folder.iterdir()):
+        raise BadInput("the folder is not empty.", where=folder, remedy="Name an empty or new folder.")
+    for name in ("results", "submissions"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / ".gitkeep").touch()
+    (folder / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
+    print(f"{folder}: ready. Run a system with 'memeval run no-memory', then 'memeval site build'.")
+
+
+def schema(
+    to: Annotated[Path, typer.Argument(help="Folder the JSON Schemas are written to.")] = Path("build/schemas"),
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where the folder differs.")] = False,
+) -> None:
+    """Export the JSON Schema of every file memeval writes. Example: memeval schema build/schemas"""
+    wanted = {f"{name}.schema.json": _pretty(text) for name, text in schemas().items()}
+    if check:
+        here = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
+        if different := sorted(name for name in wanted.keys() | here.keys() if wanted.get(name) != here.get(name)):
+            raise CheckFailed(
+                f"the schemas differ from the records: {', '.join(different)}.",
+                where=to,
+                remedy=f"Run memeval schema {to}.",
+            )
+        return
+    to.mkdir(parents=True, exist_ok=True)
+    for name, text in wanted.items():
+        (to / name).write_text(text, encoding="utf-8")
+    print(to)
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of all files, by the name of the file."""
+    from memeval.keys import ItemKey
+    from memeval.records.base import Record
+    from memeval.records.benchmark import BenchmarkInfo
+    from memeval.records.grade import Grade, Judgment
+    from memeval.records.journal import Plan
+    from memeval.records.ledger import LedgerEntry
+    from memeval.records.log import LogLine
+    from memeval.records.release import Release
+    from memeval.records.response import Context, Response
+    from memeval.records.run import Run
+    from memeval.records.scenario import Scenario
+    from memeval.records.submission import Submission
+
+    files: dict[str, type[Record]] = {
+        "benchmark": BenchmarkInfo,
+        "contexts": Context,
+        "grades": Grade,
+        "judgments": Judgment,
+        "keys": ItemKey,
+        "ledger": LedgerEntry,
+        "log": LogLine,
+        "plan": Plan,
+        "release": Release,
+        "responses": Response,
+        "run": Run,
+        "scenarios": Scenario,
+        "submission": Submission,
+    }
+    return {
+        name: {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+        for name, model in files.items()
+    }
+
+
+def _pretty(value: dict[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
+
+
+def doctor() -> None:
+    """Say what works on this machine and what is missing. Example: memeval doctor"""
+    from memeval.benchmarks import all_benchmarks
+    from memeval.evaluation.provenance import memeval_version
+
+    print(
+        f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {shutil.disk_usage('.').free / 1e9:.1f} GB free"
+    )
+    for benchmark in all_benchmarks():
+        state = "ready" if benchmark.available() else f"no data: memeval data pull {benchmark.info.name}"
+        print(f"benchmark {benchmark.info.id}: {state}")
+    print("judge rules: ready, offline")
+    print("sandbox: none in this version; a run says 'files reachable'")
+    browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
+    print(f"browser for the tests: {browser or 'none; the browser tests will say so'}")

@@ -1,0 +1,77 @@
+"""``memeval site`` and ``memeval publish``: the pages, and their release."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memeval.cli.shared import DEFAULT_RESULTS, Results
+from memeval.records.errors import BadInput
+
+site = typer.Typer(help="The site from stored runs.", no_args_is_help=True)
+
+DEFAULT_SITE = Path("build/site")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.add_typer(site, name="site")
+    app.command("publish")(publish)
+
+
+@site.command("build")
+def build_site(
+    results: Results = DEFAULT_RESULTS,
+    out: Annotated[Path, typer.Option("--out", help="Folder the site is built into.")] = DEFAULT_SITE,
+) -> None:
+    """Build the site from stored runs. Example: memeval site build"""
+    from memeval.site import build
+
+    build(results, out)
+    print(out)
+
+
+@site.command("serve")
+def serve(
+    folder: Annotated[Path, typer.Option("--site", help="A built site.")] = DEFAULT_SITE,
+    port: Annotated[int, typer.Option("--port", help="Port on 127.0.0.1.")] = 8000,
+) -> None:
+    """Serve a built site on this machine only. Example: memeval site serve"""
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    if not (folder / "index.html").is_file():
+        raise BadInput("there is no built site here.", where=folder, remedy="Build one with memeval site build.")
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), partial(SimpleHTTPRequestHandler, directory=str(folder)))
+    except OSError as error:
+        raise BadInput(f"port {port} cannot be used ({error.strerror}).", remedy="Give another --port.") from None
+    print(f"http://127.0.0.1:{server.server_port}/", flush=True)
+    with server:
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print("stopped.", file=sys.stderr)
+
+
+def publish(
+    to: Annotated[Path, typer.Option("--to", help="Folder that holds the published versions.")],
+    release: Annotated[
+        str | None, typer.Option("--release", help="Version to freeze the board under. Default: today's date.")
+    ] = None,
+    results: Results = DEFAULT_RESULTS,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Verify, and say what would be done.")] = False,
+) -> None:
+    """Verify everything, freeze a release, build it beside the earlier ones, and point latest at it last.
+
+    Publishing the same state again changes nothing.
+
+    Example: memeval publish --to public --release 2026.11
+    """
+    from memeval.site.publish import publish as publish_site
+
+    for line in publish_site(results, to, version=release, dry_run=dry_run):
+        print(line)

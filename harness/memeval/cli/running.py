@@ -1,0 +1,169 @@
+"""``memeval run``: a system through benchmarks."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.shared import DEFAULT_RESULTS, Data, Results, percent
+from memeval.records.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+    from memeval.systems.source import SystemSource
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("run")(run)
+
+
+def run(
+    system: Annotated[
+        str,
+        typer.Argument(help="A slug under submissions/, a shipped control, a folder, or a .py file, as FILE[:CLASS]."),
+    ],
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option("--benchmark", help="Benchmark id, repeatable. Default: every benchmark whose data is here."),
+    ] = None,
+    tier: Annotated[str | None, typer.Option("--tier", help="Named choice of the data.")] = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Way of asking and grading.")] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", help="Parameter of a generated benchmark, as NAME=VALUE, repeatable."),
+    ] = None,
+    data: Data = None,
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules.")] = "rules",
+    reader: Annotated[
+        str | None,
+        typer.Option("--reader", help="Who answers: native (the system) or extractive. Default: what the system can."),
+    ] = None,
+    results: Results = DEFAULT_RESULTS,
+    limit: Annotated[int | None, typer.Option("--limit", help="Only so many items; the run is then partial.")] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", help="Scenarios in flight.")] = 4,
+    ask_seconds: Annotated[
+        float | None, typer.Option("--ask-seconds", help="Time limit of one question; another limit is another track.")
+    ] = None,
+    python: Annotated[
+        Path | None, typer.Option("--python", help="Interpreter of the system's own environment.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start another run, whatever is stored.")] = False,
+    repeat: Annotated[int, typer.Option("--repeat", help="Run so many times.")] = 1,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Try failed items again; both attempts stay on record.")
+    ] = False,
+) -> None:
+    """Run a system through benchmarks; an interrupted run goes on, a finished one is reused.
+
+    Prints one line a finished run: its folder.
+
+    Example: memeval run my_memory.py --benchmark beliefs@1
+    """
+    from memeval import api
+    from memeval.execution.progress import Bar
+    from memeval.records.track import Limits
+    from memeval.systems.source import find_system
+
+    source = find_system(system)
+    if python is not None:
+        source = source.with_interpreter(python)
+    options = api.RunOptions(
+        results=results,
+        protocol=protocol,
+        tier=tier,
+        judge=judge,
+        reader=reader,
+        limits=Limits() if ask_seconds is None else Limits(ask_seconds=ask_seconds),
+        limit=limit,
+        concurrency=concurrency,
+        fresh=fresh,
+        retry_errors=retry_errors,
+    )
+    named = benchmark or _available(source, data)
+    gated: list[str] = []
+    with Bar() as progress:
+        for each in named:
+            for folder in api.run(
+                source,
+                each,
+                data=data,
+                parameters=parse_parameters(parameter),
+                options=replace(options),
+                repeat=repeat,
+                progress=progress,
+            ):
+                _report(folder)
+                print(folder.path, flush=True)
+                if limit is None and _over_gate(folder):
+                    gated.append(folder.path.name)
+    if gated:
+        raise CheckFailed(
+            f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
+            remedy="Look at the errors with memeval site build, mend the system, and run again.",
+        )
+
+
+def _available(source: SystemSource, data: Path | None) -> list[str]:
+    """Return every benchmark whose data is here, and say which are left out."""
+    from memeval.benchmarks import all_benchmarks
+
+    if data is not None:
+        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+    here = []
+    for benchmark in all_benchmarks():
+        if benchmark.available():
+            here.append(benchmark.info.id)
+        else:
+            print(
+                f"{benchmark.info.id} left out: its data is not here. "
+                f"'memeval data pull {benchmark.info.name}' fetches it.",
+                file=sys.stderr,
+            )
+    return here
+
+
+def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
+    """Return parameters given as ``NAME=VALUE``."""
+    if not given:
+        return None
+    parameters: dict[str, str | int] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise BadInput(f"--parameter '{each}' is not of the form NAME=VALUE.", remedy="Write --parameter seed=7.")
+        parameters[name] = int(value) if value.lstrip("-").isdecimal() else value
+    return parameters
+
+
+def _over_gate(folder: RunFolder) -> bool:
+    from memeval.leaderboard.board import ERROR_GATE
+    from memeval.records.run import SystemKind
+
+    tally = folder.run.scores.overall
+    return folder.run.system.kind is not SystemKind.CONTROL and tally.errors > ERROR_GATE * tally.planned
+
+
+def _report(folder: RunFolder) -> None:
+    """Say on standard error how a run came out."""
+    run = folder.run
+    scores = run.scores
+    interval = scores.composite.interval
+    head = (
+        f"composite {percent(scores.composite.value)} [{percent(interval.low)}, {percent(interval.high)}]"
+        if scores.composite.value is not None and interval is not None
+        else f"no composite: {scores.composite.reason}"
+    )
+    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
+    print(
+        f"{run.system.slug} on {run.track.benchmark} (track {run.track_id}): {head}{alternates}; "
+        f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
+        file=sys.stderr,
+    )
+    for category in scores.categories:
+        tally = category.tally
+        print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {tally.correct}/{tally.planned}", file=sys.stderr)

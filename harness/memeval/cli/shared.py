@@ -1,0 +1,29 @@
+"""What command groups share: common options and how things are said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+RESUME_HINT = "What came to an end is on disk; the same command goes on from there."
+
+Results = Annotated[Path, typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="A local copy of the benchmark's data, instead of the one memeval keeps.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+DEFAULT_RESULTS = Path("results")
+
+
+def print_json(value: Any) -> None:
+    """Print plain data as JSON, keys sorted."""
+    print(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2))
+
+
+def percent(share: float | None) -> str:
+    """Return a share as percent with one decimal; a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.1f}"

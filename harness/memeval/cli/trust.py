@@ -1,0 +1,87 @@
+"""``memeval verify`` and ``memeval reproduce``: check what is stored, and grade it again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, percent, print_json
+from memeval.records.errors import CheckFailed
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("verify")(verify)
+    app.command("reproduce")(reproduce)
+
+
+def verify(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Runs, or folders above runs. Default: results.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check stored runs: schema, digests, coverage, and scores computed again from the rows.
+
+    Example: memeval verify results/beliefs/bm25
+    """
+    from memeval import api
+    from memeval.evaluation.verification import runs_under
+
+    places = paths or [DEFAULT_RESULTS]
+    findings = [finding for place in places for finding in api.verify(place)]
+    count = sum(len(runs_under(place)) for place in places)
+    if as_json:
+        print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            print(finding)
+    if findings:
+        raise CheckFailed(f"{len(findings)} things do not hold in {count} runs.")
+    if not as_json:
+        print(f"{count} runs hold: schema, digests, coverage and scores.")
+
+
+def reproduce(
+    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade stored answers again, offline, and compare with what is stored.
+
+    Example: memeval reproduce results/beliefs/bm25
+    """
+    from memeval import api
+    from memeval.evaluation.verification import runs_under
+
+    folders = [folder for named in runs for folder in (runs_under(Path(named)) if Path(named).is_dir() else ())] or [
+        api.load_run(named, results) for named in runs
+    ]
+    outcomes = []
+    for folder in folders:
+        outcome = api.reproduce(folder, data=data)
+        outcomes.append(outcome)
+        if not as_json:
+            for finding in outcome.findings:
+                print(finding)
+            word = "equal" if outcome.equal else "DIFFERENT"
+            print(f"{outcome.run_id}: {outcome.grades} grades, composite {percent(outcome.composite)}: {word}")
+    if as_json:
+        print_json(
+            [
+                {
+                    "run_id": outcome.run_id,
+                    "equal": outcome.equal,
+                    "grades": outcome.grades,
+                    "composite": outcome.composite,
+                    "findings": [vars(finding) for finding in outcome.findings],
+                }
+                for outcome in outcomes
+            ]
+        )
+    different = [outcome.run_id for outcome in outcomes if not outcome.equal]
+    sys.stdout.flush()
+    if different:
+        raise CheckFailed(f"grading again gave something else for {', '.join(different)}.")

@@ -1,0 +1,117 @@
+"""Reproducing a run: its stored responses graded again, offline, and compared with what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
+from memeval.evaluation.grades import grade_items
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.running import judge_named
+from memeval.evaluation.verification import Finding
+from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.grading.scoring import score
+from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
+from memeval.records.run import Run
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of grading a run again."""
+
+    run_id: str
+    grades: int
+    """Items graded again."""
+    composite: float | None
+    """The composite that came out."""
+    findings: tuple[Finding, ...]
+    """Where it differs from what is stored; empty where every byte is equal."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the grades have equal bytes and the scores are equal."""
+        return not self.findings
+
+
+def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
+    """Grade a run's stored responses again and compare.
+
+    Args:
+        folder: the run.
+        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
+
+    Raises:
+        BadInput: the benchmark's data is not here, or is not the data of the run; or the run cannot be read.
+    """
+    run = folder.run
+    exam = exam_of(run, data)
+    responses = list(folder.responses())
+    stored = list(folder.grades())
+    answered = {row.item_id for row in responses}
+    items = [key for key in exam.keys if key.item_id in answered]
+    again = grade_items(exam, items, responses, judge_named(run.track.judge))
+    scores = score(run.track.categories, again)
+    findings = [*_strangers(folder, answered, exam), *_differences(folder, stored, again), *_contexts(folder, exam)]
+    if scores != run.scores:
+        findings.append(
+            Finding(
+                f"{folder.path / 'run.json'}: scores",
+                f"hold a composite of {run.scores.composite.value}, and grading again makes {scores.composite.value}.",
+            )
+        )
+    return Reproduction(run.run_id, len(again), scores.composite.value, tuple(findings))
+
+
+def exam_of(run: Run, data: Path | None = None) -> Exam:
+    """Open the very data a run was made on.
+
+    Raises:
+        BadInput: it is not here, or its digest is another.
+    """
+    exam = Exam.open(find(run.track.benchmark), data, run.track.parameters or None)
+    if exam.dataset.digest != run.track.data_digest:
+        raise BadInput(
+            f"run {run.run_id} was made on data {run.track.data_digest}, and what is here is {exam.dataset.digest}.",
+            remedy="Name the right data with --data, or use the memeval version that the run names.",
+        )
+    return exam
+
+
+def _strangers(folder: RunFolder, answered: set[str], exam: Exam) -> Iterator[Finding]:
+    for item_id in sorted(answered - {key.item_id for key in exam.keys}):
+        yield Finding(str(folder.file("responses.jsonl")), f"{item_id} is no item of {exam.benchmark.info.id}.")
+
+
+def _differences(folder: RunFolder, stored: list[Grade], again: list[Grade]) -> Iterator[Finding]:
+    """Compare grades row by row, as the bytes they are stored as."""
+    path = folder.file("grades.jsonl")
+    if len(stored) != len(again):
+        yield Finding(str(path), f"has {len(stored)} grades, and grading again makes {len(again)}.")
+    for number, (was, now) in enumerate(zip(stored, again, strict=False), start=1):
+        if was.to_json() != now.to_json():
+            yield Finding(
+                f"{path}:{number}",
+                f"{was.item_id} is stored as {_say(was)}, and grading again makes {now.item_id} {_say(now)}.",
+            )
+
+
+def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
+    """Check that every stored context spells out the text that its digest names."""
+    path = folder.file("contexts.jsonl")
+    for number, context in enumerate(folder.contexts(), start=1):
+        scenario = exam.scenarios.get(context.scenario_id)
+        try:
+            text = None if scenario is None else "\n".join(map(TurnTexts(scenario).text, context.parts))
+        except KeyError:
+            text = None
+        if text is None or digest_of_text(text) != context.digest:
+            yield Finding(f"{path}:{number}", "does not spell out the text that its digest names.")
+
+
+def _say(grade: Grade) -> str:
+    verdict = {True: "right", False: "wrong", None: "without a verdict"}[grade.verdict]
+    return f"{verdict} ({grade.state})"

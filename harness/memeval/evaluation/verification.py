@@ -1,0 +1,201 @@
+"""Verifying a stored run: schema, digests, coverage, and scores computed again from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memeval.archive.rows import inner_digest
+from memeval.archive.runs import ROW_FILES, RunFolder
+from memeval.evaluation import summary
+from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.seal import coverage
+from memeval.grading.scoring import score
+from memeval.records.errors import MemevalError
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Outcome, Response
+from memeval.records.run import Inputs, Run
+
+REMEDY = "Restore the file, or record a new run."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a stored run that does not hold."""
+
+    where: str
+    """File, and line or field where there is one."""
+    problem: str
+    """What does not hold, as a sentence."""
+    remedy: str = REMEDY
+    """What to do."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem} {self.remedy}"
+
+
+def verify_run(folder: RunFolder) -> list[Finding]:
+    """Check a stored run against itself; no benchmark data and no network are needed.
+
+    Args:
+        folder: the run.
+
+    Returns:
+        What does not hold; empty where all does.
+    """
+    head = str(folder.path / "run.json")
+    try:
+        run = folder.run
+    except MemevalError as error:
+        return [Finding(error.where or head, error.problem, error.remedy or REMEDY)]
+    findings = [*_identity(folder, run, head), *_files(folder, run, head)]
+    if findings and not folder.has_rows:
+        return findings
+    try:
+        responses, grades = list(folder.responses()), list(folder.grades())
+        contexts = [context.digest for context in folder.contexts()]
+    except MemevalError as error:
+        return [*findings, Finding(error.where or head, error.problem, error.remedy or REMEDY)]
+    return [
+        *findings,
+        *_rows(folder, responses, grades, contexts),
+        *_sums(run, responses, grades, head),
+    ]
+
+
+def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
+    """The ids follow from the parts, and the folder is where the run says it belongs."""
+    if run.track_id != run.track.id:
+        yield Finding(f"{head}: track_id", f"is {run.track_id}, and the track's parts make {run.track.id}.")
+    inputs = Inputs(
+        track=run.track,
+        submission_digest=run.system.submission_digest,
+        environment_digest=run.system.environment_digest,
+        parameters=run.system.parameters,
+        declared_models=run.system.declared_models,
+        view=run.system.view,
+        limit=run.coverage.limit,
+    )
+    if run.fingerprint != inputs.fingerprint:
+        yield Finding(f"{head}: fingerprint", "does not follow from the track, system and parameters in the file.")
+    if not run.run_id.endswith("-" + run.fingerprint[:8]):
+        yield Finding(f"{head}: run_id", "does not end in the first digits of the fingerprint.")
+    stands = folder.path.resolve().parts[-3:]
+    belongs = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
+    if stands != belongs:
+        yield Finding(
+            str(folder.path),
+            f"the run belongs in {'/'.join(belongs)}, not in {'/'.join(stands)}.",
+            "Move the folder back.",
+        )
+
+
+def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
+    """Every file is there, whole, and the one that was sealed."""
+    for name in sorted(set(run.files) - set(ROW_FILES)):
+        yield Finding(f"{head}: files", f"names an unknown file {name!r}.")
+    for name in ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "log.jsonl"):
+        if name not in run.files:
+            yield Finding(f"{head}: files", f"names no {name}.")
+    for name, stated in run.files.items():
+        if name not in ROW_FILES:
+            continue
+        path = folder.file(name)
+        try:
+            found = inner_digest(path)
+        except MemevalError as error:
+            yield Finding(error.where or str(path), error.problem, error.remedy or REMEDY)
+            continue
+        if found.rows != stated.rows:
+            yield Finding(str(path), f"has {found.rows} rows, and run.json says {stated.rows}.")
+        if found.digest != stated.digest:
+            yield Finding(str(path), "does not match its digest in run.json.")
+    known = {f"{name}.gz" for name in run.files} | {"run.json"}
+    for path in sorted(folder.path.iterdir()):
+        if path.name not in known:
+            yield Finding(str(path), "does not belong to the run.", "Remove it.")
+
+
+def _rows(folder: RunFolder, responses: list[Response], grades: list[Grade], contexts: list[str]) -> Iterator[Finding]:
+    """Rows fit together: one grade an item, in order, with the outcome of its responses."""
+    grades_file, responses_file = folder.file("grades.jsonl"), folder.file("responses.jsonl")
+    by_item: dict[str, list[Response]] = {}
+    seen: set[tuple[str, int]] = set()
+    known = set(contexts)
+    for number, response in enumerate(responses, start=1):
+        where = f"{responses_file}:{number}"
+        if (response.question_id, response.attempt) in seen:
+            yield Finding(where, f"{response.question_id} has attempt {response.attempt} twice.")
+        seen.add((response.question_id, response.attempt))
+        if response.context_digest is not None and response.context_digest not in known:
+            yield Finding(where, "names a context that is not in contexts.jsonl.gz.")
+        by_item.setdefault(response.item_id, []).append(response)
+    graded: set[str] = set()
+    for number, grade in enumerate(grades, start=1):
+        where = f"{grades_file}:{number}"
+        if grade.item_id in graded:
+            yield Finding(where, f"{grade.item_id} is graded twice.")
+        graded.add(grade.item_id)
+        rows = by_item.get(grade.item_id)
+        if rows is None:
+            yield Finding(where, f"{grade.item_id} has a grade and no response.")
+            continue
+        outcome = first_not_ok(list(last_attempts(rows).values()))
+        if not _fits(grade, outcome):
+            yield Finding(where, f"{grade.item_id} is '{grade.state}', and its responses came back '{outcome}'.")
+    for item_id in by_item.keys() - graded:
+        yield Finding(str(grades_file), f"{item_id} has responses and no grade.")
+
+
+def first_not_ok(responses: list[Response]) -> Outcome:
+    """Return an item's outcome: the first among its questions that is not ``ok``."""
+    return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
+
+
+def _fits(grade: Grade, outcome: Outcome) -> bool:
+    if outcome.is_error:
+        return grade.state.value == outcome.value and grade.verdict is None
+    if (grade.verdict is None) != grade.state.is_error:
+        return False
+    return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
+
+
+def _sums(run: Run, responses: list[Response], grades: list[Grade], head: str) -> Iterator[Finding]:
+    """Whatever in the head follows from the rows, follows from them."""
+    again = {
+        "scores": (run.scores, score(run.track.categories, grades)),
+        "coverage": (run.coverage, coverage(run.coverage.limit, run.track.planned, responses, grades)),
+        "tokens": (run.tokens, summary.tokens(responses)),
+        "timing.phases": (run.timing.phases, summary.phases(responses)),
+    }
+    for name, (stated, computed) in again.items():
+        if stated != computed:
+            where, was, now = _first_difference(name, _plain(stated), _plain(computed))
+            yield Finding(f"{head}: {where}", f"is {was}, and the rows make {now}.")
+
+
+def _plain(value: object) -> object:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(object).dump_python(value, mode="json")
+
+
+def _first_difference(name: str, one: object, other: object) -> tuple[str, object, object]:
+    """Return where two trees of plain data first differ, and what stands there in each."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted(one.keys() | other.keys()):
+            if one.get(key) != other.get(key):
+                return _first_difference(f"{name}.{key}", one.get(key), other.get(key))
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            if left != right:
+                return _first_difference(f"{name}[{place}]", left, right)
+    return name, one, other
+
+
+def runs_under(path: Path) -> list[RunFolder]:
+    """Return the runs at or under a path: a run's folder, or any folder above runs."""
+    if (path / "run.json").exists():
+        return [RunFolder(path)]
+    return [RunFolder(found.parent) for found in sorted(path.glob("**/run.json"))]

@@ -1,0 +1,186 @@
+"""The journal: rows are on disk before they are counted, and a killed run goes on where it stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self, TypeVar
+
+from filelock import FileLock, Timeout
+
+from memeval.execution.work import Finished
+from memeval.records.base import Stored
+from memeval.records.errors import BadInput
+from memeval.records.journal import Plan
+from memeval.records.log import LogLine
+from memeval.records.response import Context, Response
+
+T = TypeVar("T", bound=Stored)
+
+
+def utc_now() -> str:
+    """Return the UTC time, ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Journal:
+    """The journal of an unfinished run; use it as a context manager, which holds the folder against other processes.
+
+    Args:
+        folder: the run's folder; the journal is ``journal/`` in it.
+
+    Raises:
+        BadInput: another memeval is running this run, or a row in it is damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "journal"
+        self.responses: dict[tuple[str, int], Response] = {}
+        self.contexts: dict[str, Context] = {}
+        self.log_lines: list[LogLine] = []
+        self._lock = FileLock(self.path / "lock")
+        self._streams: dict[str, IO[bytes]] = {}
+
+    @staticmethod
+    def start(folder: Path, plan: Plan) -> None:
+        """Make the folder of a new run, with its plan.
+
+        Raises:
+            BadInput: there is such a folder already, or it cannot be made.
+        """
+        journal = folder / "journal"
+        try:
+            journal.mkdir(parents=True)
+        except FileExistsError:
+            raise BadInput(
+                "this run has been started already, this very second.", where=folder, remedy="Run the command again."
+            ) from None
+        except OSError as error:
+            raise unwritable(folder, error) from None
+        write_whole(journal / "plan.json", (plan.to_json() + "\n").encode())
+
+    @staticmethod
+    def plan(folder: Path) -> Plan:
+        """Return what an unfinished run set out to do.
+
+        Raises:
+            BadInput: the plan is missing or damaged.
+        """
+        path = folder / "journal" / "plan.json"
+        try:
+            return Plan.parse(path.read_bytes(), path)
+        except OSError as error:
+            raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
+
+    def __enter__(self) -> Self:
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise BadInput(
+                "another memeval is running this very run.", where=self.path.parent, remedy="Wait for it to end."
+            ) from None
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        try:
+            for response in self._reopen("responses.jsonl", Response):
+                self.responses[response.question_id, response.attempt] = response
+            for context in self._reopen("contexts.jsonl", Context):
+                self.contexts[context.digest] = context
+            self.log_lines.extend(self._reopen("log.jsonl", LogLine))
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def write(self, finished: Iterable[Finished]) -> None:
+        """Store finished items; they are on disk when this returns. Contexts go first: no row names one not there.
+
+        Raises:
+            BadInput: the disk is full, or the folder cannot be written.
+        """
+        done = list(finished)
+        fresh = {context.digest: context for each in done for context in each.contexts}
+        fresh = {digest: context for digest, context in fresh.items() if digest not in self.contexts}
+        self._append("contexts.jsonl", fresh.values())
+        self._append("responses.jsonl", (row for each in done for row in each.responses))
+        self.contexts.update(fresh)
+        for each in done:
+            for response in each.responses:
+                self.responses[response.question_id, response.attempt] = response
+
+    def log(self, line: LogLine) -> None:
+        """Store a line of the log."""
+        self._append("log.jsonl", [line])
+        self.log_lines.append(line)
+
+    def _reopen(self, name: str, model: type[T]) -> list[T]:
+        """Read a file of the journal, cut off a row that was being written when the run was killed, and open it."""
+        path = self.path / name
+        try:
+            stream = path.open("ab+")
+        except OSError as error:
+            raise unwritable(path, error) from None
+        self._streams[name] = stream
+        stream.seek(0)
+        data = stream.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            stream.truncate(whole)
+            stream.seek(0, os.SEEK_END)
+        lines = data[:whole].split(b"\n")[:-1]
+        return [model.parse(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+
+    def _append(self, name: str, rows: Iterable[Stored]) -> None:
+        data = "".join(row.to_json() + "\n" for row in rows).encode()
+        if not data:
+            return
+        stream = self._streams[name]
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        except OSError as error:
+            raise unwritable(self.path / name, error) from None
+
+    def _close(self) -> None:
+        for stream in self._streams.values():
+            try:
+                stream.close()
+            except OSError:  # what could not be written was refused when it was written
+                pass
+        self._streams.clear()
+        self._lock.release()
+
+
+def unwritable(path: Path, error: OSError) -> BadInput:
+    """Return the sentence for a place that cannot be written."""
+    return BadInput(
+        f"cannot be written ({error.strerror or error}).",
+        where=path,
+        remedy="Make room or give another --results folder; what is stored stays, and the same command resumes.",
+    )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it appears whole or not at all.
+
+    Raises:
+        BadInput: the place cannot be written.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from None

@@ -1,0 +1,117 @@
+"""Progress on standard error: how far, how fast, how long still."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+
+class Progress(Protocol):
+    """Is told how a run goes."""
+
+    def start(self, title: str, total: int, done: int) -> None:
+        """A run begins: its title, its planned items, and how many are on disk already."""
+
+    def advance(self, items: int, errors: int) -> None:
+        """Items are on disk; so many of them failed."""
+
+    def note(self, sentence: str) -> None:
+        """Something a person should know."""
+
+    def stop(self) -> None:
+        """The run ended."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def start(self, title: str, total: int, done: int) -> None:
+        """See :class:`Progress`."""
+
+    def advance(self, items: int, errors: int) -> None:
+        """See :class:`Progress`."""
+
+    def note(self, sentence: str) -> None:
+        """See :class:`Progress`."""
+
+    def stop(self) -> None:
+        """See :class:`Progress`."""
+
+
+class Bar:
+    """A bar on a terminal; elsewhere, a plain line now and then."""
+
+    LINE_SECONDS = 10.0
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._title = ""
+        self._total = self._done = self._errors = self._first = 0
+        self._began = self._said = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self, title: str, total: int, done: int) -> None:
+        """See :class:`Progress`."""
+        self._title, self._total, self._done, self._first, self._errors = title, total, done, done, 0
+        self._began = self._said = time.monotonic()
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
+
+            self._bar = RichProgress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}", markup=False),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(title, total=total, completed=done, rate="")
+
+    def advance(self, items: int, errors: int) -> None:
+        """See :class:`Progress`."""
+        self._done += items
+        self._errors += errors
+        if self._bar is not None:
+            self._bar.update(self._task, advance=items, rate=self._rate())
+        elif time.monotonic() - self._said >= self.LINE_SECONDS:
+            self._said = time.monotonic()
+            print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
+
+    def note(self, sentence: str) -> None:
+        """See :class:`Progress`."""
+        if self._bar is not None:
+            self._bar.console.print(sentence, markup=False, highlight=False)
+        else:
+            print(sentence, file=sys.stderr)
+
+    def stop(self) -> None:
+        """See :class:`Progress`."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _speed(self) -> float:
+        seconds = time.monotonic() - self._began
+        return (self._done - self._first) / seconds if seconds > 0 else 0.0
+
+    def _rate(self) -> str:
+        errors = f", {self._errors} errors" if self._errors else ""
+        return f"{self._speed():.1f} items/s{errors}"
+
+    def _left(self) -> str:
+        speed = self._speed()
+        return f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""

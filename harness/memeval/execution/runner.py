@@ -1,0 +1,246 @@
+"""One scenario through one system: take in, settle, ask, and what to do when the system fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.journal import utc_now
+from memeval.execution.readers import Reader
+from memeval.execution.tokens import count_tokens
+from memeval.execution.work import Finished, Work
+from memeval.records.response import Context, Outcome, Response, Timings
+from memeval.records.scenario import Ask, TakeIn
+from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
+from memeval.systems.messages import Reply, session_json
+from memeval.systems.process import SystemProcess
+
+OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
+    (SystemTimedOut, Outcome.TIMEOUT),
+    (SystemNotReady, Outcome.NOT_READY),
+    (SystemFailure, Outcome.ADAPTER_ERROR),
+)
+"""What each kind of failure comes to; the first that fits counts."""
+
+
+def outcome_of(failure: SystemFailure) -> Outcome:
+    """Return what a failure comes to."""
+    return next(outcome for kind, outcome in OUTCOMES if isinstance(failure, kind))
+
+
+class _Aborted(Exception):
+    """A pass over the scenario ended early, with the process gone or the memory incomplete."""
+
+    def __init__(self, failure: SystemFailure, item_id: str | None) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.item_id = item_id
+
+
+@dataclass
+class _Pass:
+    """What one pass over a scenario has gathered."""
+
+    responses: dict[str, list[Response]] = field(default_factory=dict)
+    contexts: list[Context] = field(default_factory=list)
+    delivered: list[str] = field(default_factory=list)
+    take_in_seconds: float | None = None
+    take_in_sessions: int = 0
+    settle_seconds: float | None = None
+
+
+class Runner:
+    """Runs scenarios through one adapter instance, restarting it when it is gone.
+
+    Args:
+        system: the adapter's process, started.
+        reader: who answers from what the system retrieves; ``None`` where the system answers by itself.
+        search_items: how many items are asked of ``search``.
+        log: told of restarts and repeats, with the scenario's id.
+        stopped: whether the run was interrupted; a process that is gone for that reason is not started again.
+    """
+
+    def __init__(
+        self,
+        system: SystemProcess,
+        reader: Reader | None,
+        search_items: int,
+        log: Callable[[str, str, str], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._system = system
+        self._reader = reader
+        self._search_items = search_items
+        self._log = log
+        self._stopped = stopped
+
+    def run(self, work: Work) -> Iterator[Finished]:
+        """Yield the items of a scenario as they come to an end.
+
+        A process that dies is started again and the open items are repeated, once; an item whose call takes too long is
+        given up, and the items after it go on with a fresh process and the history taken in again.
+        """
+        open_items = dict(work.items)
+        died = False
+        while open_items and not self._stopped():
+            gathered = _Pass()
+            try:
+                if not self._system.alive:
+                    self._restart()
+                self._walk(work, open_items, gathered)
+            except _Aborted as stop:
+                if self._stopped():
+                    return
+                yield from self._settle_whole(work, open_items, gathered)
+                if isinstance(stop.failure, SystemDied) and not died:
+                    died = True
+                    self._log("repeated", str(stop.failure), work.scenario.scenario_id)
+                    continue
+                given_up = [stop.item_id] if stop.item_id else list(open_items)
+                yield self._failed(work, open_items, given_up, stop.failure, gathered)
+            else:
+                yield from self._settle_whole(work, open_items, gathered)
+
+    def _restart(self) -> None:
+        try:
+            self._system.start()
+        except SystemFailure as failure:
+            raise _Aborted(failure, None) from None
+
+    def _settle_whole(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> Iterator[Finished]:
+        """Yield, and close, the items that have all their responses."""
+        for item_id, questions in list(open_items.items()):
+            rows = gathered.responses.get(item_id, [])
+            if len(rows) == len(questions):
+                del open_items[item_id]
+                named = {row.context_digest for row in rows}
+                yield Finished((item_id,), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+
+    def _failed(
+        self,
+        work: Work,
+        open_items: dict[str, tuple[str, ...]],
+        given_up: list[str],
+        failure: SystemFailure,
+        gathered: _Pass,
+    ) -> Finished:
+        """Close items that the system failed on; questions that were answered before keep their answers."""
+        rows: list[Response] = []
+        for item_id in given_up:
+            had = gathered.responses.get(item_id, [])
+            rows += had
+            rows += [
+                Response(
+                    item_id=item_id,
+                    scenario_id=work.scenario.scenario_id,
+                    question_id=question_id,
+                    attempt=work.attempt,
+                    outcome=outcome_of(failure),
+                    answer="",
+                    error=str(failure),
+                    timings=Timings(started=utc_now()),
+                )
+                for question_id in open_items.pop(item_id)[len(had) :]
+            ]
+        named = {row.context_digest for row in rows}
+        return Finished(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+
+    def _walk(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> None:
+        """Take the scenario's steps once, asking the questions of the open items only."""
+        item_of = {question: item for item, questions in open_items.items() for question in questions}
+        texts = TurnTexts(work.scenario)
+        waiting: list[TakeIn] = []
+        try:
+            self._system.reset()
+        except SystemFailure as failure:
+            raise _Aborted(failure, None) from None
+        left = len(item_of)
+        for step in work.scenario.steps:
+            if isinstance(step, TakeIn):
+                waiting.append(step)
+            elif step.question_id in item_of:
+                self._take_in(waiting, gathered)
+                waiting = []
+                item_id = item_of[step.question_id]
+                response = self._ask(work, item_id, step, texts, gathered)
+                gathered.responses.setdefault(item_id, []).append(response)
+                left -= 1
+                if left == 0:
+                    break
+
+    def _take_in(self, waiting: list[TakeIn], gathered: _Pass) -> None:
+        if not waiting:
+            return
+        try:
+            gathered.take_in_seconds = self._system.take_in(
+                (session_json(step.session), step.session.date) for step in waiting
+            )
+            gathered.settle_seconds = self._system.settle()
+        except SystemFailure as failure:
+            raise _Aborted(failure, None) from None
+        gathered.take_in_sessions = len(waiting)
+
+    def _ask(self, work: Work, item_id: str, step: Ask, texts: TurnTexts, gathered: _Pass) -> Response:
+        """Ask one question, and have the reader answer where the system only retrieves."""
+        started = utc_now()
+        reply: Reply | None = None
+        error: str | None = None
+        answer, outcome = "", Outcome.OK
+        read_seconds = None
+        try:
+            if self._reader is None:
+                reply = self._system.ask(step.question, step.timestamp)
+                answer = reply.answer
+            else:
+                reply = self._system.search(step.question, self._search_items, step.timestamp)
+        except SystemFailure as failure:
+            if not self._system.alive:
+                raise _Aborted(failure, item_id) from None
+            outcome, error = outcome_of(failure), str(failure)
+        context = _context(reply)
+        if context is not None:
+            gathered.contexts.append(texts.context(context))
+            gathered.delivered.append(context)
+        if self._reader is not None and reply is not None:
+            began = time.monotonic()
+            seen = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
+            answer = self._reader.read(step.question, step.timestamp, seen)
+            read_seconds = time.monotonic() - began
+        if outcome is Outcome.OK and not answer.strip():
+            outcome = Outcome.EMPTY
+        response = Response(
+            item_id=item_id,
+            scenario_id=work.scenario.scenario_id,
+            question_id=step.question_id,
+            attempt=work.attempt,
+            outcome=outcome,
+            answer=answer,
+            error=error,
+            items=None
+            if reply is None or reply.items is None
+            else tuple(texts.item(item.text, item.source_ids, item.score) for item in reply.items),
+            context_digest=None if context is None else gathered.contexts[-1].digest,
+            context_tokens=None if context is None else count_tokens(context),
+            reported_tokens=None if reply is None else reply.reported_tokens,
+            timings=Timings(
+                started=started,
+                ask_seconds=None if reply is None else reply.seconds,
+                read_seconds=read_seconds,
+                take_in_seconds=gathered.take_in_seconds,
+                take_in_sessions=gathered.take_in_sessions,
+                settle_seconds=gathered.settle_seconds,
+            ),
+        )
+        gathered.take_in_seconds, gathered.take_in_sessions, gathered.settle_seconds = None, 0, None
+        return response
+
+
+def _context(reply: Reply | None) -> str | None:
+    """Return the context a reply brought: what the system says it is, else its items, one after the other."""
+    if reply is None or (reply.context is None and reply.items is None):
+        return None
+    if reply.context is not None:
+        return reply.context
+    return "\n".join(item.text for item in reply.items or ())

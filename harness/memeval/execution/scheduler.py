@@ -1,0 +1,147 @@
+"""Many scenarios at once: threads that each own an adapter instance, and one writer that puts rows on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterable
+
+from memeval.execution.journal import Journal, utc_now
+from memeval.execution.progress import Progress
+from memeval.execution.readers import Reader
+from memeval.execution.runner import Runner
+from memeval.execution.work import Finished, Work
+from memeval.records.log import LogLine
+from memeval.records.response import Response
+from memeval.systems.process import SystemProcess
+
+LONGEST_DETAIL = 2_000
+"""Characters kept of a line that a system printed."""
+
+
+class Scheduler:
+    """Runs scenarios with a number of them in flight.
+
+    Args:
+        new_system: makes an adapter's process, not started; given what takes the lines it prints.
+        reader: who answers for systems that only retrieve.
+        search_items: how many items are asked of ``search``.
+        concurrency: scenarios in flight.
+        journal: where rows go; written by the calling thread alone.
+        progress: is told of every item on disk.
+    """
+
+    def __init__(
+        self,
+        new_system: Callable[[Callable[[str], None]], SystemProcess],
+        reader: Reader | None,
+        search_items: int,
+        concurrency: int,
+        journal: Journal,
+        progress: Progress,
+    ) -> None:
+        self._new_system = new_system
+        self._reader = reader
+        self._search_items = search_items
+        self._concurrency = concurrency
+        self._journal = journal
+        self._progress = progress
+        self._todo: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Finished | LogLine | BaseException | None] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._systems: list[SystemProcess] = []
+
+    def run(self, works: Iterable[Work]) -> None:
+        """Run scenarios to their end; every row is on disk when this returns.
+
+        An interruption (Ctrl-C) ends all processes, stores what had come to an end, and is raised again.
+
+        Raises:
+            BadInput: rows cannot be written.
+            SystemFailure: the adapter could not be started.
+        """
+        count = 0
+        for work in works:
+            self._todo.put(work)
+            count += 1
+        threads = [
+            threading.Thread(target=self._serve, name=f"memeval-slot-{slot}", daemon=True)
+            for slot in range(min(self._concurrency, count))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            self._store_until_done(len(threads))
+        except BaseException:
+            self._stop.set()
+            for system in list(self._systems):
+                system.kill()
+            for thread in threads:
+                thread.join(timeout=5)
+            with contextlib.suppress(Exception):
+                self._store(self._drain())
+            raise
+        for thread in threads:
+            thread.join()
+
+    def _serve(self) -> None:
+        """Take scenarios until there are none left; one thread's life."""
+        try:
+            system = self._new_system(self._printed)
+            self._systems.append(system)
+            with system:
+                runner = Runner(system, self._reader, self._search_items, self._happened, self._stop.is_set)
+                while not self._stop.is_set():
+                    try:
+                        work = self._todo.get_nowait()
+                    except queue.Empty:
+                        break
+                    for finished in runner.run(work):
+                        if self._stop.is_set():
+                            break
+                        self._done.put(finished)
+        except BaseException as error:  # handed to the calling thread, which raises it
+            self._done.put(error)
+        finally:
+            self._done.put(None)
+
+    def _store_until_done(self, threads: int) -> None:
+        while threads:
+            batch = [self._done.get(), *self._drain()]
+            self._store(batch)
+            threads -= sum(1 for each in batch if each is None)
+            for each in batch:
+                if isinstance(each, BaseException):
+                    raise each
+
+    def _drain(self) -> list[Finished | LogLine | BaseException | None]:
+        found = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                found.append(self._done.get_nowait())
+        return found
+
+    def _store(self, batch: Iterable[Finished | LogLine | BaseException | None]) -> None:
+        """Put a batch on disk, then count it."""
+        finished = []
+        for each in batch:
+            if isinstance(each, LogLine):
+                self._journal.log(each)
+            elif isinstance(each, Finished):
+                finished.append(each)
+        self._journal.write(finished)
+        items = sum(len(each.items) for each in finished)
+        if items:
+            self._progress.advance(items, sum(_failed(each.responses) for each in finished))
+
+    def _printed(self, line: str) -> None:
+        self._done.put(LogLine(at=utc_now(), event="printed", detail=line[:LONGEST_DETAIL]))
+
+    def _happened(self, event: str, detail: str, scenario_id: str) -> None:
+        self._done.put(LogLine(at=utc_now(), event=event, detail=detail[:LONGEST_DETAIL], scenario_id=scenario_id))
+
+
+def _failed(responses: Iterable[Response]) -> int:
+    """Return how many items among these responses failed."""
+    return len({response.item_id for response in responses if response.outcome.is_error})
