@@ -1,4 +1,4 @@
-"""The ledger: ``results/ledger.jsonl``, append-only, each line chained to the one before; and the trust it bears out."""
+"""The ledger, ``results/ledger.jsonl``: append-only, each line chained to the one before. Trust follows from it."""
 
 from __future__ import annotations
 

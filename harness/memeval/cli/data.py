@@ -18,7 +18,10 @@ Name = Annotated[str, typer.Argument(help="Benchmark id, such as deepmemeval.")]
 
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the benchmarks: licence, size, digest, and whether the data is here. Example: memeval data list"""
+    """List the benchmarks: licence, size, digest, and whether the data is here.
+
+    Example: memeval data list
+    """
     from memeval.benchmarks import all_benchmarks
 
     rows = []
@@ -67,7 +70,10 @@ def verify(
     name: Name,
     data: Annotated[Path | None, typer.Option("--data", help="A local copy, instead of the one memeval keeps.")] = None,
 ) -> None:
-    """Check a benchmark's data: shape, counts, digest. Example: memeval data verify deepmemeval"""
+    """Check a benchmark's data: shape, counts, digest.
+
+    Example: memeval data verify deepmemeval
+    """
     from memeval.benchmarks import find
     from memeval.evaluation.plan import Exam
 

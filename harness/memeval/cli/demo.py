@@ -26,11 +26,14 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
     from memeval import api
     from memeval.execution.progress import Bar
     from memeval.systems.controls import CONTROLS
-    from memeval.systems.source import find_system, submitted
+    from memeval.systems.source import MANIFEST, SUBMISSIONS, find_system, folder_source
 
-    systems = [(control.slug, reader) for control in CONTROLS for reader in control.readers]
-    systems += [(source.slug, None) for source in submitted(Path("submissions")) if source.light or not light_only]
-    folders = []
+    sources = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
+    systems: list[tuple[str, str | None]] = [
+        *((slug, reader) for slug, control in CONTROLS.items() for reader in control.readers),
+        *((source.slug, None) for source in sources if source.light or not light_only),
+    ]
+    folders: list[RunFolder] = []
     for benchmark in benchmarks:
         for slug, reader in systems:
             options = api.RunOptions(results=results, reader=reader)

@@ -23,7 +23,10 @@ By = Annotated[str | None, typer.Option("--by", help="Who says so. Default: the 
 
 @app.command("show")
 def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
-    """Print the ledger, oldest line first. Example: memeval ledger show"""
+    """Print the ledger, oldest line first.
+
+    Example: memeval ledger show
+    """
     from memeval.archive.ledger import Ledger
 
     entries = Ledger(results).entries()

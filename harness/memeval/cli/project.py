@@ -24,7 +24,10 @@ GITIGNORE = "build/\n*.lock\njournal/\n"
 
 
 def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:
-    """Start a leaderboard in an empty folder. Example: memeval init my-board"""
+    """Start a leaderboard in an empty folder.
+
+    Example: memeval init my-board
+    """
     if folder.exists() and not folder.is_dir():
         raise BadInput("this is a file.", where=folder, remedy="Name a folder.")
     if folder.exists() and any(folder.iterdir()):
@@ -40,7 +43,10 @@ def schema(
     to: Annotated[Path, typer.Argument(help="Folder the JSON Schemas are written to.")] = Path("build/schemas"),
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where the folder differs.")] = False,
 ) -> None:
-    """Export the JSON Schema of every file memeval writes. Example: memeval schema build/schemas"""
+    """Export the JSON Schema of every file memeval writes.
+
+    Example: memeval schema build/schemas
+    """
     wanted = {f"{name}.schema.json": _pretty(text) for name, text in schemas().items()}
     if check:
         here = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
@@ -98,7 +104,10 @@ def _pretty(value: dict[str, Any]) -> str:
 
 
 def doctor() -> None:
-    """Say what works on this machine and what is missing. Example: memeval doctor"""
+    """Say what works on this machine and what is missing.
+
+    Example: memeval doctor
+    """
     from memeval.benchmarks import all_benchmarks
     from memeval.evaluation.provenance import memeval_version
 

@@ -27,7 +27,10 @@ def build_site(
     results: Results = DEFAULT_RESULTS,
     out: Annotated[Path, typer.Option("--out", help="Folder the site is built into.")] = DEFAULT_SITE,
 ) -> None:
-    """Build the site from stored runs. Example: memeval site build"""
+    """Build the site from stored runs.
+
+    Example: memeval site build
+    """
     from memeval.site import build
 
     build(results, out)
@@ -39,7 +42,10 @@ def serve(
     folder: Annotated[Path, typer.Option("--site", help="A built site.")] = DEFAULT_SITE,
     port: Annotated[int, typer.Option("--port", help="Port on 127.0.0.1.")] = 8000,
 ) -> None:
-    """Serve a built site on this machine only. Example: memeval site serve"""
+    """Serve a built site on this machine only.
+
+    Example: memeval site serve
+    """
     from functools import partial
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 

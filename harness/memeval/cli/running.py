@@ -71,7 +71,7 @@ def run(
 
     source = find_system(system)
     if python is not None:
-        source = source.with_interpreter(python)
+        source = replace(source, launch=replace(source.launch, interpreter=python, own_interpreter=False))
     options = api.RunOptions(
         results=results,
         protocol=protocol,
@@ -93,7 +93,7 @@ def run(
                 each,
                 data=data,
                 parameters=parse_parameters(parameter),
-                options=replace(options),
+                options=options,
                 repeat=repeat,
                 progress=progress,
             ):

@@ -30,10 +30,9 @@ from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.records.run import Inputs, Isolation, SystemIdentity
 from memeval.records.track import Limits
-from memeval.systems.failures import SystemFailure
 from memeval.systems.messages import Hello
 from memeval.systems.process import SystemProcess
-from memeval.systems.source import SystemSource
+from memeval.systems.source import SystemSource, candidates_warning, greet
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,9 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     progress = progress or Silent()
     _check(options)
     judge = judge_named(options.judge)
-    hello = _meet(source, options.limits, progress)
+    hello = greet(source, options.limits, lambda line: None)
+    if warning := candidates_warning(hello, source.launch):
+        progress.note(warning)
     reader = choose_reader(options.reader, hello.capabilities, source.slug)
     inputs = _inputs(source, hello, exam, reader, judge, options)
     system = _identity(source, hello)
@@ -153,24 +154,6 @@ def _starter(source: SystemSource, limits: Limits) -> Callable[[Callable[[str], 
     return lambda log: SystemProcess(source.launch, limits, log)
 
 
-def _meet(source: SystemSource, limits: Limits, progress: Progress) -> Hello:
-    """Start the adapter once to learn what it can do, and refuse one that cannot be loaded before anything is stored."""
-    printed: list[str] = []
-    try:
-        with SystemProcess(source.launch, limits, printed.append) as system:
-            hello = system.start() if system.hello is None else system.hello
-    except SystemFailure as failure:
-        raise BadInput(
-            f"the adapter cannot be loaded: {failure}", where=source.launch.file, remedy="Mend it and run again."
-        ) from None
-    if len(hello.candidates) > 1 and source.launch.class_name is None:
-        progress.note(
-            f"{source.launch.file} has several adapter classes ({', '.join(hello.candidates)}); "
-            f"running {hello.class_name}. Name another with {source.launch.file.name}:CLASS."
-        )
-    return hello
-
-
 def _inputs(
     source: SystemSource, hello: Hello, exam: Exam, reader: Reader | None, judge: Judge, options: RunOptions
 ) -> Inputs:
@@ -184,7 +167,7 @@ def _inputs(
         ),
         submission_digest=source.submission_digest,
         environment_digest=hello.environment_digest,
-        parameters=source.parameters,
+        parameters=dict(source.parameters),
         declared_models=source.declared_models,
         view=source.view,
         limit=options.limit,
@@ -203,7 +186,7 @@ def _identity(source: SystemSource, hello: Hello) -> SystemIdentity:
         view=source.view,
         capabilities=hello.capabilities,
         declared_models=source.declared_models,
-        parameters=source.parameters,
+        parameters=dict(source.parameters),
     )
 
 

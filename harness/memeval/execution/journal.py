@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -152,10 +153,8 @@ class Journal:
 
     def _close(self) -> None:
         for stream in self._streams.values():
-            try:
+            with contextlib.suppress(OSError):  # what could not be written was refused when it was written
                 stream.close()
-            except OSError:  # what could not be written was refused when it was written
-                pass
         self._streams.clear()
         self._lock.release()
 

@@ -34,7 +34,7 @@ class Flag(StrEnum):
     """The answer holds most of the history."""
     HEDGED = "hedged"
     """The answer voices doubt."""
-    TOKEN_MISMATCH = "token-mismatch"
+    TOKEN_MISMATCH = "token-mismatch"  # noqa: S105
     """Tokens counted by memeval and reported by the system differ by more than a tenth."""
     SELF_REPORTED_TOKENS = "self-reported-tokens"
     """The grade rests on the system's own count of tokens."""
