@@ -13,7 +13,7 @@ from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import Finding, runs_under, verify_run
+from memeval.evaluation.verification import Finding, verify_results
 from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
 from memeval.records.errors import BadInput
@@ -79,21 +79,12 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
 
 
 def verify(path: str | Path) -> list[Finding]:
-    """Check every stored run at or under a path, and the ledger where there is one; see :func:`verify_run`.
+    """Check every stored run at or under a path, and the ledger where there is one.
 
     Raises:
         BadInput: there is no run.
     """
-    here = Path(path)
-    folders = runs_under(here)
-    if not folders and not (here / "ledger.jsonl").exists():
-        raise BadInput("there is no finished run here.", where=here, remedy="Name a run, or a folder above runs.")
-    findings = [finding for folder in folders for finding in verify_run(folder)]
-    try:
-        Ledger(here).entries()
-    except BadInput as error:
-        findings.append(Finding(error.where or str(here), error.problem, error.remedy or ""))
-    return findings
+    return verify_results(Path(path))
 
 
 def reproduce(

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from memeval.archive.ledger import Ledger
 from memeval.archive.rows import inner_digest
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import coverage
 from memeval.grading.scoring import score
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Run
@@ -192,6 +193,33 @@ def _first_difference(name: str, one: object, other: object) -> tuple[str, objec
             if left != right:
                 return _first_difference(f"{name}[{place}]", left, right)
     return name, one, other
+
+
+def verify_results(path: Path) -> list[Finding]:
+    """Check every stored run at or under a path, and the ledger where it lies there.
+
+    A run that the ledger speaks of must still be here, with the bytes it had.
+
+    Raises:
+        BadInput: there is neither a run nor a ledger.
+    """
+    folders = runs_under(path)
+    ledger = Ledger(path)
+    if not folders and not ledger.path.exists():
+        raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
+    findings = [finding for folder in folders for finding in verify_run(folder)]
+    try:
+        entries = ledger.entries()
+    except MemevalError as error:
+        return [*findings, Finding(error.where or str(ledger.path), error.problem, error.remedy or REMEDY)]
+    here = {folder.path.name: folder.digest for folder in folders}
+    for number, entry in enumerate(entries, start=1):
+        where = f"{ledger.path}:{number}"
+        if entry.run_id not in here:
+            findings.append(Finding(where, f"speaks of run {entry.run_id}, which is not here.", "Restore the run."))
+        elif here[entry.run_id] != entry.run_digest:
+            findings.append(Finding(where, f"speaks of run {entry.run_id}, whose run.json was changed since."))
+    return findings
 
 
 def runs_under(path: Path) -> list[RunFolder]:

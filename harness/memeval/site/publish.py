@@ -1,0 +1,114 @@
+"""Publishing: verify, freeze, build beside the earlier versions, and point ``latest`` at the new one last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
+from memeval.evaluation.provenance import memeval_version
+from memeval.evaluation.verification import verify_results
+from memeval.execution.journal import unwritable, write_whole
+from memeval.leaderboard.board import build_board
+from memeval.leaderboard.releases import frozen, keep, releases
+from memeval.records.errors import BadInput, CheckFailed
+from memeval.site.building import build
+
+LATEST = "latest"
+
+DOORSTEP = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>memeval</title>
+<meta http-equiv="refresh" content="0; url=latest/">
+<p><a href="latest/">The latest board</a></p>
+</html>
+"""
+"""The page at the root of the published versions."""
+
+
+def publish(results: Path, to: Path, *, version: str | None = None, dry_run: bool = False) -> Iterator[str]:
+    """Publish the board of a results folder, and say what was done, line by line.
+
+    Every step can be done again: a publication that was cut off is finished by the same call, and one that changes
+    nothing writes nothing.
+
+    Args:
+        results: folder of stored runs.
+        to: folder that holds the published versions; made where it is missing.
+        version: version of the release; ``None`` for today's date, or the earlier release of the very same board.
+        dry_run: verify and say what would be done.
+
+    Raises:
+        CheckFailed: a stored run does not hold; nothing is published.
+        BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
+    """
+    folders = sealed_runs(results)
+    if not folders:
+        raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")
+    findings = verify_results(results)
+    if findings:
+        raise CheckFailed(f"{findings[0]} ({len(findings)} things do not hold; nothing was published.)")
+    yield f"{len(folders)} runs hold."
+    release, is_new = frozen(build_board(folders, Ledger(results)), results, version, memeval_version())
+    target = to / release.version
+    done = not is_new and target.is_dir() and _versions(to)[:1] == [release.version] and _latest(to) == release.version
+    if done:
+        yield f"{target}: published before, and nothing has changed."
+        return
+    if dry_run:
+        yield f"{target}: would be {'frozen and built' if is_new else 'built'}, and latest would point at it."
+        return
+    if is_new:
+        keep(release, results)
+        yield f"{results / 'releases' / release.version}.json: frozen, {len(release.rows)} rows."
+    if not target.is_dir():
+        build(results, target, version=release.version)
+        yield f"{target}: built."
+    known = [each.version for each in reversed(releases(results)) if (to / each.version).is_dir()]
+    write_whole(to / "versions.json", _selector(known).encode())
+    write_whole(to / "index.html", DOORSTEP.encode())
+    _point(to, known[0])
+    yield f"{to / LATEST}: points at {known[0]}."
+
+
+def _selector(versions: list[str]) -> str:
+    """Return ``versions.json`` as Material's version selector reads it, the latest first."""
+    return (
+        json.dumps(
+            [
+                {"version": version, "title": version, "aliases": [LATEST] if place == 0 else []}
+                for place, version in enumerate(versions)
+            ],
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+def _versions(to: Path) -> list[str]:
+    """Return the versions that are listed at ``to``, latest first."""
+    try:
+        return [str(entry["version"]) for entry in json.loads((to / "versions.json").read_bytes())]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+
+
+def _latest(to: Path) -> str | None:
+    try:
+        return str((to / LATEST).readlink())
+    except OSError:
+        return None
+
+
+def _point(to: Path, version: str) -> None:
+    """Point ``latest`` at a version at one stroke: a relative link, made aside and moved into place."""
+    aside = to / f".{LATEST}.part"
+    aside.unlink(missing_ok=True)
+    try:
+        aside.symlink_to(version, target_is_directory=True)
+        aside.replace(to / LATEST)
+    except OSError as error:
+        raise unwritable(to / LATEST, error) from None
