@@ -29,18 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPTIONAL = (
-    "close",
-    "export_memories",
-    "forget",
-    "get_context_tokens",
-    "ingest_session",
-    "query",
-    "recall",
-    "reflect",
-    "retain",
-    "search",
-    "settle",
-    "usage",
+    *("close", "export_memories", "forget", "get_context_tokens", "ingest_session", "query"),
+    *("recall", "reflect", "retain", "search", "settle", "usage"),
 )
 """Methods whose presence is reported."""
 
@@ -60,19 +50,12 @@ TRACE_FRAMES = 8
 """Frames kept of an exception's traceback, from the innermost out."""
 
 
-class Misbehaved(Exception):
-    """The adapter gave something it may not give."""
+class Refused(Exception):
+    """Something that is not the adapter's own exception: by default, that it gave what it may not give."""
 
-
-class NoAdapter(Exception):
-    """There is no adapter to load."""
-
-
-class Skipped(Exception):
-    """A call that was not made because an earlier one failed."""
-
-
-KINDS: dict[type[BaseException], str] = {Misbehaved: "misbehaved", NoAdapter: "no_adapter", Skipped: "skipped"}
+    def __init__(self, message: str, kind: str = "misbehaved") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 def kind_of(value: object) -> str:
@@ -83,26 +66,26 @@ def kind_of(value: object) -> str:
 def whole_text(value: Any, what: str) -> str:
     """Return ``value`` as text that can be written as UTF-8, or refuse it; ``what`` begins the refusal."""
     if not isinstance(value, str):
-        raise Misbehaved(f"{what} {kind_of(value)}, not text.")
+        raise Refused(f"{what} {kind_of(value)}, not text.")
     if not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise Misbehaved(f"{what} text with a lone surrogate, which no file can hold.") from None
+            raise Refused(f"{what} text with a lone surrogate, which no file can hold.") from None
     return value
 
 
 def number(value: Any, what: str) -> float:
     """Return ``value`` as a finite number, or refuse it; ``what`` begins the refusal."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        raise Misbehaved(f"{what} {kind_of(value)}, not a number.")
+        raise Refused(f"{what} {kind_of(value)}, not a number.")
     try:
         plain = value if type(value) is int else float(value)
         finite = math.isfinite(plain)
     except OverflowError:
         finite = False
     if not finite:
-        raise Misbehaved(f"{what} a number that is not finite.")
+        raise Refused(f"{what} a number that is not finite.")
     return plain
 
 
@@ -113,9 +96,9 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
         if isinstance(item, str):
             item = {"text": item}
         if not isinstance(item, dict):
-            raise Misbehaved(f"{what} an item that is {kind_of(item)}, not a dict or text.")
+            raise Refused(f"{what} an item that is {kind_of(item)}, not a dict or text.")
         if "text" not in item:
-            raise Misbehaved(f"{what} an item without 'text'.")
+            raise Refused(f"{what} an item without 'text'.")
         plain: dict[str, Any] = {"text": whole_text(item["text"], f"{what} an item whose 'text' is")}
         if item.get("source_ids") is not None:
             sources = several(item["source_ids"], f"{what} an item whose 'source_ids' is")
@@ -129,7 +112,7 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
 def several(value: Any, what: str) -> Iterable[Any]:
     """Return ``value`` if it is a list or the like, or refuse it; ``what`` begins the refusal."""
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
-        raise Misbehaved(f"{what} {kind_of(value)}, not a list.")
+        raise Refused(f"{what} {kind_of(value)}, not a list.")
     items: Iterable[Any] = value
     return items
 
@@ -174,7 +157,7 @@ def load_module(path: str) -> ModuleType:
         name = "system_adapter"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise NoAdapter("The adapter file is not Python.")
+        raise Refused("The adapter file is not Python.", "no_adapter")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -186,14 +169,14 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
     found = candidates_in(module)
     if wanted is None:
         if not found:
-            raise NoAdapter(f"No adapter class found: a class needs {NEEDED}.")
+            raise Refused(f"No adapter class found: a class needs {NEEDED}.", "no_adapter")
         return next(iter(found.values())), list(found)
     value: Any = getattr(module, wanted, None)
     if not isinstance(value, type):
         others = f" The file has {', '.join(found)}." if found else ""
-        raise NoAdapter(f"There is no class {wanted}.{others}")
+        raise Refused(f"There is no class {wanted}.{others}", "no_adapter")
     if not is_adapter(value):
-        raise NoAdapter(f"The class {wanted} is no adapter: it needs {NEEDED}, and no abstract method.")
+        raise Refused(f"The class {wanted} is no adapter: it needs {NEEDED}, and no abstract method.", "no_adapter")
     return value, list(found)
 
 
@@ -273,7 +256,7 @@ class Calls:
     def take_in(self, request: dict[str, Any]) -> None:
         """Take a session in; once one fails, those behind it are skipped until the next reset."""
         if self.broken:
-            raise Skipped("Not taken in, since an earlier session failed.")
+            raise Refused("Not taken in, since an earlier session failed.", "skipped")
         self.broken = True
         session, timestamp = request["session"], request["timestamp"]
         if hasattr(self.system, "ingest_session"):
@@ -298,7 +281,7 @@ class Calls:
         answer = self.run_at("query", request, request["question"])
         if isinstance(answer, dict):
             if "answer" not in answer:
-                raise Misbehaved("query returned a dict without 'answer'.")
+                raise Refused("query returned a dict without 'answer'.")
             value = self.retrieved(answer, "query")
             value["answer"] = whole_text(answer["answer"], "query returned a dict whose 'answer' is")
         else:
@@ -306,7 +289,7 @@ class Calls:
         if hasattr(self.system, "get_context_tokens"):
             tokens = number(self.run("get_context_tokens"), "get_context_tokens returned")
             if tokens < 0:
-                raise Misbehaved("get_context_tokens returned a negative number.")
+                raise Refused("get_context_tokens returned a negative number.")
             value["tokens"] = tokens
             self.method = "query"
         return value
@@ -318,7 +301,7 @@ class Calls:
             return {"items": found_items(found, "search returned")}
         value = self.retrieved(found, "search")
         if not value:
-            raise Misbehaved("search returned a dict with neither 'context' nor 'items'.")
+            raise Refused("search returned a dict with neither 'context' nor 'items'.")
         return value
 
     def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
@@ -343,7 +326,7 @@ class Calls:
             text = json.dumps(value, allow_nan=False)
             if len(text) <= limit or len(json.dumps(value, ensure_ascii=False).encode("utf-8")) <= limit:
                 return text
-        raise Misbehaved(f"{self.method} returned more than {limit} bytes.")
+        raise Refused(f"{self.method} returned more than {limit} bytes.")
 
     def answer(self, request: dict[str, Any]) -> str:
         """Make one call and return its reply; nothing that an adapter raises gets out of here."""
@@ -362,8 +345,8 @@ class Calls:
         except BaseException:
             message = ""
         told: dict[str, Any] = {"method": self.method, "message": storable(message, MESSAGE_LIMIT)}
-        if type(error) in KINDS:
-            return {**told, "kind": KINDS[type(error)]}
+        if isinstance(error, Refused):
+            return {**told, "kind": error.kind}
         try:
             import traceback
 

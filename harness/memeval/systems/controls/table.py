@@ -1,0 +1,150 @@
+"""The table of controls. Each is one adapter file beside this one, and knows no more than any other system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from memeval.records.run import View
+
+NATIVE = "native"
+"""The system answers."""
+
+EXTRACTIVE = "extractive"
+"""The offline reader answers from the context the system gives."""
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Control:
+    """One line of the table."""
+
+    slug: str
+    """Its name in paths and URLs."""
+    title: str
+    """Its name for people."""
+    calibrates: str
+    """What its score says about a track."""
+    filename: str
+    """The adapter file."""
+    class_name: str
+    """The class in it."""
+    readers: tuple[str, ...]
+    """The readers it runs under; the first is its default."""
+    gains_in: str
+    """Where it should score, and where it should not."""
+    view: View = View.ALL
+    """Which sessions it is shown."""
+
+    @property
+    def file(self) -> Path:
+        """The path of the adapter file."""
+        return HERE / self.filename
+
+
+_TABLE = (
+    Control(
+        "no-memory",
+        "No memory",
+        "What a track gives for nothing: every system must beat it.",
+        "no_memory.py",
+        "NoMemory",
+        (NATIVE, EXTRACTIVE),
+        "Nowhere.",
+    ),
+    Control(
+        "full-context",
+        "Full context",
+        "What the reader makes of the whole history, with nothing left out and nothing chosen.",
+        "full_context.py",
+        "FullContext",
+        (EXTRACTIVE,),
+        "Wherever one line answers the question; its context grows with the history.",
+    ),
+    Control(
+        "recency-window",
+        "Recency window",
+        "How far the last few turns go.",
+        "recency_window.py",
+        "RecencyWindow",
+        (EXTRACTIVE,),
+        "Short histories and current values; not facts buried under later talk, nor past values.",
+    ),
+    Control(
+        "bm25",
+        "BM25",
+        "How far word matching goes: a memory system should do better.",
+        "bm25.py",
+        "BM25",
+        (EXTRACTIVE,),
+        "Questions that share words with what was said, however much noise lies around it.",
+    ),
+    Control(
+        "oracle",
+        "Oracle evidence",
+        "What the reader makes of exactly the sessions that bear on the question: the ceiling of retrieval.",
+        "full_context.py",
+        "FullContext",
+        (EXTRACTIVE,),
+        "At least as high as full context in every category.",
+        view=View.EVIDENCE,
+    ),
+    Control(
+        "first-stated",
+        "First stated",
+        "How much a system gains that never lets go of what it heard first.",
+        "first_stated.py",
+        "FirstStated",
+        (NATIVE,),
+        "Past values and facts that never change; not current values of what did.",
+    ),
+    Control(
+        "last-stated",
+        "Last stated",
+        "How much a system gains that only knows the newest statement on a matter.",
+        "last_stated.py",
+        "LastStated",
+        (NATIVE,),
+        "Current values; not past ones.",
+    ),
+    Control(
+        "echo-question",
+        "Echo of the question",
+        "Whether a grader takes words of the question, or a question back, for an answer.",
+        "echo_question.py",
+        "EchoQuestion",
+        (NATIVE,),
+        "Nowhere, unless a grader is fooled.",
+    ),
+    Control(
+        "always-hedge",
+        "Always hedge",
+        "What doubt alone is worth, with no memory behind it.",
+        "always_hedge.py",
+        "AlwaysHedge",
+        (NATIVE,),
+        "Only where doubt is asked for; it loses the twins of such items, where it is not.",
+    ),
+    Control(
+        "always-hedge-shrinking",
+        "Always hedge, shrinking counter",
+        "What doubt and an invented token counter are worth together.",
+        "always_hedge_shrinking.py",
+        "AlwaysHedgeShrinking",
+        (NATIVE,),
+        "As always-hedge, and context efficiency where a grader believes the system's own counter.",
+    ),
+    Control(
+        "always-error",
+        "Always error",
+        "That errors count as wrong, and are not ranked.",
+        "always_error.py",
+        "AlwaysError",
+        (NATIVE,),
+        "Nowhere.",
+    ),
+)
+
+CONTROLS: dict[str, Control] = {control.slug: control for control in _TABLE}
+"""The controls by slug, in the order they are listed."""
