@@ -33,7 +33,7 @@ _SHORT = (
     (re.compile(r"\bmay(?= (?:of )?(?:the )?\d)"), "fifth"),
 )
 
-_SENTENCE_ASKED = re.compile(r"(?:[^.!?\n]|\.(?=\w))*\?(?=[\s\"')\]*_]|$)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?=[\s\"')\]*_])|\n")
 
 
 @lru_cache(maxsize=1)
@@ -58,8 +58,10 @@ def voices_doubt(text: str) -> bool:
 
 def asks(text: str) -> bool:
     """Return whether a text asks a question that is more than an offer of further help."""
+    if "?" not in (text := normal(text)):
+        return False
     _, _, offer = _lexicon()
-    return any(words(found) and not offer.search(found) for found in _SENTENCE_ASKED.findall(normal(text)))
+    return any(part.endswith("?") and words(part) and not offer.search(part) for part in _SENTENCE_END.split(text))
 
 
 def without_echo(answer: str, question: str) -> str:
@@ -70,15 +72,17 @@ def without_echo(answer: str, question: str) -> str:
         question: the question that was asked.
     """
     text, asked = normal(answer), normal(question)
-    known = set(words(asked))
     if whole := asked.strip(" ?"):
         text = text.replace(whole, " ")
+    if "?" not in text:
+        return text
+    known = set(words(asked))
+    return " ".join(part for part in _SENTENCE_END.split(text) if not (part.endswith("?") and _is_echo(part, known)))
 
-    def keep(found: re.Match[str]) -> str:
-        own = words(found.group())
-        return " " if sum(word in known for word in own) >= ECHO * len(own) else found.group()
 
-    return _SENTENCE_ASKED.sub(keep, text)
+def _is_echo(sentence: str, known: set[str]) -> bool:
+    own = words(sentence)
+    return sum(word in known for word in own) >= ECHO * len(own)
 
 
 def hedges(answer: str, question: str) -> bool:

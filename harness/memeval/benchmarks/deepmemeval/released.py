@@ -1,0 +1,274 @@
+"""Reading the released file: its shape, and a sentence for everything that is wrong with a copy of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from memeval.records.base import Digest, Record, digest_bytes
+from memeval.records.benchmark import Source
+from memeval.records.errors import BadInput
+
+FULL = Source(
+    url="https://raw.githubusercontent.com/nambok/DeepMemEval/6c13cdf3477bcf637b90b507875501b11d2c7bb6"
+    "/data/deepmemeval_500.json",
+    filename="deepmemeval_500.json",
+    bytes=2_239_412,
+    digest="sha256:e7de77cdb428bb705fdefda6888f2ce4e2c40c689cc43a5025c9d45ff13d1792",
+)
+"""The full set."""
+
+SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec7c71ff65"
+"""Digest of the ten scenarios that are released as a sample, all of them rows of the full set."""
+
+_PULL = "Fetch it with `memeval data pull deepmemeval`, or name a copy with --data."
+
+Text = Annotated[str, Field(min_length=1)]
+FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
+
+
+class _Raw(Record):
+    """A piece of the released file."""
+
+    # The file is not ours to describe, and reading docstrings from the source would slow every start.
+    model_config = Record.model_config | {"use_attribute_docstrings": False, "defer_build": True}
+
+
+class RawTurn(_Raw):
+    """One thing said."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class RawSession(_Raw):
+    """One conversation."""
+
+    session_id: Text
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    turns: Annotated[tuple[RawTurn, ...], Field(min_length=1)]
+
+
+class Link(_Raw):
+    """One stretch of a belief's timeline."""
+
+    fact: FactText
+    valid_from: str
+    valid_until: str | None
+    source_session: str
+
+
+class BeliefOracle(_Raw):
+    """What the file says of a belief-update scenario."""
+
+    stale_answers: tuple[FactText, ...]
+    belief_timeline: Annotated[tuple[Link, ...], Field(min_length=1)]
+    update_count: int
+    difficulty: str
+
+
+class Dependency(_Raw):
+    """A fact and what it rests on."""
+
+    fact: FactText
+    depends_on: str
+
+
+class CascadeOracle(_Raw):
+    """What the file says of a cascade-propagation scenario."""
+
+    root_change: Text
+    old_dependent: FactText
+    dependency_chain: tuple[Dependency, ...]
+    chain_depth: int
+    root_change_session: str | None = None
+
+
+class NoiseOracle(_Raw):
+    """What the file says of a noise-resistance scenario."""
+
+    total_sessions: int
+    signal_sessions: tuple[str, ...]
+    noise_sessions: int
+    signal_to_noise_ratio: float
+    sub_category: str
+
+
+class TemporalOracle(_Raw):
+    """What the file says of a temporal-belief scenario."""
+
+    query_timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    belief_at_timestamp: FactText
+    current_belief: FactText
+    difficulty: Literal["explicit-timestamp", "relative-reference"]
+    belief_timeline: tuple[Link, ...] = ()
+
+
+class LateFact(_Raw):
+    """A fact that comes to be known after the fifth question; described by the documentation, in no row."""
+
+    turn: int
+    fact: FactText
+
+
+class DeltaOracle(_Raw):
+    """What the file says of a delta-efficiency scenario."""
+
+    total_turns: int
+    established_facts_by_turn_5: tuple[FactText, ...]
+    new_facts_after_turn_5: tuple[LateFact, ...] = ()
+
+
+class UncertaintyOracle(_Raw):
+    """What the file says of an uncertainty-abstention scenario."""
+
+    uncertainty_reason: Annotated[str, Field(pattern=r"dependent belief '\S+\s.+' was never explicitly updated")]
+    sub_category: str
+    conflicting_facts: tuple[str, ...] = ()
+
+
+class RawQuestion(_Raw):
+    """One of the questions of a delta-efficiency scenario."""
+
+    question: Text
+    turn: int
+
+
+class _Scenario(_Raw):
+    scenario_id: Annotated[str, Field(pattern=r"^[a-z]+-p\d{3}(-\w+)*$")]
+    conversation_history: Annotated[tuple[RawSession, ...], Field(min_length=1)]
+    question: Text
+    expected_answer: Text
+
+    @property
+    def persona(self) -> str:
+        """The person the scenario is about, such as ``p025``; scenarios of one person share facts."""
+        return self.scenario_id.split("-")[1]
+
+
+class RawBelief(_Scenario):
+    """A belief-update scenario."""
+
+    scenario_type: Literal["belief-update"]
+    expected_answer: FactText
+    metadata: BeliefOracle
+
+
+class RawCascade(_Scenario):
+    """A cascade-propagation scenario."""
+
+    scenario_type: Literal["cascade-propagation"]
+    metadata: CascadeOracle
+
+
+class RawNoise(_Scenario):
+    """A noise-resistance scenario."""
+
+    scenario_type: Literal["noise-resistance"]
+    expected_answer: FactText
+    metadata: NoiseOracle
+
+
+class RawTemporal(_Scenario):
+    """A temporal-belief scenario."""
+
+    scenario_type: Literal["temporal-belief"]
+    expected_answer: FactText
+    metadata: TemporalOracle
+
+
+class RawDelta(_Scenario):
+    """A delta-efficiency scenario."""
+
+    scenario_type: Literal["delta-efficiency"]
+    evaluation_turns: Annotated[tuple[RawQuestion, ...], Field(min_length=2)]
+    metadata: DeltaOracle
+
+
+class RawUncertainty(_Scenario):
+    """An uncertainty-abstention scenario."""
+
+    scenario_type: Literal["uncertainty-abstention"]
+    metadata: UncertaintyOracle
+
+
+RawScenario = Annotated[
+    RawBelief | RawCascade | RawNoise | RawTemporal | RawDelta | RawUncertainty, Field(discriminator="scenario_type")
+]
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released file, read and checked."""
+
+    digest: Digest
+    scenarios: tuple[RawScenario, ...]
+
+
+def read(path: Path) -> Released:
+    """Read the full set or the sample.
+
+    Raises:
+        BadInput: the file is missing, cannot be read, is cut off, has another shape, repeats an id, or is not the
+            released one.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise BadInput("there is no such file.", where=path, remedy=_PULL) from None
+    except OSError as error:
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=_PULL) from None
+    scenarios = _parsed(data, path)
+    repeated = [name for name, times in Counter(s.scenario_id for s in scenarios).items() if times > 1]
+    if repeated:
+        raise BadInput(f"the scenario id {repeated[0]!r} occurs more than once.", where=path, remedy=_PULL)
+    digest = digest_bytes(data)
+    if digest not in (FULL.digest, SAMPLE_DIGEST):
+        raise BadInput(
+            f"the file has the right shape but is not the released one: its digest is {digest}, and the released"
+            f" file's is {FULL.digest} (the sample's {SAMPLE_DIGEST}).",
+            where=path,
+            remedy=_PULL,
+        )
+    return Released(digest, scenarios)
+
+
+def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:
+    try:
+        return TypeAdapter(tuple[RawScenario, ...]).validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+    if first["type"] == "json_invalid":
+        raise BadInput(_broken(data, str(first["ctx"]["error"])), where=path, remedy=_PULL)
+    if not first["loc"]:
+        raise BadInput("expected a list of scenarios.", where=path, remedy=_PULL)
+    raise BadInput(_misfit(data, first["loc"], first["type"], first["msg"]), where=path, remedy=_PULL)
+
+
+def _broken(data: bytes, problem: str) -> str:
+    """Return what is wrong with bytes that are not JSON."""
+    if not data.strip():
+        return "the file is empty."
+    if len(data) < FULL.bytes and "EOF" in problem:
+        return f"the file is cut off: it ends after {len(data):,} bytes, and the released file has {FULL.bytes:,}."
+    return f"not valid JSON ({problem})."
+
+
+def _misfit(data: bytes, loc: tuple[int | str, ...], kind: str, message: str) -> str:
+    """Return what is wrong with a scenario, named by its place in the list and its id."""
+    number = int(loc[0])
+    raw: Any = json.loads(data)[number]
+    name = raw.get("scenario_id") if isinstance(raw, dict) else None
+    # Below the number stands the scenario type, where pydantic got as far as telling it.
+    path = ".".join(str(part) for part in loc[1:] if part != (isinstance(raw, dict) and raw.get("scenario_type")))
+    where = f"scenario {number + 1}" + (f" ({name!r})" if isinstance(name, str) else "")
+    if kind == "missing":
+        return f"{where}: '{path}' is missing."
+    if kind == "extra_forbidden":
+        return f"{where}: unknown key '{path}'."
+    return f"{where}: {f'{path!r}: ' if path else ''}{message}."

@@ -1,0 +1,251 @@
+"""One download: resumable, checked, and whole or not there at all.
+
+It uses ``urllib.request`` from the standard library: one GET with a Range header, a resumable file and a digest
+need nothing more, and the HTTP clients that come along with other dependencies are theirs to change or drop. What
+urllib would also do is taken away: only ``http`` and ``https`` are spoken, also after a redirect, and never ``http``
+after ``https``.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPMessage, HTTPResponse
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+
+from memeval.benchmarks.data import Progress
+from memeval.records.benchmark import Source
+from memeval.records.errors import BadInput
+
+CHUNK_BYTES = 1 << 18
+TIMEOUT_SECONDS = 60.0
+SPARE_BYTES = 16 << 20
+"""Space a download leaves free."""
+
+_AGAIN = "Run the same command again: it goes on from there."
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the digest of a file's bytes."""
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def download(source: Source, folder: Path, progress: Progress) -> Path:
+    """Download a data file; see :func:`memeval.benchmarks.data.pull`."""
+    if urlsplit(source.url).scheme not in ("http", "https"):
+        raise BadInput(f"{source.url}: only http and https addresses can be downloaded.")
+    target = folder / source.filename
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(target):
+            if target.is_file() and digest_of_file(target) == source.digest:
+                return target
+            _Download(source, target, progress).run()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise BadInput("the disk is full.", where=folder, remedy=f"Make room. {_AGAIN}") from None
+        raise BadInput(f"cannot write there ({error.strerror or error}).", where=folder) from None
+    return target
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Hold the lock of a download, or say that another one holds it."""
+    try:
+        with FileLock(target.with_name(target.name + ".lock"), timeout=0):
+            yield
+    except Timeout:
+        raise BadInput("another download of this file is under way.", where=target, remedy="Wait for it.") from None
+
+
+@dataclass
+class _Download:
+    """One call of :func:`pull`, holding the lock."""
+
+    source: Source
+    target: Path
+    progress: Progress
+
+    def run(self) -> None:
+        if self._here() > self.source.bytes:
+            self._forget()
+        if self._here() < self.source.bytes:
+            self._check_room()
+            self._fetch()
+        found = digest_of_file(self._part)
+        if found != self.source.digest:
+            self._forget()
+            raise BadInput(
+                f"{self.source.url} gave bytes with the digest {found}, and the benchmark names {self.source.digest}.",
+                where=self.target,
+                remedy="They were not kept. Try again later, or name a good copy with --data.",
+            )
+        self._part.replace(self.target)
+        self._forget()
+
+    @property
+    def _part(self) -> Path:
+        return self.target.with_name(self.target.name + ".part")
+
+    @property
+    def _note(self) -> Path:
+        """Beside the part: which address and version of the file it came from."""
+        return self.target.with_name(self.target.name + ".part.json")
+
+    def _here(self) -> int:
+        return self._part.stat().st_size if self._part.is_file() else 0
+
+    def _forget(self) -> None:
+        self._part.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def _check_room(self) -> None:
+        needed = self.source.bytes - self._here() + SPARE_BYTES
+        free = shutil.disk_usage(self.target.parent).free
+        if free < needed:
+            raise BadInput(
+                f"the disk has {free / 1e6:,.0f} MB free, and {needed / 1e6:,.0f} MB are needed.",
+                where=self.target.parent,
+                remedy="Make room, or name another folder with MEMEVAL_DATA.",
+            )
+
+    def _fetch(self) -> None:
+        """Get the missing bytes, all of them where the server cannot give a part."""
+        response = self._open()
+        with response:
+            start = self._agreed_start(response)
+            self._note.write_text(json.dumps({"url": self.source.url, "version": _version(response.headers)}))
+            with self._part.open("r+b" if start else "wb") as file:
+                file.seek(start)
+                self._copy(response, file, start)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def _open(self) -> HTTPResponse:
+        """Ask for the file from where the part ends."""
+        headers = {"User-Agent": "memeval", "Accept-Encoding": "identity"}
+        here, version = self._here(), self._noted_version()
+        if here:
+            headers["Range"] = f"bytes={here}-"
+            if version:
+                headers["If-Range"] = version
+        request = urllib.request.Request(self.source.url, headers=headers)  # noqa: S310 - the scheme is checked
+        try:
+            return _opener().open(request, timeout=TIMEOUT_SECONDS)  # type: ignore[no-any-return]
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == 416 and here:
+                self._forget()
+                return self._open()
+            raise self._refused(error.code) from None
+        except urllib.error.URLError as error:
+            raise self._unreachable(error.reason) from None
+        except (OSError, HTTPException) as error:
+            raise self._unreachable(error) from None
+
+    def _agreed_start(self, response: HTTPResponse) -> int:
+        """Return the position that the reply begins at; 0 where the server gives the whole file.
+
+        Raises:
+            BadInput: the reply is not the file that the benchmark names, by its size.
+        """
+        start, total = 0, response.headers.get("Content-Length")
+        if response.status == 206:
+            span, _, total = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
+            start = self._here()
+            if span.partition("-")[0] != str(start):
+                self._forget()
+                raise BadInput(f"{self.source.url} gave another part of the file than asked for.", remedy="Try again.")
+        elif response.status != 200:
+            raise self._refused(response.status)
+        if total is not None and total.isdigit() and int(total) != self.source.bytes:
+            self._forget()
+            raise BadInput(
+                f"{self.source.url} offers {int(total):,} bytes, and the benchmark names {self.source.bytes:,}.",
+                remedy="The file has changed there; name a good copy with --data.",
+            )
+        return start
+
+    def _copy(self, response: HTTPResponse, file: IO[bytes], start: int) -> None:
+        done, total, cut = start, self.source.bytes, "the connection was cut"
+        while done < total:
+            try:
+                chunk = response.read1(min(CHUNK_BYTES, total - done))
+            except (OSError, HTTPException) as error:
+                chunk, cut = b"", f"the connection was cut ({error})"
+            if not chunk:
+                file.flush()
+                raise BadInput(f"{cut} after {done:,} of {total:,} bytes.", where=self.source.url, remedy=_AGAIN)
+            file.write(chunk)
+            done += len(chunk)
+            self.progress(done, total)
+
+    def _noted_version(self) -> str | None:
+        """Return the version of the file that the part came from; a part of another address is forgotten."""
+        try:
+            note = json.loads(self._note.read_text())
+            version = note["version"] if note["url"] == self.source.url else None
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+        return version if isinstance(version, str) else None
+
+    def _refused(self, status: int) -> BadInput:
+        if status in (404, 410):
+            return BadInput(
+                f"the file is not there ({status}).", where=self.source.url, remedy="Name a copy with --data."
+            )
+        return BadInput(f"the server refused ({status}).", where=self.source.url, remedy="Try again later.")
+
+    def _unreachable(self, reason: object) -> BadInput:
+        if isinstance(reason, BadInput):
+            return reason
+        return BadInput(
+            f"cannot be reached ({reason}).", where=self.source.url, remedy="Try again, or name a copy with --data."
+        )
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to ``http`` and ``https`` only, and never from ``https`` to ``http``."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        scheme = urlsplit(newurl).scheme
+        if scheme not in ("http", "https") or (req.type == "https" and scheme == "http"):
+            raise BadInput(f"redirects to {newurl}, which is not followed.", where=req.full_url)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _SafeRedirects(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _version(headers: HTTPMessage) -> str | None:
+    """Return what a reply says its version of the file is, if that may stand in ``If-Range`` (RFC 9110, 13.1.5)."""
+    tag = headers.get("ETag")
+    if tag:
+        return None if tag.startswith("W/") else tag
+    return headers.get("Last-Modified")
