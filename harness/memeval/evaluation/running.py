@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.records.run import Inputs, Isolation, SystemIdentity
 from memeval.records.track import Limits
+from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import Hello
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import SystemSource, candidates_warning, greet
@@ -97,29 +99,13 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
         progress.note(warning)
     reader = choose_reader(options.reader, hello.capabilities, source.slug)
     inputs = _inputs(source, hello, exam, reader, judge, options)
-    system = _identity(source, hello)
     place = options.results / exam.benchmark.info.name / source.slug
     items = exam.selected(options.limit)
     folder, kept = _place(place, inputs, options, progress)
     if folder is not None and (folder / "run.json").exists():
         return RunFolder(folder)
     if folder is None:
-        started = datetime.now(UTC)
-        run_id = f"{started:%Y%m%dT%H%M%SZ}-{inputs.fingerprint[:8]}"
-        folder = place / run_id
-        Journal.start(
-            folder,
-            Plan(
-                run_id=run_id,
-                started=started.isoformat(timespec="milliseconds"),
-                inputs=inputs,
-                system=system,
-                redistribution=exam.benchmark.info.redistribution,
-                isolation=Isolation.FILES_REACHABLE,
-                harness=harness(),
-                seeds={"PYTHONHASHSEED": 42},
-            ),
-        )
+        folder = _start(place, inputs, _identity(source, hello), exam)
     with _interruptible(), Journal(folder) as journal:
         if kept is not None:
             _carry_over(kept, journal)
@@ -152,6 +138,26 @@ def _check(options: RunOptions) -> None:
 
 def _starter(source: SystemSource, limits: Limits) -> Callable[[Callable[[str], None]], SystemProcess]:
     return lambda log: SystemProcess(source.launch, limits, log)
+
+
+def _start(place: Path, inputs: Inputs, system: SystemIdentity, exam: Exam) -> Path:
+    """Make the folder of a new run; a run's id holds its start to the second, so twins wait for the next one."""
+    while True:
+        started = datetime.now(UTC)
+        run_id = f"{started:%Y%m%dT%H%M%SZ}-{inputs.fingerprint[:8]}"
+        plan = Plan(
+            run_id=run_id,
+            started=started.isoformat(timespec="milliseconds"),
+            inputs=inputs,
+            system=system,
+            redistribution=exam.benchmark.info.redistribution,
+            isolation=Isolation.FILES_REACHABLE,
+            harness=harness(),
+            seeds={"PYTHONHASHSEED": HASH_SEED},
+        )
+        if Journal.start(place / run_id, plan):
+            return place / run_id
+        time.sleep(1.0 - started.microsecond / 1e6)
 
 
 def _inputs(

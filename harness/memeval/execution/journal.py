@@ -46,22 +46,23 @@ class Journal:
         self._streams: dict[str, IO[bytes]] = {}
 
     @staticmethod
-    def start(folder: Path, plan: Plan) -> None:
-        """Make the folder of a new run, with its plan.
+    def start(folder: Path, plan: Plan) -> bool:
+        """Make the folder of a new run, with its plan; return whether there was none of that name before.
 
         Raises:
-            BadInput: there is such a folder already, or it cannot be made.
+            BadInput: it cannot be made.
         """
         journal = folder / "journal"
         try:
-            journal.mkdir(parents=True)
-        except FileExistsError:
-            raise BadInput(
-                "this run has been started already, this very second.", where=folder, remedy="Run the command again."
-            ) from None
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+            journal.mkdir()
         except OSError as error:
+            if isinstance(error, FileExistsError) and folder.is_dir():
+                return False
             raise unwritable(folder, error) from None
         write_whole(journal / "plan.json", (plan.to_json() + "\n").encode())
+        return True
 
     @staticmethod
     def plan(folder: Path) -> Plan:

@@ -1,0 +1,166 @@
+"""Verify catches a run that was edited; reproduce grades it again and gets the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.evaluation import reproduction
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.verification import verify_results, verify_run
+from memeval.records.errors import BadInput
+from memeval.records.ledger import Deed
+from memeval.systems.source import find_system
+from tests.support.tiny import TinyBenchmark
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a finished run of the recency control, with contexts."""
+    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark())
+    return run_system(
+        find_system("full-context"), Exam.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
+    ).path
+
+
+def edit_rows(folder: Path, name: str, edit: Callable[[list[Json]], list[Json]], *, cover: bool = False) -> None:
+    """Edit a file of rows; with ``cover``, write the new digest into run.json as a careful forger would."""
+    path = folder / f"{name}.gz"
+    rows = edit([json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()])
+    data = "".join(
+        json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows
+    ).encode()
+    path.write_bytes(gzip.compress(data, mtime=0))
+    if cover:
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        edit_head(folder, lambda head: head["files"].update({name: {"digest": digest, "rows": len(rows)}}))
+
+
+def edit_head(folder: Path, edit: Callable[[Json], object]) -> None:
+    path = folder / "run.json"
+    head = json.loads(path.read_bytes())
+    edit(head)
+    path.write_text(json.dumps(head, sort_keys=True, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def findings(folder: Path) -> str:
+    return "\n".join(map(str, verify_run(RunFolder(folder))))
+
+
+def flip(rows: list[Json]) -> list[Json]:
+    rows[2]["verdict"] = not rows[2]["verdict"]
+    return rows
+
+
+def test_an_untouched_run_holds_and_reproduces_to_the_byte(stored: Path) -> None:
+    assert findings(stored) == ""
+    outcome = reproduce_run(RunFolder(stored))
+    assert outcome.equal
+    assert outcome.grades == 8
+    assert outcome.composite == RunFolder(stored).run.scores.composite.value
+
+
+def test_a_flipped_verdict_is_caught_by_the_digest(stored: Path) -> None:
+    edit_rows(stored, "grades.jsonl", flip)
+    assert "grades.jsonl.gz: does not match its digest" in findings(stored)
+
+
+def test_a_flipped_verdict_with_a_forged_digest_is_caught_by_the_scores(stored: Path) -> None:
+    edit_rows(stored, "grades.jsonl", flip, cover=True)
+    found = findings(stored)
+    assert "digest" not in found
+    assert "run.json: scores." in found
+    assert "and the rows make" in found
+
+
+def test_a_forgery_that_is_consistent_in_itself_is_caught_by_grading_again(stored: Path) -> None:
+    edit_rows(stored, "grades.jsonl", flip, cover=True)
+    from memeval.grading.scoring import score
+
+    run = RunFolder(stored)
+    again = score(run.run.track.categories, list(run.grades())).data()
+    edit_head(stored, lambda head: head.update(scores=again))
+    assert findings(stored) == ""
+    outcome = reproduce_run(RunFolder(stored))
+    assert not outcome.equal
+    assert "grades.jsonl.gz:3" in str(outcome.findings[0])
+
+
+@pytest.mark.parametrize("name", ["responses.jsonl", "grades.jsonl", "contexts.jsonl"])
+def test_a_removed_row_is_caught_with_and_without_a_forged_digest(stored: Path, name: str) -> None:
+    edit_rows(stored, name, lambda rows: rows[1:])
+    assert f"{name}.gz: has 7 rows, and run.json says 8" in findings(stored)
+    edit_rows(stored, name, lambda rows: rows, cover=True)
+    assert findings(stored) != ""
+
+
+def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
+    edit_head(stored, lambda head: head["scores"]["composite"].update(value=0.99))
+    assert "run.json: scores.composite.value: is 0.99, and the rows make" in findings(stored)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda head: head["track"].update(reader="oracle"), "track_id"),
+        (lambda head: head["system"].update(submission_digest="sha256:" + "0" * 64), "fingerprint"),
+        (lambda head: head["system"].update(slug="other"), "belongs in"),
+        (lambda head: head["coverage"].update(done=9), "coverage.done"),
+        (lambda head: head["tokens"].update(total=1.0), "tokens.total"),
+        (lambda head: head["files"].pop("grades.jsonl"), "names no grades.jsonl"),
+        (lambda head: head.update(colour="red"), "unknown key 'colour'"),
+        (lambda head: head.update(schema_version=99), "Update memeval"),
+        (lambda head: head.pop("scores"), "'scores' is missing"),
+    ],
+)
+def test_an_edited_head_is_caught_and_the_field_named(stored: Path, edit: Callable[[Json], object], said: str) -> None:
+    edit_head(stored, edit)
+    assert said in findings(stored)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", gzip.compress(b"{}\n")[:-4], gzip.compress(b"\xff\xfe\n")])
+def test_a_damaged_file_is_named(stored: Path, damage: bytes) -> None:
+    (stored / "responses.jsonl.gz").write_bytes(damage)
+    assert "responses.jsonl.gz" in findings(stored)
+
+
+def test_a_file_that_does_not_belong_is_named(stored: Path) -> None:
+    (stored / "notes.txt").write_text("hello", encoding="utf-8")
+    assert "notes.txt: does not belong to the run" in findings(stored)
+
+
+def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
+    def alter(rows: list[Json]) -> list[Json]:
+        rows[0]["parts"][0] = {"turn_id": None, "dated": False, "text": "something else"}
+        return rows
+
+    edit_rows(stored, "contexts.jsonl", alter, cover=True)
+    assert "contexts.jsonl.gz:1" in str(reproduce_run(RunFolder(stored)).findings)
+
+
+def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark(scenarios=9))
+    with pytest.raises(BadInput, match="was made on data sha256:"):
+        reproduce_run(RunFolder(stored))
+
+
+def test_the_ledger_is_held_against_the_runs_it_speaks_of(stored: Path) -> None:
+    results = stored.parents[2]
+    Ledger(results).append(Deed.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
+    assert verify_results(results) == []
+    edit_head(stored, lambda head: head["harness"].update(version="0"))
+    assert "ledger.jsonl:1: speaks of run" in str(verify_results(results)[0])
+    stored.rename(stored.with_name("elsewhere"))
+    assert "which is not here" in "\n".join(map(str, verify_results(results)))

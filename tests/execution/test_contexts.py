@@ -1,0 +1,39 @@
+"""Contexts are stored as turn ids where they quote the history, and spell out the same text again."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.records.scenario import dated_line
+from tests.support.tiny import scenario
+
+MADE = scenario(0)
+LINES = [dated_line(session, turn) for session in MADE.sessions() for turn in session.turns]
+CONTENTS = [turn.content for session in MADE.sessions() for turn in session.turns]
+
+
+@given(st.lists(st.one_of(st.sampled_from(LINES + CONTENTS), st.text(alphabet=st.characters(codec="utf-8")))))
+def test_any_context_spells_out_the_very_text_it_was_made_from(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    texts = TurnTexts(MADE)
+    stored = texts.context(text)
+    assert "\n".join(texts.text(part) for part in stored.parts) == text
+    assert stored.digest == digest_of_text(text)
+
+
+def test_a_quoted_turn_is_stored_by_id_and_not_by_its_words() -> None:
+    stored = TurnTexts(MADE).context("\n".join(LINES))
+    assert [part.turn_id for part in stored.parts] == ["s001:t01", "s001:t02", "s002:t01", "s002:t02"]
+    assert all(part.text is None and part.dated for part in stored.parts)
+
+
+def test_an_item_equal_to_a_turn_is_stored_by_id_and_any_other_with_its_words() -> None:
+    texts = TurnTexts(MADE)
+    quoted = texts.item(CONTENTS[0], ("s001:t01",), 0.5)
+    own = texts.item("Ada lives in Lima", (), None)
+    assert (quoted.turn_id, quoted.text) == ("s001:t01", None)
+    assert (own.turn_id, own.text) == (None, "Ada lives in Lima")
+    assert texts.text(quoted) == CONTENTS[0]
+    assert texts.text(own) == "Ada lives in Lima"

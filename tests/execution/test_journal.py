@@ -1,0 +1,117 @@
+"""The journal: rows on disk before they are counted, and nothing lost to a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.journal import Journal
+from memeval.execution.work import Finished
+from memeval.records.errors import BadInput
+from memeval.records.response import Outcome, Response, Timings
+from tests.support.tiny import scenario
+
+
+def response(question: str, answer: str = "Lima", attempt: int = 1) -> Response:
+    return Response(
+        item_id=question,
+        scenario_id="tiny-000",
+        question_id=question,
+        attempt=attempt,
+        outcome=Outcome.OK,
+        answer=answer,
+        timings=Timings(started="2025-01-01T00:00:00+00:00"),
+    )
+
+
+def finished(*rows: Response) -> Finished:
+    return Finished(tuple(row.item_id for row in rows), rows, ())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "journal").mkdir()
+    return tmp_path
+
+
+def test_rows_come_back_when_the_journal_is_opened_again(folder: Path) -> None:
+    with Journal(folder) as journal:
+        journal.write([finished(response("a")), finished(response("b", "Oslo"))])
+    with Journal(folder) as journal:
+        assert [row.answer for row in journal.responses.values()] == ["Lima", "Oslo"]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 17, 100])
+def test_a_row_that_was_being_written_at_the_kill_is_cut_off_and_the_rest_stays(folder: Path, cut: int) -> None:
+    with Journal(folder) as journal:
+        journal.write([finished(response("a")), finished(response("b"))])
+    path = folder / "journal" / "responses.jsonl"
+    path.write_bytes(path.read_bytes()[:-cut])
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("a", 1)]
+        journal.write([finished(response("b", "again"))])
+    with Journal(folder) as journal:
+        assert journal.responses["b", 1].answer == "again"
+    assert path.read_bytes().endswith(b"\n")
+
+
+@settings(max_examples=40, deadline=None)
+@given(cut=st.integers(min_value=0, max_value=10_000))
+def test_a_journal_cut_anywhere_keeps_exactly_its_whole_rows(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "journal").mkdir()
+    with Journal(folder) as journal:
+        journal.write([finished(response(name)) for name in "abcdef"])
+    path = folder / "journal" / "responses.jsonl"
+    kept = path.read_bytes()[:cut]
+    path.write_bytes(kept)
+    with Journal(folder) as journal:
+        assert len(journal.responses) == kept.count(b"\n")
+
+
+def test_a_damaged_row_in_the_middle_is_refused_by_line(folder: Path) -> None:
+    with Journal(folder) as journal:
+        journal.write([finished(response("a")), finished(response("b")), finished(response("c"))])
+    path = folder / "journal" / "responses.jsonl"
+    lines = path.read_bytes().split(b"\n")
+    lines[1] = b'{"schema_version":1}'
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(BadInput, match=r"responses\.jsonl:2: 'item_id' is missing"), Journal(folder):
+        pass
+    assert path.read_bytes() == b"\n".join(lines)
+
+
+def test_two_at_once_are_refused_and_the_second_may_come_later(folder: Path) -> None:
+    with Journal(folder), pytest.raises(BadInput, match="another memeval is running this very run"), Journal(folder):
+        pass
+    with Journal(folder) as journal:
+        journal.write([finished(response("a"))])
+
+
+def test_every_attempt_stays_on_record(folder: Path) -> None:
+    with Journal(folder) as journal:
+        journal.write([finished(response("a", "first"))])
+        journal.write([finished(response("a", "second", attempt=2))])
+    with Journal(folder) as journal:
+        assert {key: row.answer for key, row in journal.responses.items()} == {("a", 1): "first", ("a", 2): "second"}
+
+
+def test_a_context_is_stored_once_however_often_it_comes(folder: Path) -> None:
+    context = TurnTexts(scenario(0)).context("[2025-01-05] Ada: I have moved to Lima for good.\nand more")
+    with Journal(folder) as journal:
+        journal.write([Finished(("a",), (response("a"),), (context, context))])
+        journal.write([Finished(("b",), (response("b"),), (context,))])
+    lines = (folder / "journal" / "contexts.jsonl").read_bytes().splitlines()
+    assert len(lines) == 1
+    with Journal(folder) as journal:
+        assert list(journal.contexts.values()) == [context]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_text("a file where the folder belongs")
+    with pytest.raises(BadInput, match="cannot be written"), Journal(tmp_path):
+        pass

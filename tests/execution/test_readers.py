@@ -1,0 +1,53 @@
+"""The extractive reader: one line of context, the same everywhere."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memeval.execution.readers import ExtractiveReader, reader_named
+
+CONTEXT = "\n".join(
+    [
+        "[2025-01-05] Ada: I have moved to Lima for good.",
+        "[2025-02-05] Ada: The soup was hot.",
+        "[2025-03-05] Ada: I have moved to Oslo for good.",
+    ]
+)
+
+
+def read(question: str, timestamp: str | None = None, *contexts: str) -> str:
+    return ExtractiveReader().read(question, timestamp, contexts or (CONTEXT,))
+
+
+def test_the_latest_of_equal_lines_answers() -> None:
+    assert read("Where has Ada moved to?") == "I have moved to Oslo for good."
+
+
+def test_lines_after_the_asked_time_are_left_out() -> None:
+    assert read("Where has Ada moved to?", "2025-02-20") == "I have moved to Lima for good."
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    assert read("What soup did Ada have?") == "The soup was hot."
+
+
+def test_nothing_in_common_gives_no_answer() -> None:
+    assert read("Quantum chromodynamics?") == ""
+    assert read("Where has Ada moved to?", None, "") == ""
+
+
+def test_all_context_delivered_is_read() -> None:
+    assert read("What soup?", None, "first delivery", "[2025-02-05] Ada: The soup was hot.") == "The soup was hot."
+
+
+@given(st.text(), st.lists(st.text()))
+def test_any_text_is_read_without_failing_and_the_answer_stands_in_it(question: str, contexts: list[str]) -> None:
+    answer = ExtractiveReader().read(question, None, contexts)
+    assert answer == "" or any(answer in context for context in contexts)
+
+
+def test_a_reader_is_found_with_or_without_its_version() -> None:
+    assert reader_named("extractive") is not None
+    assert reader_named("extractive@1") is not None
+    assert reader_named("extractive@2") is None
