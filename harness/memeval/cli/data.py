@@ -90,7 +90,7 @@ def generate(
     name: Name,
     to: Annotated[Path, typer.Option("--to", help="Folder for scenarios.jsonl and keys.jsonl.")],
     parameter: Annotated[
-        list[str] | None, typer.Option("--parameter", help="Parameter, as NAME=VALUE, repeatable.")
+        list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter, repeatable.")
     ] = None,
 ) -> None:
     """Write a generated benchmark to files, what systems may see apart from what they may not.

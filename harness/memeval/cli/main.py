@@ -28,16 +28,22 @@ publishing.add_to(app)
 project.add_to(app)
 
 
-@app.callback()
-def _memeval(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a refusal.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from memeval.evaluation.provenance import memeval_version
 
         print(f"memeval {memeval_version()}")
         raise typer.Exit
+
+
+@app.callback()
+def _memeval(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a refusal.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Read the options that stand before any command."""
 
 
 def main() -> None:

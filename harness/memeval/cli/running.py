@@ -29,13 +29,15 @@ def run(
     ],
     benchmark: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", help="Benchmark id, repeatable. Default: every benchmark whose data is here."),
+        typer.Option(
+            "--benchmark", metavar="ID", help="Benchmark id, repeatable. Default: every benchmark whose data is here."
+        ),
     ] = None,
     tier: Annotated[str | None, typer.Option("--tier", help="Named choice of the data.")] = None,
     protocol: Annotated[str | None, typer.Option("--protocol", help="Way of asking and grading.")] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("--parameter", help="Parameter of a generated benchmark, as NAME=VALUE, repeatable."),
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of a generated benchmark, repeatable."),
     ] = None,
     data: Data = None,
     judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules.")] = "rules",

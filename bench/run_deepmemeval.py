@@ -1,0 +1,72 @@
+"""A whole run of DeepMemEval with a trivial adapter, beside a bare pipe with the same calls and fsyncs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from memeval.benchmarks import find
+from memeval.records.scenario import Scenario, TakeIn
+from memeval.systems.messages import session_json
+
+from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+
+ADAPTER = """
+class Trivial:
+    def __init__(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+
+    def query(self, question, timestamp="now"):
+        return self.told[0]
+
+    def get_context_tokens(self):
+        return 100
+
+    def reset(self):
+        self.told = []
+"""
+
+PAIRS = 5
+
+
+def released() -> Path | None:
+    """Return the released data file, from the test data or from where ``memeval data pull`` keeps it."""
+    folder = os.environ.get("MEMEVAL_TEST_DATA")
+    path = Path(folder) / "deepmemeval" / "deepmemeval_500.json" if folder else None
+    return path if path is not None and path.is_file() else None
+
+
+def measure(scratch: Path) -> Ratio:
+    """Measure on the released data where it is here, else on ``beliefs@1``, which has the same sizes."""
+    data = released()
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs"
+    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
+    with (scratch / "scenarios.jsonl").open("w", encoding="utf-8") as lines:
+        for scenario in find(name).open(data).scenarios():
+            lines.write(json.dumps(_plain(scenario)) + "\n")
+    command = [PYTHON, "-m", "memeval.cli.main", "run", "trivial.py", "--benchmark", name, "--results", "out"]
+    command += ["--data", str(data)] if data and name == "deepmemeval" else []
+    reference = [PYTHON, str(Path(__file__).with_name("bare_pipe.py")), "scenarios.jsonl", "rows.jsonl"]
+
+    def ours() -> Cost:
+        shutil.rmtree(scratch / "out", ignore_errors=True)
+        return cost_of(command, scratch)
+
+    return ratio(
+        f"run on {name}, trivial adapter, whole process",
+        in_turn(ours, lambda: cost_of(reference, scratch), PAIRS),
+        target=2.0,
+        peak_target_mb=200.0,
+        reference="the same calls over a bare JSON-lines pipe, an fsync a scenario",
+    )
+
+
+def _plain(scenario: Scenario) -> list[object]:
+    return [
+        json.loads(session_json(step.session)) if isinstance(step, TakeIn) else step.question for step in scenario.steps
+    ]
