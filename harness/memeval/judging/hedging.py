@@ -49,7 +49,6 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-@lru_cache(maxsize=2048)
 def voices_doubt(text: str) -> bool:
     """Return whether a text hedges: doubt, a guess, a caveat, a note that it may be out of date."""
     hedge, certain, _ = _lexicon()
@@ -72,8 +71,9 @@ def without_echo(answer: str, question: str) -> str:
         question: the question that was asked.
     """
     text, asked = normal(answer), normal(question)
-    if whole := asked.strip(" ?"):
-        text = text.replace(whole, " ")
+    for whole in (asked.strip(), asked.strip(" ?")):
+        if whole:
+            text = text.replace(whole, " ")
     if "?" not in text:
         return text
     known = set(words(asked))

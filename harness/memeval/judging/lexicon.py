@@ -85,7 +85,7 @@ SETS = {
 
 HEDGES = (
     # Not sure.
-    r"<not> <degree?><sure>",
+    r"<not> (?:be )?<degree?><sure>",
     r"unsure|uncertain|uncertainty|uncertainties|unclear|unknown|unconfirmed|unverified|undetermined|unresolved",
     r"doubts?|doubted|doubtful|dubious|ambiguous|ambiguity|questionable|debatable|tentative|tentatively|inconclusive",
     r"open question|up in the air|anyone's guess|who knows|the jury is out|in limbo",
