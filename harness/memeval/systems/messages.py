@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from memeval.records.base import Digest, digest_of
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
+from memeval.systems.output import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,11 @@ def failure(error: Any, call: str) -> SystemFailure:
             trace = tuple(line[:300] for line in texts(error.get("trace"))[:20])
             doing = "Loading the adapter" if call == "load" else method
             told = f"{kind}: {message}" if message.strip() else kind
-            return AdapterRaised(f"{doing} raised {told.rstrip('.')}.", trace)
+            return AdapterRaised(visible(f"{doing} raised {told.rstrip('.')}."), trace)
         case "misbehaved" | "skipped":
-            return AdapterMisbehaved(message)
+            return AdapterMisbehaved(visible(message))
         case "no_adapter":
-            return NoAdapter(message)
+            return NoAdapter(visible(message))
     raise Garbled("an error of no known form")
 
 

@@ -259,7 +259,7 @@ def greet(source: SystemSource, limits: Limits, log: Log) -> Hello:
     try:
         return process.start()
     except SystemFailure as failure:
-        raise BadInput(visible(failure.sentence), where=source.launch.file) from None
+        raise BadInput(failure.sentence, where=source.launch.file) from None
     finally:
         process.close()
 
@@ -289,11 +289,12 @@ def _slug_of(stem: str) -> str:
 
 def _at_key(manifest: Path, key: str) -> str:
     """Return ``file:line`` of a key in a TOML file, or the file alone where the key is not found."""
-    name = re.escape(key.split(".")[-1] if "." in key else key)
-    pattern = re.compile(rf"""\s*(\[\s*)?["']?{name}["']?\s*[=\]]""")
-    for number, line in enumerate(manifest.read_text("utf-8").splitlines(), 1):
-        if pattern.match(line):
-            return f"{manifest}:{number}"
+    lines = manifest.read_text("utf-8").splitlines()
+    for part in reversed(key.split(".")):
+        pattern = re.compile(rf"""\s*(\[\s*)?["']?{re.escape(part)}["']?\s*[=\]]""")
+        for number, line in enumerate(lines, 1):
+            if pattern.match(line):
+                return f"{manifest}:{number}"
     return str(manifest)
 
 

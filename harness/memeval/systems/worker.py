@@ -8,13 +8,13 @@ A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` 
 the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
 ``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). All lines are ASCII: other
 characters are escaped.
-
-It starts with as few imports as it can (no ``pathlib``, for one): it is started anew after every crash.
 """
+# Few imports, and no pathlib: this is started anew after every crash.
 # ruff: noqa: PTH100, PTH112, PTH119, PTH120, PTH122, PTH208
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -38,16 +38,12 @@ NEEDED = "reset, ingest_session (or retain) and query (or search)"
 """What makes a class an adapter, in words."""
 
 ABSTRACT = 1 << 20
-"""The type flag of a class with abstract methods left."""
-
 TAKES_ANY_KEYWORD = 0x08
-"""The code flag of a function with ``**kwargs``."""
+"""CPython's flags of a class with abstract methods left, and of a function with ``**kwargs``."""
 
 MESSAGE_LIMIT = 1000
-"""Characters kept of an exception's message."""
-
 TRACE_FRAMES = 8
-"""Frames kept of an exception's traceback, from the innermost out."""
+"""How many characters of an exception's message are kept, and how many frames of its traceback, innermost last."""
 
 
 class Refused(Exception):
@@ -67,11 +63,10 @@ def whole_text(value: Any, what: str) -> str:
     """Return ``value`` as text that can be written as UTF-8, or refuse it; ``what`` begins the refusal."""
     if not isinstance(value, str):
         raise Refused(f"{what} {kind_of(value)}, not text.")
-    if not value.isascii():
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise Refused(f"{what} text with a lone surrogate, which no file can hold.") from None
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refused(f"{what} text with a lone surrogate, which no file can hold.") from None
     return value
 
 
@@ -213,16 +208,12 @@ class Calls:
         value = getattr(self.system, method)(*args, **keywords)
         if not hasattr(value, "__await__"):
             return value
-        import asyncio
-
         if self.loop is None:
+            import asyncio
+
             self.loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self.loop)
-
-        async def wait() -> Any:
-            return await value
-
-        return self.loop.run_until_complete(wait())
+        return self.loop.run_until_complete(awaited(value))
 
     def run_at(self, method: str, request: dict[str, Any], *args: Any) -> Any:
         """Call a method with the request's timestamp; where it has none, the adapter's own default stands."""
@@ -320,13 +311,10 @@ class Calls:
 
     def encoded(self, value: Any) -> str:
         """Return a value as ASCII JSON, or refuse one that is beyond the limit in bytes of UTF-8."""
-        limit = self.reply_bytes
-        long = isinstance(value, dict) and max(len(value.get("answer", "")), len(value.get("context", ""))) > limit
-        if not long:
-            text = json.dumps(value, allow_nan=False)
-            if len(text) <= limit or len(json.dumps(value, ensure_ascii=False).encode("utf-8")) <= limit:
-                return text
-        raise Refused(f"{self.method} returned more than {limit} bytes.")
+        text, limit = json.dumps(value, allow_nan=False), self.reply_bytes
+        if len(text) > limit and len(json.dumps(value, ensure_ascii=False).encode("utf-8")) > limit:
+            raise Refused(f"{self.method} returned more than {limit} bytes.")
+        return text
 
     def answer(self, request: dict[str, Any]) -> str:
         """Make one call and return its reply; nothing that an adapter raises gets out of here."""
@@ -340,21 +328,23 @@ class Calls:
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """Return a failure as plain data: its kind, the method that was running, its words, and where it happened."""
-        try:
-            message = str(error)
-        except BaseException:
-            message = ""
-        told: dict[str, Any] = {"method": self.method, "message": storable(message, MESSAGE_LIMIT)}
+        told: dict[str, Any] = {"method": self.method, "message": ""}
+        with contextlib.suppress(BaseException):
+            told["message"] = storable(str(error), MESSAGE_LIMIT)
         if isinstance(error, Refused):
             return {**told, "kind": error.kind}
-        try:
+        trace: list[str] = []
+        with contextlib.suppress(BaseException):
             import traceback
 
             frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-            trace = [storable(f"{f.filename}:{f.lineno} in {f.name}", 300) for f in frames[-TRACE_FRAMES:]]
-        except BaseException:
-            trace = []
+            trace += [storable(f"{f.filename}:{f.lineno} in {f.name}", 300) for f in frames[-TRACE_FRAMES:]]
         return {**told, "kind": "raised", "type": storable(type(error).__name__, 100), "trace": trace}
+
+
+async def awaited(value: Any) -> Any:
+    """Await anything that can be awaited, coroutine or not."""
+    return await value
 
 
 def storable(text: str, limit: int) -> str:
@@ -364,10 +354,8 @@ def storable(text: str, limit: int) -> str:
 
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of ``data``."""
-    written = os.write(descriptor, data)
-    while written < len(data):
-        data = data[written:]
-        written = os.write(descriptor, data)
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def end_abandoned() -> None:

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memeval.records.track import Limits
+from memeval.systems import Launch, SystemProcess
+
+from tests.systems.helpers import FAST, Start, adapter, write
+
+
+@pytest.fixture
+def log() -> list[str]:
+    """What the system prints."""
+    return []
+
+
+@pytest.fixture
+def system(tmp_path: Path, log: list[str]) -> Iterator[Start]:
+    """Start a system: from the body of its ``query``, or from whole source with ``source=``; ended after the test."""
+    started: list[SystemProcess] = []
+
+    def start(query: str = "return 'ok'", *, source: str | None = None, limits: Limits = FAST, **named: Any) -> Any:
+        file = write(tmp_path, adapter(query) if source is None else source)
+        process = SystemProcess(Launch(file, **named), limits, log.append)
+        started.append(process)
+        process.start()
+        process.reset()
+        return process
+
+    yield start
+    for process in started:
+        process.close()

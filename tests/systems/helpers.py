@@ -1,0 +1,86 @@
+"""Adapters written to a file, and processes that run them."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memeval.records.track import Limits
+from memeval.systems import SystemProcess
+from memeval.systems.child import Child
+
+FAST = Limits(
+    load_seconds=20.0,
+    reset_seconds=5.0,
+    take_in_seconds=5.0,
+    settle_seconds=5.0,
+    ask_seconds=5.0,
+    reply_bytes=1_000_000,
+)
+
+ADAPTER = """
+import asyncio, os, signal, subprocess, sys, threading, time
+
+class System:
+    def reset(self):
+        self.taken = []
+    def ingest_session(self, session, timestamp):
+        self.taken.append((session, timestamp))
+    def query(self, question, timestamp="now"):
+{query}
+"""
+
+Start = Callable[..., SystemProcess]
+"""Starts a system from the body of its ``query`` or from whole source; see the fixture ``system``."""
+
+
+def adapter(query: str) -> str:
+    """Return the source of an adapter whose ``query`` has the given body."""
+    return ADAPTER.format(query=textwrap.indent(textwrap.dedent(query), " " * 8))
+
+
+def write(folder: Path, source: str, name: str = "adapter.py") -> Path:
+    """Write an adapter file."""
+    path = folder / name
+    path.write_text(textwrap.dedent(source), "utf-8")
+    return path
+
+
+def child_of(process: SystemProcess) -> Child:
+    """Return the live process of a system."""
+    assert process.child is not None
+    return process.child
+
+
+def session(number: int, content: str = "Uses Drone CI.") -> dict[str, Any]:
+    """Return a session of one turn."""
+    name = f"s{number:03d}"
+    return {
+        "session_id": name,
+        "date": "2025-01-02",
+        "turns": [{"turn_id": f"{name}:t01", "role": "user", "content": content}],
+    }
+
+
+def sessions(count: int, content: str = "Uses Drone CI.") -> list[tuple[dict[str, Any], str]]:
+    """Return sessions with their timestamps, as ``take_in`` wants them."""
+    return [(session(number, content), "2025-01-02") for number in range(1, count + 1)]
+
+
+def gone(pid: int, seconds: float = 5.0) -> bool:
+    """Wait for a process to be gone (or dead and not reaped); return whether it is."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.01)
+    return False

@@ -1,0 +1,284 @@
+"""Classes, methods and values as the worker sees them; every test runs a real process."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from memeval.systems import AdapterMisbehaved, AdapterRaised, Found, NoAdapter
+from memeval.systems.child import WORKER
+
+from tests.systems.helpers import Start, session, sessions
+
+DEEPMEMEVAL_STYLE = """
+from abc import ABC, abstractmethod
+
+class MemorySystemAdapter(ABC):
+    @abstractmethod
+    def ingest_session(self, session: dict, timestamp: str) -> None: ...
+    @abstractmethod
+    def query(self, question: str, timestamp: str = "now") -> str: ...
+    @abstractmethod
+    def get_context_tokens(self) -> int: ...
+    @abstractmethod
+    def reset(self) -> None: ...
+
+class KeywordMemory(MemorySystemAdapter):
+    def __init__(self):
+        self.facts = []
+        self.tokens = 0
+    def ingest_session(self, session, timestamp):
+        for turn in session["turns"]:
+            if turn["role"] == "user":
+                self.facts.append((timestamp, turn["content"]))
+    def query(self, question, timestamp="now"):
+        known = [text for date, text in self.facts if timestamp == "now" or date <= timestamp]
+        context = " ".join(known)
+        self.tokens = len(context.split()) * 1.3
+        return known[-1] if known else ""
+    def get_context_tokens(self):
+        return self.tokens
+    def reset(self):
+        self.facts = []
+"""
+
+
+def test_a_deepmemeval_adapter_runs_unchanged(system: Start) -> None:
+    process = system(source=DEEPMEMEVAL_STYLE)
+    assert process.hello is not None
+    assert process.hello.class_name == "KeywordMemory"
+    assert process.hello.candidates == ("KeywordMemory",)
+    process.take_in([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
+    reply = process.ask("Which framework?")
+    assert reply.answer == "Uses React."
+    assert reply.reported_tokens == pytest.approx(5.2)
+    assert process.ask("Which framework?", "2025-02-01").answer == "Uses Svelte."
+
+
+def test_without_a_timestamp_the_adapters_own_default_stands(system: Start) -> None:
+    process = system("return repr(timestamp)")
+    assert process.ask("q").answer == "'now'"
+    assert process.ask("q", "2025-01-02").answer == "'2025-01-02'"
+
+
+def test_a_timestamp_of_another_name_is_passed_by_place(system: Start) -> None:
+    source = """
+        class A:
+            def reset(self): pass
+            def ingest_session(self, session, when): self.when = when
+            def query(self, question, as_of=None): return f"{self.when} {as_of}"
+            def search(self, text, top, *, timestamp=None): return [f"{top} {timestamp}"]
+    """
+    process = system(source=source)
+    process.take_in(sessions(1))
+    assert process.ask("q", "2025-05-06").answer == "2025-01-02 2025-05-06"
+    assert process.search("q", 3, "2025-05-06").items == (Found("3 2025-05-06"),)
+
+
+def test_the_adapter_sees_the_session_as_it_was_given(system: Start) -> None:
+    process = system("return repr(self.taken)")
+    process.take_in(sessions(1, "ünï\u2028 🙂"))
+    assert process.ask("q").answer == repr([(session(1, "ünï\u2028 🙂"), "2025-01-02")])
+
+
+def test_methods_may_be_async_and_share_one_event_loop(system: Start) -> None:
+    source = """
+        import asyncio
+        class A:
+            async def reset(self): self.loop = asyncio.get_running_loop()
+            async def ingest_session(self, session, timestamp): await asyncio.sleep(0)
+            async def query(self, question, timestamp="now"):
+                await asyncio.sleep(0)
+                return str(self.loop is asyncio.get_running_loop())
+            async def get_context_tokens(self): return 7
+            async def search(self, query, k, timestamp="now"): return ["x"]
+    """
+    process = system(source=source)
+    process.take_in(sessions(2))
+    reply = process.ask("q")
+    assert (reply.answer, reply.reported_tokens) == ("True", 7.0)
+    assert process.search("q", 1).items == (Found("x"),)
+
+
+def test_a_class_with_retain_only_is_given_dated_lines(system: Start) -> None:
+    source = """
+        class A:
+            def reset(self): self.kept = []
+            async def retain(self, content, *, occurred_at=None): self.kept.append((content, occurred_at))
+            def search(self, query, k, timestamp="now"): return [repr(self.kept)]
+    """
+    process = system(source=source)
+    process.take_in(sessions(1))
+    items = process.search("q", 1).items
+    assert items == (Found("[('[2025-01-02] user: Uses Drone CI.', '2025-01-02')]"),)
+
+
+TWO = """
+class Zeta:
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"): return "zeta"
+class Alpha(Zeta):
+    def query(self, question, timestamp="now"): return "alpha"
+Another = Zeta
+class NoQuery:
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+"""
+
+
+def test_of_two_classes_the_first_by_name_is_taken_and_all_are_listed(system: Start) -> None:
+    process = system(source=TWO)
+    assert process.hello is not None
+    assert process.hello.candidates == ("Alpha", "Another")
+    assert process.ask("q").answer == "alpha"
+
+
+def test_a_named_class_overrides_the_choice(system: Start) -> None:
+    assert system(source=TWO, class_name="Zeta").ask("q").answer == "zeta"
+
+
+@pytest.mark.parametrize(
+    ("source", "named", "sentence"),
+    [
+        ("x = 1", None, "No adapter class found"),
+        ("class A: pass", None, "No adapter class found"),
+        (TWO, "Beta", "There is no class Beta. The file has Alpha, Another."),
+        (TWO, "NoQuery", "The class NoQuery is no adapter"),
+    ],
+)
+def test_a_file_without_the_class_is_refused(system: Start, source: str, named: str | None, sentence: str) -> None:
+    with pytest.raises(NoAdapter, match=sentence):
+        system(source=source, class_name=named)
+
+
+def test_an_adapter_that_cannot_be_imported_says_why(system: Start) -> None:
+    with pytest.raises(
+        AdapterRaised, match="Loading the adapter raised ModuleNotFoundError: No module named 'nowhere'"
+    ):
+        system(source="import nowhere")
+    with pytest.raises(AdapterRaised, match="Loading the adapter raised SyntaxError"):
+        system(source="def broken(:")
+    with pytest.raises(AdapterRaised, match="Loading the adapter raised SystemExit: 3"):
+        system(source="raise SystemExit(3)")
+
+
+def test_parameters_reach_the_constructor_and_siblings_import(system: Start, tmp_path: Path) -> None:
+    (tmp_path / "sibling.py").write_text("GREETING = 'hello'")
+    source = """
+        import sibling
+        class A:
+            def __init__(self, name, times=1): self.said = f"{sibling.GREETING} {name}" * times
+            def reset(self): pass
+            def ingest_session(self, session, timestamp): pass
+            def query(self, question, timestamp="now"): return self.said
+    """
+    assert system(source=source, parameters={"name": "you", "times": 2}).ask("q").answer == "hello youhello you"
+
+
+def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path) -> None:
+    source = """
+        class A:
+            usage = None
+            def reset(self): pass
+            def ingest_session(self, session, timestamp): pass
+            def query(self, question, timestamp="now"): return ""
+            def settle(self, timeout): pass
+            def close(self): pass
+    """
+    hello = system(source=source).hello
+    assert hello is not None
+    assert hello.capabilities == ("close", "ingest_session", "query", "settle")
+    assert hello.implementation == sys.implementation.name
+    assert hello.python == ".".join(map(str, sys.version_info[:3]))
+    assert hello.packages == {}
+    info = tmp_path / "Some_Memory-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Some_Memory\nVersion: 1.2\n")
+    other = system(source=source).hello
+    assert other is not None
+    assert other.packages == {"some-memory": "1.2"}
+    assert other.environment_digest != hello.environment_digest
+
+
+@pytest.mark.parametrize(
+    ("returned", "sentence"),
+    [
+        ("None", "query returned None, not text."),
+        ("b'bytes'", "query returned bytes, not text."),
+        ("5", "query returned int, not text."),
+        ("'\\ud800'", "query returned text with a lone surrogate, which no file can hold."),
+        ("'x' * 50_000_000", "query returned more than 1000000 bytes."),
+        ("'\\u00e9' * 600_000", "query returned more than 1000000 bytes."),
+        ("{'text': 'x'}", "query returned a dict without 'answer'."),
+        ("{'answer': None}", "query returned a dict whose 'answer' is None, not text."),
+        ("{'answer': '', 'context': b''}", "query returned a dict whose 'context' is bytes, not text."),
+        ("{'answer': '', 'items': 'abc'}", "query returned str, not a list."),
+        ("{'answer': '', 'items': [3]}", "query returned an item that is int, not a dict or text."),
+        ("{'answer': '', 'items': [{}]}", "query returned an item without 'text'."),
+        (
+            "{'answer': '', 'items': [{'text': '', 'score': float('nan')}]}",
+            "query returned an item whose 'score' is a number that is not finite.",
+        ),
+        (
+            "{'answer': '', 'items': [{'text': '', 'source_ids': 's001'}]}",
+            "query returned an item whose 'source_ids' is str, not a list.",
+        ),
+    ],
+)
+def test_what_no_record_can_hold_is_refused_with_a_sentence(system: Start, returned: str, sentence: str) -> None:
+    process = system(f"return {returned} if question == 'bad' else 'fine'")
+    with pytest.raises(AdapterMisbehaved) as caught:
+        process.ask("bad")
+    assert caught.value.sentence == sentence
+    assert process.ask("good").answer == "fine"
+
+
+@pytest.mark.parametrize("returned", ["None", "True", "'5'", "float('inf')", "-1", "10 ** 400"])
+def test_a_token_count_that_is_none_is_refused(system: Start, returned: str) -> None:
+    source = f"""
+        class A:
+            def reset(self): pass
+            def ingest_session(self, session, timestamp): pass
+            def query(self, question, timestamp="now"): return "x"
+            def get_context_tokens(self): return {returned}
+    """
+    with pytest.raises(AdapterMisbehaved, match="get_context_tokens returned"):
+        system(source=source).ask("q")
+
+
+def test_text_of_many_bytes_in_few_characters_fits_up_to_the_limit(system: Start) -> None:
+    assert len(system("return '\\U0001f642' * 249_000").ask("q").answer) == 249_000
+
+
+def test_a_dict_answer_carries_context_and_items(system: Start) -> None:
+    body = "return {'answer': 'a', 'context': 'c', 'items': ({'text': 't', 'source_ids': ('s001',), 'score': 2}, 'u')}"
+    reply = system(body).ask("q")
+    assert (reply.answer, reply.context) == ("a", "c")
+    assert reply.items == (Found("t", ("s001",), 2.0), Found("u"))
+
+
+def test_a_search_may_hand_over_a_context(system: Start) -> None:
+    source = """
+        class A:
+            def reset(self): pass
+            def ingest_session(self, session, timestamp): pass
+            def search(self, query, k, timestamp="now"):
+                return {"both": {"context": "c", "items": ["i"]}, "one": {"context": "c"}, "none": {}}.get(query, 7)
+    """
+    process = system(source=source)
+    assert (process.search("both", 1).context, process.search("both", 1).items) == ("c", (Found("i"),))
+    assert process.search("one", 1).items is None
+    with pytest.raises(AdapterMisbehaved, match="neither 'context' nor 'items'"):
+        process.search("none", 1)
+    with pytest.raises(AdapterMisbehaved, match="search returned int, not a list"):
+        process.search("other", 1)
+
+
+def test_the_worker_needs_nothing_but_the_standard_library_of_python_3_9() -> None:
+    tree = ast.parse(WORKER.read_text("utf-8"), feature_version=(3, 9))
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in imported} <= set(sys.stdlib_module_names) | {"__future__"}
