@@ -1,5 +1,7 @@
 """Delta efficiency, published and gated."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from memeval.records.response import Outcome, Response
 from tests.grading.builders import NoJudge, delta_item, fact, item, response, scenario
 
 # The table of the DeepMemEval specification, section 6, computed with the formula of its evaluation code.
-GOLDEN: list[tuple[list[float], float | None, bool]] = [
+GOLDEN: list[tuple[Sequence[float], float | None, bool]] = [
     ([1000] * 5 + [100] * 15, 0.9, True),
     ([1000] * 5 + [0] * 15, 1.0, True),
     ([1000] * 20, 0.0, False),
@@ -33,7 +35,7 @@ GOLDEN: list[tuple[list[float], float | None, bool]] = [
 
 
 @pytest.mark.parametrize(("tokens", "value", "passes"), GOLDEN)
-def test_efficiency_is_as_the_table_says(tokens: list[float], value: float | None, passes: bool) -> None:
+def test_efficiency_is_as_the_table_says(tokens: Sequence[float], value: float | None, passes: bool) -> None:
     found = efficiency(tokens)
     assert found.value == (None if value is None else pytest.approx(value, abs=1e-12))
     assert found.passes is passes
@@ -77,7 +79,8 @@ def graded(
 
 def test_a_saving_with_good_answers_passes_under_both_rules() -> None:
     published = graded(responses([ALL] * 20, SHRINKING))
-    assert (published.verdict, published.alternates, published.value) == (True, {"gated": True}, pytest.approx(0.9))
+    assert (published.verdict, published.alternates) == (True, {"gated": True})
+    assert published.value == pytest.approx(0.9)
     assert published.metrics == {"efficiency": pytest.approx(0.9), "early_coverage": 1.0, "late_coverage": 1.0}
     assert published.flags == () and not published.answerable
     gated = graded(responses([ALL] * 20, SHRINKING), "gated")
@@ -139,7 +142,8 @@ def test_counted_tokens_go_before_reported_ones_and_a_difference_is_flagged() ->
 
 def test_reported_tokens_count_where_there_are_no_others_and_are_flagged() -> None:
     grade = graded(responses([ALL] * 20, reported=[t * 1.3 for t in SHRINKING]))
-    assert (grade.value, grade.flags) == (pytest.approx(0.9), (Flag.SELF_REPORTED_TOKENS,))
+    assert grade.value == pytest.approx(0.9)
+    assert grade.flags == (Flag.SELF_REPORTED_TOKENS,)
 
 
 def test_a_failed_question_fails_the_item_with_the_first_failure() -> None:

@@ -55,7 +55,13 @@ class CompositeEstimate:
 
 
 def composite(layout: Layout, sample: Sample) -> float:
-    """Return ``Σ w_c · mean_c``."""
+    """Return ``Σ w_c · mean_c``.
+
+    Raises:
+        ValueError: the sample does not have the layout's items.
+    """
+    if [len(values) for values in sample] != [len(names) for names in layout.clusters]:
+        raise ValueError("the sample does not have the layout's items")
     return math.fsum(w * sum(values) / len(values) for w, values in zip(layout.weights, sample, strict=True))
 
 

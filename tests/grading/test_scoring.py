@@ -1,0 +1,164 @@
+"""From grades to scores."""
+
+import random
+
+import pytest
+from memeval.grading.scoring import score
+from memeval.records.grade import Flag, FlagCount, Grade, GradeState
+from memeval.records.track import CategoryPlan
+from memeval.statistics import wilson
+
+from tests.grading.builders import grade
+
+# DeepMemEval specification, section 7: category, right, planned, weight.
+GOLDEN = [
+    ("belief", 72, 100, 0.25),
+    ("cascade", 32, 80, 0.15),
+    ("noise", 73, 80, 0.20),
+    ("temporal", 52, 80, 0.15),
+    ("delta", 40, 80, 0.10),
+    ("uncertainty", 31, 80, 0.15),
+]
+
+
+def plan(*rows: tuple[str, int, float]) -> list[CategoryPlan]:
+    return [
+        CategoryPlan(name=name, weight=weight, items=items, grader="judged@1") for name, items, weight in categories
+    ]
+
+
+GOLDEN_PLAN = plan(*((name, items, weight) for name, _, items, weight in GOLDEN))
+
+
+def golden_grades() -> list[Grade]:
+    return [
+        grade(f"{name}-{i}", i < right, name, cluster=f"p{i % 50}")
+        for name, right, items, _ in GOLDEN
+        for i in range(items)
+    ]
+
+
+def test_the_golden_scores() -> None:
+    scores = score(GOLDEN_PLAN, golden_grades())
+    assert scores.composite.value == pytest.approx(0.628125, abs=1e-15)
+    assert scores.composite.reason is None
+    assert scores.composite.interval is not None
+    assert scores.composite.interval.low < 0.628125 < scores.composite.interval.high
+    assert scores.overall.accuracy == pytest.approx(0.60, abs=1e-15)
+    assert [c.tally.accuracy for c in scores.categories] == pytest.approx([0.72, 0.40, 0.9125, 0.65, 0.50, 0.3875])
+    assert scores.categories[0].tally.interval is not None
+    interval = scores.categories[0].tally.interval
+    assert (interval.low, interval.high) == wilson(72, 100)
+    assert scores.states == {"graded": 500, "skipped": 0}
+
+
+def test_the_order_of_the_grades_does_not_matter() -> None:
+    grades = golden_grades()
+    shuffled = random.Random(3).sample(grades, len(grades))
+    assert score(GOLDEN_PLAN, shuffled).to_json() == score(GOLDEN_PLAN, grades).to_json()
+
+
+def test_the_denominator_is_the_plans() -> None:
+    grades = [
+        grade("1", True),
+        grade("2", None, state=GradeState.TIMEOUT),
+        grade("3", False, state=GradeState.EMPTY),
+        grade("4", None, state=GradeState.UNPARSED),
+    ]
+    scores = score(plan(("a", 10, 1.0)), grades)
+    tally = scores.overall
+    assert (tally.planned, tally.done, tally.correct, tally.errors) == (10, 4, 1, 2)
+    assert (tally.accuracy, tally.graded_accuracy) == (0.1, 0.5)
+    assert scores.states == {"graded": 1, "empty": 1, "unparsed": 1, "timeout": 1, "skipped": 6}
+
+
+def test_an_incomplete_or_empty_category_leaves_no_composite() -> None:
+    incomplete = score(plan(("a", 2, 0.5), ("b", 1, 0.5)), [grade("1", True), grade("2", True, "b")])
+    assert incomplete.composite.value is None and incomplete.composite.interval is None
+    assert incomplete.composite.reason == "a has 1 of 2 items."
+    absent = score(plan(("a", 1, 0.5), ("b", 0, 0.5)), [grade("1", True)])
+    assert absent.composite.reason == "There are no items in b."
+    assert absent.categories[1].tally.accuracy is None and absent.categories[1].tally.interval is None
+    assert score([], []).composite.value is None
+
+
+def test_errors_count_as_wrong_in_the_composite() -> None:
+    scores = score(plan(("a", 2, 1.0)), [grade("1", True), grade("2", None)])
+    assert scores.composite.value == 0.5
+
+
+def test_an_alternate_changes_only_the_items_that_know_it() -> None:
+    grades = [
+        grade("1", True, "a"),
+        grade("2", True, "d", alternates={"gated": False}),
+        grade("3", None, "d", alternates={"gated": False}),
+    ]
+    scores = score(plan(("a", 1, 0.6), ("d", 2, 0.4)), grades)
+    assert scores.composite.value == pytest.approx(0.8)
+    assert scores.alternates["gated"].value == pytest.approx(0.6)
+    assert list(scores.alternates) == ["gated"]
+    assert scores.categories[0].alternates == {}
+    gated = scores.categories[1].alternates["gated"]
+    assert (gated.correct, gated.errors, gated.planned) == (0, 1, 2)
+
+
+def test_slices_count_the_items_that_have_a_grade() -> None:
+    grades = [
+        grade("1", True, slices={"difficulty": "hard", "noise": "light"}),
+        grade("2", False, slices={"difficulty": "hard"}),
+        grade("3", True, slices={"difficulty": "easy"}),
+    ]
+    scores = score(plan(("a", 9, 1.0)), grades)
+    assert [(s.slice, s.value, s.tally.correct, s.tally.planned) for s in scores.slices] == [
+        ("difficulty", "easy", 1, 1),
+        ("difficulty", "hard", 1, 2),
+        ("noise", "light", 1, 1),
+    ]
+
+
+def test_metrics_are_means_over_the_items_that_have_them() -> None:
+    grades = [
+        grade("1", True, metrics={"efficiency": 0.9, "late": None}),
+        grade("2", False, metrics={"efficiency": None, "late": None}),
+        grade("3", False, metrics={"efficiency": -0.1}),
+    ]
+    assert score(plan(("a", 3, 1.0)), grades).categories[0].metrics == {"efficiency": pytest.approx(0.4), "late": None}
+
+
+def test_flags_are_counted_by_category() -> None:
+    grades = [
+        grade("1", True, flags=(Flag.HEDGED, Flag.CONTEXT_DUMP)),
+        grade("2", True, flags=(Flag.HEDGED,)),
+        grade("3", True, "b"),
+    ]
+    scores = score(plan(("a", 2, 0.5), ("b", 1, 0.5)), grades)
+    assert scores.categories[0].flags == (
+        FlagCount(flag=Flag.CONTEXT_DUMP, items=1),
+        FlagCount(flag=Flag.HEDGED, items=2),
+    )
+    assert scores.categories[1].flags == ()
+
+
+def test_false_hedges_are_those_where_a_plain_answer_is_right() -> None:
+    grades = [
+        grade("1", True, flags=(Flag.HEDGED,)),
+        grade("2", True),
+        grade("3", True, flags=(Flag.HEDGED,), answerable=False),
+        grade("4", None, flags=(Flag.HEDGED,)),
+        grade("5", False, state=GradeState.EMPTY),
+    ]
+    assert score(plan(("a", 5, 1.0)), grades).false_hedge_rate == 0.5
+    assert score(plan(("a", 1, 1.0)), grades[2:3]).false_hedge_rate is None
+
+
+@pytest.mark.parametrize(
+    ("grades", "problem"),
+    [
+        ([grade("1", True), grade("1", False)], "two grades"),
+        ([grade("1", True, "z")], "not planned"),
+        ([grade(str(n), True) for n in range(3)], "3 grades for 2"),
+    ],
+)
+def test_grades_outside_the_plan_are_refused(grades: list[Grade], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        score(plan(("a", 2, 1.0)), grades)

@@ -1,0 +1,29 @@
+"""Layouts and samples for statistical tests."""
+
+import random
+
+from hypothesis import strategies as st
+from memeval.statistics import Layout, Sample
+
+
+def layout(sizes: tuple[int, ...] = (100, 80), clusters: int = 40) -> Layout:
+    """Return a layout with equal weights whose items go round the clusters."""
+    weights = tuple(1 / len(sizes) for _ in sizes)
+    return Layout(weights, tuple(tuple(f"p{i % clusters}" for i in range(size)) for size in sizes))
+
+
+def singles(sizes: tuple[int, ...] = (100, 80)) -> Layout:
+    """Return a layout in which every item is a cluster of its own."""
+    weights = tuple(1 / len(sizes) for _ in sizes)
+    return Layout(weights, tuple(tuple(f"{c}-{i}" for i in range(size)) for c, size in enumerate(sizes)))
+
+
+def drawn(shape: Layout, share: float, seed: int) -> Sample:
+    """Return a sample whose items are right with probability ``share``."""
+    chance = random.Random(seed)
+    return [[chance.random() < share for _ in category] for category in shape.clusters]
+
+
+def samples_of(shape: Layout) -> st.SearchStrategy[list[list[bool]]]:
+    """Return any sample of a layout."""
+    return st.tuples(*(st.lists(st.booleans(), min_size=len(c), max_size=len(c)) for c in shape.clusters)).map(list)

@@ -1,0 +1,107 @@
+"""Paired differences, McNemar's test and Holm's correction."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memeval.statistics import holm, mcnemar, paired_difference, pairwise
+from scipy.stats import binomtest, ttest_1samp
+
+from tests.statistics.samples import drawn, layout, samples_of, singles
+
+SMALL = layout((6, 4), clusters=3)
+
+
+def test_one_category_of_independent_items_has_the_paired_t_test() -> None:
+    shape = singles((80,))
+    first, second = drawn(shape, 0.7, 1), drawn(shape, 0.5, 2)
+    differences = [float(a) - float(b) for a, b in zip(first[0], second[0], strict=True)]
+    expected = ttest_1samp(differences, 0.0)
+    found = paired_difference(shape, first, second)
+    assert found.difference == pytest.approx(sum(differences) / 80)
+    assert found.p == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+@given(samples_of(SMALL), samples_of(SMALL))
+def test_swapping_the_rows_turns_the_difference_round(first: list[list[bool]], second: list[list[bool]]) -> None:
+    there, back = paired_difference(SMALL, first, second), paired_difference(SMALL, second, first)
+    assert back.difference == pytest.approx(-there.difference)
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+    assert back.p == pytest.approx(there.p)
+
+
+@given(samples_of(SMALL))
+def test_a_row_does_not_differ_from_itself(sample: list[list[bool]]) -> None:
+    found = paired_difference(SMALL, sample, sample)
+    assert (found.difference, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_a_few_clusters_that_all_agree_are_not_certainty() -> None:
+    shape = layout((6,), clusters=3)
+    found = paired_difference(shape, [[True] * 6], [[False] * 6])
+    assert (found.difference, found.p) == (1.0, 0.25)
+
+
+def test_one_cluster_tells_nothing_apart() -> None:
+    found = paired_difference(layout((6,), clusters=1), [[True] * 6], [[False] * 6])
+    assert (found.difference, found.low, found.high, found.p) == (1.0, -1.0, 1.0, 1.0)
+
+
+def test_copies_of_the_same_items_add_no_evidence() -> None:
+    once, thrice = layout((30,), clusters=30), layout((90,), clusters=30)
+    first, second = drawn(once, 0.8, 5)[0], drawn(once, 0.5, 6)[0]
+    single = paired_difference(once, [first], [second])
+    copied = paired_difference(thrice, [[*first, *first, *first]], [[*second, *second, *second]])
+    assert copied.p == pytest.approx(single.p)
+
+
+def test_equal_systems_are_rarely_told_apart() -> None:
+    chance, shape, rejected = random.Random(11), layout((60, 40), clusters=30), 0
+    for _ in range(400):
+        bent = {name: chance.betavariate(2, 2) for name in shape.names}
+        first, second = (
+            [[chance.random() < bent[name] for name in category] for category in shape.clusters] for _ in range(2)
+        )
+        rejected += paired_difference(shape, first, second).p < 0.05
+    assert 0.02 <= rejected / 400 <= 0.08
+
+
+def test_all_pairs_are_compared_once() -> None:
+    shape = layout()
+    rows = [drawn(shape, share, seed) for seed, share in enumerate((0.3, 0.5, 0.7))]
+    found = pairwise(shape, rows)
+    assert set(found) == {(0, 1), (0, 2), (1, 2)}
+    assert found[0, 2] == paired_difference(shape, rows[0], rows[2])
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=200))
+def test_mcnemar_is_the_exact_sign_test_of_the_items_that_flipped(pairs: list[tuple[bool, bool]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    only_first, flipped = sum(a > b for a, b in pairs), sum(a != b for a, b in pairs)
+    expected = binomtest(only_first, flipped).pvalue if flipped else 1.0
+    assert mcnemar(first, second) == pytest.approx(expected)
+    assert mcnemar(second, first) == mcnemar(first, second)
+
+
+def test_mcnemar_takes_thousands_of_items() -> None:
+    assert mcnemar([True] * 3000, [False] * 3000) == 0.0
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm([]) == ()
+    assert holm([0.6, 0.9]) == (1.0, 1.0)
+
+
+@given(st.lists(st.floats(0, 1), max_size=20))
+def test_holm_keeps_the_order_and_never_lowers(values: list[float]) -> None:
+    found = holm(values)
+    assert all(p <= q <= 1 for p, q in zip(values, found, strict=True))
+    assert all(
+        q <= max(p * len(values), p) for p, q in zip([max(values, default=0)], [max(found, default=0)], strict=True)
+    )
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    assert [found[i] for i in order] == sorted(found)
