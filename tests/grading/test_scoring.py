@@ -22,9 +22,7 @@ GOLDEN = [
 
 
 def plan(*rows: tuple[str, int, float]) -> list[CategoryPlan]:
-    return [
-        CategoryPlan(name=name, weight=weight, items=items, grader="judged@1") for name, items, weight in categories
-    ]
+    return [CategoryPlan(name=name, weight=weight, items=items, grader="judged@1") for name, items, weight in rows]
 
 
 GOLDEN_PLAN = plan(*((name, items, weight) for name, _, items, weight in GOLDEN))
