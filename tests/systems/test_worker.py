@@ -218,6 +218,7 @@ def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path
         ("{'answer': '', 'items': 'abc'}", "query returned str, not a list."),
         ("{'answer': '', 'items': [3]}", "query returned an item that is int, not a dict or text."),
         ("{'answer': '', 'items': [{}]}", "query returned an item without 'text'."),
+        ("{'answer': '', 'items': iter(str, 1)}", "query returned more than 100000 items."),
         (
             "{'answer': '', 'items': [{'text': '', 'score': float('nan')}]}",
             "query returned an item whose 'score' is a number that is not finite.",

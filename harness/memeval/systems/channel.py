@@ -97,9 +97,8 @@ class Channel:
         self._both.register(write_to, select.POLLOUT)
 
     def send(self, line: bytes) -> None:
-        """Send a line, newline included, or as much of it as goes at once; :meth:`receive` sends the rest."""
+        """Put a line, newline included, on its way; the next :meth:`receive` writes all that is, at once."""
         self._unsent.append(memoryview(line))
-        self._flush()
 
     def receive(self, seconds: float) -> bytes:
         """Return the next line from the child, without its newline.
@@ -112,6 +111,8 @@ class Channel:
             LineEnded: the child has ended, or closed its pipe.
             LineTooLong: the line is beyond the limit.
         """
+        if self._unsent:
+            self._flush()
         if self._lines:
             return self._lines.popleft()
         deadline = time.monotonic() + seconds
@@ -142,6 +143,8 @@ class Channel:
         return True
 
     def _flush(self) -> None:
+        if len(self._unsent) > 1:
+            self._unsent = deque([memoryview(b"".join(self._unsent))])
         while self._unsent:
             head = self._unsent[0]
             try:

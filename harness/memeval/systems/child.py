@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,7 +154,7 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-_LIVE: weakref.WeakSet[Child] = weakref.WeakSet()
+_LIVE: set[Child] = set()
 
 
 def _end_with_memeval(child: Child) -> None:

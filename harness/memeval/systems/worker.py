@@ -41,6 +41,9 @@ ABSTRACT = 1 << 20
 TAKES_ANY_KEYWORD = 0x08
 """CPython's flags of a class with abstract methods left, and of a function with ``**kwargs``."""
 
+ITEM_LIMIT = 100_000
+"""How many items a search may bring up; an endless generator would fill the memory."""
+
 MESSAGE_LIMIT = 1000
 TRACE_FRAMES = 8
 """How many characters of an exception's message are kept, and how many frames of its traceback, innermost last."""
@@ -88,6 +91,8 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
     """Return what a search found as plain data, or refuse it; ``what`` begins the refusal."""
     items = []
     for item in several(value, what):
+        if len(items) == ITEM_LIMIT:
+            raise Refused(f"{what} more than {ITEM_LIMIT} items.")
         if isinstance(item, str):
             item = {"text": item}
         if not isinstance(item, dict):
