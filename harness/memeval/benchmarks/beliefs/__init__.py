@@ -1,0 +1,5 @@
+"""beliefs@1: memeval's own benchmark of beliefs that change, generated from timelines."""
+
+from memeval.benchmarks.beliefs.benchmark import BeliefsBenchmark
+
+__all__ = ["BeliefsBenchmark"]

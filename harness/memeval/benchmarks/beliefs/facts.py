@@ -1,0 +1,96 @@
+"""Facts as keys state them, and the slices that say how hard an item is."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Value, clause
+from memeval.benchmarks.beliefs.vocabulary.people import Person
+from memeval.keys import Fact
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def holds(person: Person, topic: str, value: Value) -> Fact:
+    """Return the fact that ``value`` holds."""
+    return Fact(text=f"{person.name} {clause(BY_ID[topic], value, Form.THIRD, person.her)}.", phrases=value.phrases)
+
+
+def held(person: Person, topic: str, value: Value) -> Fact:
+    """Return the fact that ``value`` once held."""
+    text = f"{person.name} once {clause(BY_ID[topic], value, Form.PAST, person.her)}, and no longer does."
+    return Fact(text=text, phrases=value.phrases)
+
+
+def never_held(person: Person, event: Event) -> Fact:
+    """Return the fact that something was only announced and taken back, or only daydreamed of."""
+    doing = clause(BY_ID[event.topic], event.value, Form.GERUND, person.her)
+    how = "only daydreamed of" if event.act is Act.MUSE else "announced, and then took back,"
+    return Fact(text=f"{person.name} {how} {doing}.", phrases=event.value.phrases)
+
+
+def of_another(person: Person, event: Event) -> Fact:
+    """Return the fact that ``event`` tells of somebody else."""
+    who = event.about
+    if who is None:
+        raise ValueError("not about somebody else.")
+    text = f"{person.name}'s {who.kin} {who.first} {clause(BY_ID[event.topic], event.value, Form.THIRD, who.her)}."
+    return Fact(text=text, phrases=event.value.phrases)
+
+
+def not_taken_up(person: Person, timeline: Timeline, topic: str) -> tuple[Fact, ...]:
+    """Return what was said of ``topic`` without ever coming to hold."""
+    events = (*timeline.taken_back(topic), *(e for e in timeline.of(topic) if e.act is Act.MUSE))
+    return tuple(never_held(person, event) for event in events)
+
+
+def month(day: date) -> str:
+    """Return the month of ``day`` in words: ``March 2025``."""
+    return f"{MONTHS[day.month - 1]} {day.year}"
+
+
+def began(person: Person, topic: str, value: Value, day: date) -> Fact:
+    """Return the fact that ``value`` came to hold on ``day``; the month is enough of an answer."""
+    name = MONTHS[day.month - 1]
+    phrases = dict.fromkeys(
+        (
+            month(day),
+            f"{name[:3]} {day.year}",
+            f"{day.year}-{day.month:02d}",
+            day.isoformat(),
+            f"{name} {day.day}, {day.year}",
+        )
+    )
+    text = f"{person.name} began {clause(BY_ID[topic], value, Form.GERUND, person.her)} in {month(day)}."
+    return Fact(text=text, phrases=tuple(phrases))
+
+
+def difficulty(points: int) -> str:
+    """Return the difficulty of an item from the points its makers counted: links, detours, remarks in passing."""
+    return "easy" if points <= 1 else "medium" if points == 2 else "hard"
+
+
+def announced(timeline: Timeline, topic: str) -> str:
+    """Return what is peculiar about how the last state of ``topic`` was told."""
+    if timeline.taken_back(topic):
+        return "retracted"
+    if any(event.act is Act.MUSE for event in timeline.of(topic)):
+        return "hypothetical"
+    last = [event for event in timeline.of(topic) if event.act is Act.ANNOUNCE][-1]
+    return last.manner.value
+
+
+def detours(timeline: Timeline, topic: str) -> int:
+    """Return the points that the telling of ``topic`` adds to an item's difficulty."""
+    last = [event for event in timeline.of(topic) if event.act is Act.ANNOUNCE][-1]
+    return int(announced(timeline, topic) in ("retracted", "hypothetical")) + int(last.manner is Manner.INDIRECT)
+
+
+def noise(writer_sessions: int, focus_sessions: int) -> str:
+    """Return the noise slice of a history: how much of it is about something else."""
+    other = writer_sessions - focus_sessions
+    return "none" if other == 0 else "light" if other < 25 else "heavy"

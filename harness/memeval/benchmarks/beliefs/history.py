@@ -1,0 +1,135 @@
+"""From what is told on which day to the steps of a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from memeval.benchmarks.beliefs.plan import Need
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs.talk import USER, Line, Talker
+from memeval.benchmarks.beliefs.timeline import Act, Event
+from memeval.benchmarks.beliefs.vocabulary import TOPICS
+from memeval.benchmarks.beliefs.world import Life
+from memeval.keys import ItemKey
+from memeval.records.scenario import Scenario, Session, TakeIn, Turn
+
+_STANDALONE = frozenset(topic.id for topic in TOPICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One item: what systems see, and its key."""
+
+    scenario: Scenario
+    key: ItemKey
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A session before it has an id."""
+
+    on: date
+    lines: tuple[Line, ...]
+    event: Event | None
+    """What it tells; ``None`` for chatter."""
+
+
+class Writer:
+    """Collects the sessions of one scenario.
+
+    Args:
+        seed: the generation's seed.
+        life: whose scenario.
+        need: the planned item.
+    """
+
+    def __init__(self, seed: int, life: Life, need: Need) -> None:
+        self.life = life
+        self.need = need
+        self.rng = stream(seed, "scenario", need.scenario_id)
+        self.talker = Talker(life.person, life.timeline, self.rng)
+        self._told: list[Told] = []
+        self._days: set[date] = set()
+
+    @property
+    def first(self) -> date:
+        """The first day anything is told."""
+        return min(self._days)
+
+    @property
+    def last(self) -> date:
+        """The last day anything is told."""
+        return max(self._days)
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+    def tell(self, events: tuple[Event, ...] | list[Event]) -> None:
+        """Add a session for each event."""
+        for event in events:
+            self._add(Told(event.on, tuple(self.talker.event(event)), event))
+
+    def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
+        """Add up to ``number`` facts of the same life on other topics than ``avoid``, and return how many."""
+        timeline = self.life.timeline
+        pool = [
+            event
+            for event in timeline.events
+            if event.topic in _STANDALONE
+            and event.topic not in avoid
+            and event.act is Act.ANNOUNCE
+            and event.about is None
+            and start <= event.on <= end
+            and event.on not in self._days
+            and event not in timeline.taken_back(event.topic)
+        ]
+        chosen = self.rng.sample(pool, min(number, len(pool)))
+        self.tell(sorted(chosen, key=lambda event: event.on))
+        return len(chosen)
+
+    def chatter(self, number: int, start: date, end: date) -> None:
+        """Add ``number`` sessions without facts on free days from ``start`` to ``end``, or later for want of room."""
+        while end - start < timedelta(days=2 * number + 4):
+            end += timedelta(days=1)
+        span = [start + timedelta(days=i) for i in range((end - start).days + 1)]
+        free = [day for day in span if day not in self._days]
+        for day in sorted(self.rng.sample(free, number)):
+            self._add(Told(day, tuple(self.talker.chatter()), None))
+
+    def later(self, least: int = 2, most: int = 12) -> date:
+        """Return a day after the last session: the day of asking."""
+        return self.last + timedelta(days=self.rng.randint(least, most))
+
+    def sessions(self) -> tuple[tuple[Told, TakeIn], ...]:
+        """Return the sessions in order of days, with their ids."""
+        told = sorted(self._told, key=lambda item: item.on)
+        return tuple((item, self._step(item, f"s{i:03d}")) for i, item in enumerate(told, start=1))
+
+    def name(self) -> str:
+        """Return how a question names the person: in full, or by first name."""
+        return self.life.person.name if self.rng.random() < 0.6 else self.life.person.first
+
+    def _add(self, told: Told) -> None:
+        if told.on in self._days:
+            raise ValueError(f"{self.need.scenario_id}: two sessions on {told.on}.")
+        self._days.add(told.on)
+        self._told.append(told)
+
+    def _step(self, told: Told, ordinal: str) -> TakeIn:
+        turns = tuple(
+            Turn(
+                turn_id=f"{ordinal}:t{i:02d}",
+                role=line.role,
+                content=line.text,
+                speaker=self.life.person.name if line.role == USER else "Assistant",
+            )
+            for i, line in enumerate(told.lines, start=1)
+        )
+        session = Session(session_id=ordinal, date=told.on.isoformat(), turns=turns)
+        return TakeIn(session=session, source_id=f"{self.need.scenario_id}:{told.on.isoformat()}")
+
+
+def ordinals(sessions: tuple[tuple[Told, TakeIn], ...], events: tuple[Event, ...] | list[Event]) -> tuple[str, ...]:
+    """Return the ids of the sessions in which ``events`` are told, in order."""
+    return tuple(step.session.session_id for told, step in sessions if told.event in events and told.event is not None)

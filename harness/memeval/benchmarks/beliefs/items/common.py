@@ -1,0 +1,51 @@
+"""What all items with one question have in common."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from memeval.benchmarks.beliefs.history import Made, Told, Writer
+from memeval.keys import AnswerKey, ItemKey
+from memeval.records.scenario import Ask, Scenario, TakeIn
+
+Sessions = tuple[tuple[Told, TakeIn], ...]
+
+
+def surround(writer: Writer, avoid: frozenset[str], least: int = 4) -> None:
+    """Put other talk around the focus of a short history: facts on other topics, and chatter.
+
+    A quarter of the histories that hold ``least`` sessions already are left as they are.
+    """
+    rng = writer.rng
+    if len(writer) >= least and rng.random() < 0.25:
+        return
+    start, end = writer.first - timedelta(days=12), writer.last + timedelta(days=10)
+    writer.background(rng.randint(1, 4), start, end, avoid)
+    writer.chatter(rng.randint(1, 4), start, end)
+
+
+def one_question(
+    writer: Writer,
+    sessions: Sessions,
+    question: str,
+    asked: date,
+    key: AnswerKey,
+    evidence: tuple[str, ...],
+    slices: dict[str, str],
+) -> Made:
+    """Return the item whose one question is asked after all sessions."""
+    need = writer.need
+    question_id = f"{need.scenario_id}:q01"
+    ask = Ask(question_id=question_id, question=question, timestamp=asked.isoformat())
+    scenario = Scenario(scenario_id=need.scenario_id, steps=(*(step for _, step in sessions), ask))
+    item = ItemKey(
+        item_id=need.scenario_id,
+        scenario_id=need.scenario_id,
+        question_ids=(question_id,),
+        category=need.category,
+        cluster=writer.life.person.slug,
+        slices=slices,
+        evidence=evidence,
+        key=key,
+    )
+    return Made(scenario, item)

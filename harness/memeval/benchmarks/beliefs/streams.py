@@ -1,0 +1,53 @@
+"""Chance that repeats: a named stream of random numbers for every purpose, and decks with exact shares."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def stream(*purpose: str | int) -> random.Random:
+    """Return the random stream that belongs to ``purpose``; equal purposes give equal streams anywhere.
+
+    A text seeds Python's generator through SHA-512, not through ``hash``, so ``PYTHONHASHSEED`` is without effect.
+    """
+    return random.Random("/".join(str(part) for part in ("beliefs@1", *purpose)))  # noqa: S311
+
+
+def shares(total: int, weights: Sequence[float]) -> list[int]:
+    """Split ``total`` by ``weights`` into whole numbers: largest remainder, earlier entries first among equals."""
+    whole = sum(weights)
+    exact = [total * weight / whole for weight in weights]
+    counts = [int(value) for value in exact]
+    order = sorted(range(len(weights)), key=lambda i: (round(counts[i] - exact[i], 9), i))
+    for i in order[: total - sum(counts)]:
+        counts[i] += 1
+    return counts
+
+
+def deck(rng: random.Random, size: int, cards: Mapping[T, float]) -> list[T]:
+    """Return ``size`` shuffled cards, each kind as often as its weight says."""
+    kinds = list(cards)
+    dealt = [kind for kind, count in zip(kinds, shares(size, list(cards.values())), strict=True) for _ in range(count)]
+    rng.shuffle(dealt)
+    return dealt
+
+
+class Hand:
+    """Draws from pools without repeating itself until a pool is used up."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self._left: dict[tuple[object, ...], list[object]] = {}
+
+    def draw(self, pool: Sequence[T]) -> T:
+        """Return one of ``pool`` (hashable entries) that was not drawn lately."""
+        name = tuple(pool)
+        left = self._left.get(name)
+        if not left:
+            left = self._left[name] = list(pool)
+            self.rng.shuffle(left)
+        return left.pop()  # type: ignore[return-value]

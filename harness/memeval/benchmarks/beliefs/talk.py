@@ -1,0 +1,217 @@
+"""Turns events, and nothing at all, into conversation."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from memeval.benchmarks.beliefs.streams import Hand
+from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, Value, clause, frames
+from memeval.benchmarks.beliefs.vocabulary.people import Person
+from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
+
+USER, ASSISTANT = "user", "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn before it has an id."""
+
+    role: str
+    text: str
+
+
+def sentence(text: str) -> str:
+    """Return ``text`` with a capital at the start of every sentence."""
+    out, start = [], True
+    for i, char in enumerate(text):
+        out.append(char.upper() if start and char.isalpha() else char)
+        if not char.isspace():
+            start = char in ".?!" and text[i + 1 : i + 2] == " " and not _abbreviation(text, i)
+    return "".join(out)
+
+
+def _abbreviation(text: str, stop: int) -> bool:
+    """Return whether the stop at ``stop`` ends a word such as ``St.`` and not a sentence."""
+    return text[:stop].rpartition(" ")[2].lower() in ("st", "e.g", "no")
+
+
+class Talker:
+    """Writes the sessions of one scenario, without repeating its own wording.
+
+    Args:
+        person: who talks.
+        timeline: what is true of them.
+        rng: the scenario's own chance.
+    """
+
+    def __init__(self, person: Person, timeline: Timeline, rng: random.Random) -> None:
+        self.person = person
+        self.timeline = timeline
+        self.rng = rng
+        self.hand = Hand(rng)
+
+    def event(self, event: Event) -> list[Line]:
+        """Return a session in which ``event`` is told."""
+        topic = BY_ID[event.topic]
+        if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
+            return self._in_passing(topic.hints, event.value)
+        told, noted = self._telling(event, topic)
+        return self._conversation(topic, told, noted)
+
+    def chatter(self) -> list[Line]:
+        """Return a session in which nothing of interest is told."""
+        ask, reply, more, end = self._theme()
+        lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
+        return self._close(lines, 0.15)
+
+    def _indirect(self, event: Event, topic: Topic) -> bool:
+        """Return whether the event is told in passing: not when it will be taken back, nor what it rests on."""
+        gone = event in self.timeline.taken_back(event.topic)
+        return event.manner is Manner.INDIRECT and bool(topic.hints) and not gone
+
+    def _slots(self, topic: Topic, value: Value) -> dict[str, str]:
+        return {
+            "v": value.text,
+            "bare": value.phrases[0],
+            "label": topic.label,
+            "first": self.person.first,
+            "do": clause(topic, value, Form.BASE, "my"),
+            "doing": clause(topic, value, Form.GERUND, "my"),
+            "you_do": clause(topic, value, Form.BASE, "your"),
+            "youing": clause(topic, value, Form.GERUND, "your"),
+        }
+
+    def _telling(self, event: Event, topic: Topic) -> tuple[str, str]:
+        """Return how the user says it, and what the assistant makes of it."""
+        slots = self._slots(topic, event.value)
+        if event.about is not None:
+            return self._other(event, topic, slots)
+        if event.act is Act.MUSE:
+            return self._said(frames.MUSING, slots), self._said(frames.NOTED_MUSING, slots)
+        if event.act is Act.CONFIRM:
+            changed = self.timeline.ground_changed(topic.id, event.on)
+            pool = frames.STILL if changed is None else frames.STILL_ALL_THE_SAME
+            return self._said(pool, slots), self._said(frames.NOTED, slots)
+        if event.act is Act.RETRACT:
+            kept = self.timeline.current(topic.id, event.on)
+            if kept is None or self.rng.random() < 0.4:
+                return self._said(frames.TAKEN_BACK_BARE, slots), self._said(frames.NOTED_TAKEN_BACK, slots)
+            slots |= {"cur": kept.value.text, "do_cur": clause(topic, kept.value, Form.BASE, "my")}
+            return self._said(frames.TAKEN_BACK, slots), self._said(frames.NOTED_TAKEN_BACK, slots)
+        return self._announcement(event, topic, slots)
+
+    def _announcement(self, event: Event, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
+        if event in self.timeline.taken_back(topic.id):
+            return self._said(frames.PLAN, slots), self._said(frames.NOTED_PLAN, slots)
+        noted = self._said(frames.NOTED, slots)
+        base = self.timeline.rests_on.get(topic.id)
+        if base is not None:
+            state = self.timeline.state_at(base, event.on, event.on)
+            if state is None:
+                raise ValueError(f"{topic.id} rests on {base}, of which nothing was known on {event.on}.")
+            return self._said(topic.because, slots | {"base": state.value.text}), noted
+        before = self.timeline.previous(topic.id, event.value)
+        if before is None:
+            return self._said(frames.FIRST, slots), noted
+        if self.rng.random() < 0.35:
+            return self._said(frames.UPDATE_NAMING_BOTH, slots | {"old": before.value.text}), noted
+        return f"{self._said(frames.UPDATE, slots)} {self.hand.draw(frames.TAILS)}", noted
+
+    def _other(self, event: Event, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
+        who = event.about
+        if who is None:
+            raise ValueError("an event about nobody else.")
+        slots |= {
+            "rel": who.mine,
+            "she": who.she,
+            "her": who.her,
+            "him": who.him,
+            "does": clause(topic, event.value, Form.THIRD, who.her),
+        }
+        return self._said(frames.OTHERS, slots), self._said(frames.NOTED_OTHERS, slots)
+
+    def _said(self, pool: tuple[str, ...], slots: dict[str, str]) -> str:
+        return sentence(self.hand.draw(pool).format(**slots))
+
+    def _addressed(self, text: str) -> str:
+        """Return what the assistant says, with the person's name in front or behind, or as it is."""
+        shape = self.rng.randrange(4)
+        if shape == 0:
+            return (
+                f"{self.person.first}, {text[0].lower()}{text[1:]}" if _lowers(text) else f"{self.person.first}: {text}"
+            )
+        if shape == 1:
+            return f"{text} Does that help, {self.person.first}?"
+        return text
+
+    def _theme(self) -> tuple[str, str, str, str]:
+        theme: Theme = self.hand.draw(THEMES)
+        slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
+        parts = (theme.ask, theme.reply, theme.more, theme.end)
+        ask, reply, more, end = (sentence(self.rng.choice(part).format(**slots)) for part in parts)
+        return ask, reply, more, end
+
+    def _in_passing(self, hints: tuple[str, ...], value: Value) -> list[Line]:
+        """Return a session about something else in which a remark gives the new value away."""
+        slots = {"v": value.text, "bare": value.phrases[0]}
+        hint = sentence(self.hand.draw(hints).format(**slots))
+        ask, reply, more, end = self._theme()
+        aside = self.hand.draw(frames.ASIDE).format(first=self.person.first)
+        if self.rng.random() < 0.5:
+            lines = [
+                Line(USER, f"{hint} {self.hand.draw(frames.BY_THE_WAY)} {ask}"),
+                Line(ASSISTANT, f"{aside} {reply}"),
+            ]
+            lines += [Line(USER, more), Line(ASSISTANT, end)]
+        else:
+            lines = [Line(USER, ask), Line(ASSISTANT, reply)]
+            lines += [Line(USER, f"{more} {hint}"), Line(ASSISTANT, f"{aside} {end}")]
+        return self._close(lines, 0.3)
+
+    def _conversation(self, topic: Topic, told: str, noted: str) -> list[Line]:
+        """Return a session in which ``told`` is said outright, somewhere."""
+        first = self.person.first
+        shape = self.rng.randrange(4)
+        tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
+        if shape == 0:
+            lines = [Line(USER, opener), Line(ASSISTANT, self.hand.draw(frames.ANSWERS).format(first=first))]
+            lines += [Line(USER, told), Line(ASSISTANT, f"{noted} {tip}")]
+        elif shape == 1:
+            lines = [Line(USER, told), Line(ASSISTANT, noted), Line(USER, opener), Line(ASSISTANT, tip)]
+        elif shape == 2:
+            ask, reply, more, end = self._theme()
+            lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
+            lines += [Line(USER, f"{self.hand.draw(frames.BY_THE_WAY)} {told}"), Line(ASSISTANT, noted)]
+        else:
+            ask, reply, _, _ = self._theme()
+            lines = [Line(USER, f"{told} {self.hand.draw(frames.BY_THE_WAY)} {ask}")]
+            lines += [Line(ASSISTANT, f"{noted} {reply}"), Line(USER, opener), Line(ASSISTANT, tip)]
+        return self._close(lines, 0.3)
+
+    def _close(self, lines: list[Line], chance: float) -> list[Line]:
+        """Return the lines, with a goodbye by that chance."""
+        if self.rng.random() < chance:
+            thanks = f"{self.hand.draw(frames.THANKS)}. {self.hand.draw(frames.PARTINGS)}"
+            lines += [
+                Line(USER, thanks),
+                Line(ASSISTANT, self.hand.draw(frames.WELCOME).format(first=self.person.first)),
+            ]
+        return lines
+
+
+def _lowers(text: str) -> bool:
+    """Return whether the first word may lose its capital: it is neither a name nor ``I``."""
+    word = text.partition(" ")[0]
+    return word.isalpha() and word in _PLAIN
+
+
+_PLAIN = frozenset(
+    {
+        *("A", "An", "As", "Ask", "Begin", "Break", "By", "Choose", "Draw", "Empty", "For", "Go", "In", "Keep", "Let"),
+        *("Look", "One", "Open", "Put", "Read", "Ring", "Round", "Say", "Something", "Start", "Switch", "Tell", "The"),
+        *("Three", "Try", "Usually", "With", "Write"),
+    }
+)
+"""First words of replies that are ordinary words."""

@@ -1,0 +1,176 @@
+"""Lives: for each person, a timeline that gives every planned item something to be about."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from memeval.benchmarks.beliefs.plan import Cast, Need
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
+from memeval.benchmarks.beliefs.vocabulary import GROUPS, TOPICS, Group, Topic, Value
+from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Person
+
+EPOCH = date(2024, 1, 8)
+"""No life's main topics begin before this day."""
+
+GAP = (68, 104)
+"""Days between two changes of a topic, so that a whole month without a change lies between them."""
+
+EARLY = 7
+LATE = 4
+"""Topics a life holds besides those its items need: from the start, and from later on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A person, their timeline, and the topic that each planned item is about."""
+
+    person: Person
+    timeline: Timeline
+    focus: dict[str, str]
+    """Per scenario id the topic asked about; none for delta-efficiency, which asks about many."""
+    needs: tuple[Need, ...]
+
+
+class _Weaver:
+    """Lays events onto free days of one life."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.start = EPOCH + timedelta(days=rng.randint(0, 40))
+        self.events: list[Event] = []
+        self.rests_on: dict[str, str] = {}
+        self._taken: set[date] = set()
+
+    def day(self, after: date, least: int, most: int) -> date:
+        """Return a free day ``least`` to ``most`` days after ``after``, or the next free one."""
+        wanted = after + timedelta(days=self.rng.randint(least, most))
+        while wanted in self._taken:
+            wanted += timedelta(days=1)
+        return wanted
+
+    def put(self, event: Event) -> date:
+        """Add an event and take its day."""
+        self._taken.add(event.on)
+        self.events.append(event)
+        return event.on
+
+    def manner(self) -> Manner:
+        """Return a manner by chance."""
+        return self.rng.choice((Manner.DIRECT, Manner.INDIRECT))
+
+    def chain(self, topic: Topic, values: list[Value], first: date, last: Manner) -> list[date]:
+        """Announce ``values`` one after the other, from ``first`` on; the last one in the manner ``last``."""
+        days: list[date] = []
+        for i, value in enumerate(values):
+            on = first if i == 0 else self.day(days[-1], *GAP)
+            manner = last if i == len(values) - 1 else self.manner()
+            days.append(self.put(Event(on, topic.id, Act.ANNOUNCE, value, manner)))
+        return days
+
+    def announce_and_retract(self, topic: str, value: Value, after: date) -> None:
+        """Let ``value`` be announced some weeks after ``after``, and taken back within a fortnight."""
+        on = self.put(Event(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
+        self.put(Event(self.day(on, 6, 14), topic, Act.RETRACT, value))
+
+    def muse(self, topic: str, value: Value, after: date) -> None:
+        """Let ``value`` be daydreamed of some weeks after ``after``."""
+        self.put(Event(self.day(after, 14, 40), topic, Act.MUSE, value))
+
+    def others(self, topic: str, values: list[Value], start: date, end: date) -> None:
+        """Give other people values of their own, on days between ``start`` and ``end``."""
+        people = self.rng.sample(RELATIONS, len(values))
+        width = (end - start).days
+        for i, (value, relation) in enumerate(zip(values, people, strict=True)):
+            low, high = width * i // len(values), width * (i + 1) // len(values)
+            on = self.day(start, low, max(low, high - 1))
+            self.put(Event(on, topic, Act.ANNOUNCE, value, Manner.DIRECT, relation))
+
+
+def _chain_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
+    """Lay out a topic for an item on a chain of states (belief-update, temporal-belief)."""
+    rng = weaver.rng
+    depth, announced = int(need.traits["depth"]), need.traits["announced"]
+    extra = rng.choice((0, 1, 1, 2))
+    values = rng.sample(topic.values, depth + 1 + extra)
+    last = Manner(announced) if announced in set(Manner) else weaver.manner()
+    days = weaver.chain(topic, values[:depth], weaver.day(weaver.start, 0, 50), last)
+    at = days[-1] if need.category == "belief-update" else rng.choice(days)
+    if announced == "retracted":
+        weaver.announce_and_retract(topic.id, values[depth], at)
+    elif announced == "hypothetical":
+        weaver.muse(topic.id, values[depth], at)
+    weaver.others(topic.id, values[depth + 1 :], days[0], days[-1] + timedelta(days=40))
+
+
+def _noise_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
+    """Lay out a topic with one state of the person's own and several of other people."""
+    level = str(need.traits["cell"]).partition("/")[0]
+    values = weaver.rng.sample(topic.values, 1 + (2 if level == "light" else 4))
+    on = weaver.day(weaver.start, 110, 135)
+    weaver.chain(topic, values[:1], on, Manner(str(need.traits["announced"])))
+    half = len(values[1:]) // 2
+    weaver.others(topic.id, values[1 : 1 + half], on - timedelta(days=14), on - timedelta(days=1))
+    weaver.others(topic.id, values[1 + half :], on + timedelta(days=1), on + timedelta(days=14))
+
+
+def _group(weaver: _Weaver, need: Need, group: Group) -> str:
+    """Lay out a root and its dependents down to the asked depth; return the dependent asked about."""
+    rng, traits = weaver.rng, need.traits
+    depth, twin = int(traits["depth"]), traits["twin"]
+    roots = rng.sample(group.root.values, 3)
+    rooted = weaver.chain(group.root, roots[:1], weaver.day(weaver.start, 0, 15), weaver.manner())[0]
+    base, on = group.root.id, rooted
+    for topic in group.dependents[:depth]:
+        values = rng.sample(topic.values, 2)
+        weaver.rests_on[topic.id], base = base, topic.id
+        on = weaver.put(Event(weaver.day(on, 6, 15), topic.id, Act.ANNOUNCE, values[0]))
+        dependent, value, spare = topic.id, values[0], values[1]
+    if traits["decoy"] == "trap":
+        weaver.put(Event(weaver.day(on, 10, 25), dependent, Act.CONFIRM, value))
+    change = weaver.day(on, 50, 90)
+    if twin == "unchanged":
+        if need.number % 3 == 0:
+            weaver.muse(group.root.id, roots[1], change)
+        elif need.number % 3 == 1:
+            weaver.announce_and_retract(group.root.id, roots[1], change)
+    else:
+        new = Event(change, group.root.id, Act.ANNOUNCE, roots[1], Manner(str(traits["announced"])))
+        changed = weaver.put(new)
+        if twin == "reconfirmed":
+            weaver.put(Event(weaver.day(changed, 12, 40), dependent, Act.CONFIRM, value))
+        elif rng.random() < 0.25:
+            weaver.put(Event(weaver.day(changed, *GAP), group.root.id, Act.ANNOUNCE, roots[2], weaver.manner()))
+    if rng.random() < 0.4:
+        weaver.others(dependent, [spare], on, on + timedelta(days=120))
+    return dependent
+
+
+def _everyday(weaver: _Weaver, topics: list[Topic]) -> None:
+    """Lay out the topics that fill a life: some from the start, some from later on."""
+    rng = weaver.rng
+    for i, topic in enumerate(topics):
+        early = i < EARLY
+        depth = (2, 3, 1)[i % 3] if early else 1 + i % 2
+        first = weaver.day(weaver.start, 0, 55) if early else weaver.day(weaver.start, 85, 210)
+        weaver.chain(topic, rng.sample(topic.values, depth), first, weaver.manner())
+
+
+def live(seed: int, cast: Cast) -> Life:
+    """Return the life of one person: what their items need, and what fills it besides."""
+    weaver = _Weaver(stream(seed, "life", cast.person.slug))
+    topics = weaver.rng.sample(TOPICS, len(TOPICS))
+    groups = weaver.rng.sample(GROUPS, len(GROUPS))
+    focus: dict[str, str] = {}
+    for need in cast.needs:
+        if need.category in ("cascade-propagation", "uncertainty-abstention"):
+            focus[need.scenario_id] = _group(weaver, need, groups.pop())
+        elif need.category != "delta-efficiency":
+            topic = topics.pop()
+            focus[need.scenario_id] = topic.id
+            lay = _noise_topic if need.category == "noise-resistance" else _chain_topic
+            lay(weaver, need, topic)
+    _everyday(weaver, topics[: EARLY + LATE])
+    return Life(cast.person, Timeline(tuple(weaver.events), weaver.rests_on), focus, cast.needs)
