@@ -89,7 +89,7 @@ def number(value: Any, what: str) -> float:
 
 def found_items(value: Any, what: str) -> list[dict[str, Any]]:
     """Return what a search found as plain data, or refuse it; ``what`` begins the refusal."""
-    items = []
+    items: list[dict[str, Any]] = []
     for item in several(value, what):
         if len(items) == ITEM_LIMIT:
             raise Refused(f"{what} more than {ITEM_LIMIT} items.")
