@@ -1,4 +1,4 @@
-"""A notebook: dated sentences, found by their words, the newest first."""
+"""A notebook: dated statements, found by their words, the newest first."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ CHANGE = re.compile(
 CLOSE_ENOUGH = 0.6
 """Notes that score at least this share of the best are taken to be about the same matter."""
 
+STEM = 5
+"""Letters of a word that are compared."""
+
+SHORT = 2
+"""How many sentences are kept together as one note."""
+
 NOTES_READ = 5
 """How many notes a question is answered from, at most."""
 
@@ -29,7 +35,7 @@ UNKNOWN = "I don't know: nothing in my notes bears on this."
 
 
 class Note(NamedTuple):
-    """One sentence that was stated."""
+    """One statement."""
 
     order: int
     date: str
@@ -40,9 +46,15 @@ class Note(NamedTuple):
 
 
 def terms(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, without their commonest endings."""
-    words = (word for word in re.findall(r"[\w+#]+", text.lower()) if word not in COMMON)
-    return frozenset(re.sub(r"(?<=\w{3})(ing|ed|es|s|e)$", "", word) for word in words)
+    """Return the words of a text that carry meaning, cut to their beginnings, so that their forms fall together."""
+    words = (word.removesuffix("s") for word in re.findall(r"[\w+#]+", text.lower()) if word not in COMMON)
+    return frozenset(word[:STEM] for word in words)
+
+
+def statements(content: str) -> list[str]:
+    """Return what a turn states: the whole of a short one, each sentence of a longer one, and no question."""
+    sentences = [text for text in re.split(r"(?<=[.!?])\s+", content.strip()) if not text.endswith("?")]
+    return sentences if len(sentences) > SHORT else [" ".join(sentences)]
 
 
 class Notebook:
@@ -62,9 +74,9 @@ class Notebook:
             if turn["role"] == "assistant":
                 continue
             speaker = turn.get("speaker") or turn["role"]
-            for text in re.split(r"(?<=[.!?])\s+", turn["content"].strip()):
+            for text in statements(turn["content"]):
                 found = terms(text)
-                if not found or text.endswith("?"):
+                if not found:
                     continue
                 line = f"[{timestamp}] {speaker}: {text}"
                 source = turn.get("turn_id") or session["session_id"]
