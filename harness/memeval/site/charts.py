@@ -1,0 +1,204 @@
+"""Charts: one Altair specification each, drawn as SVG at build and made interactive on demand.
+
+A chart is drawn once, in colours that stand for the style sheet's: the SVG in the page then follows light and dark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import vl_convert
+from markupsafe import Markup
+
+from memeval.records.base import canonical_json
+from memeval.site.text import visible
+
+INK, FAINT, ACCENT, CONTROL = "#010203", "#040506", "#070809", "#0a0b0c"
+"""Stand for the style sheet's colours while a chart is drawn."""
+
+_VARIABLES = {INK: "--mv-ink", FAINT: "--mv-line", ACCENT: "--mv-accent", CONTROL: "--mv-control"}
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart and what is said of it."""
+
+    name: str
+    """Names it in addresses."""
+    title: str
+    description: str
+    """What it shows, for those who do not see it."""
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value with its interval, to be drawn."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    control: bool
+    x: float | str | None = None
+    """Where it stands on the other axis, if there is one."""
+
+
+def cache_folder() -> Path:
+    """Return where drawn charts and the chart library are kept between builds."""
+    folder = platformdirs.user_cache_path("memeval") / f"vl-convert-{version('vl-convert-python')}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@cache
+def library() -> bytes:
+    """Return Vega, Vega-Lite, Vega-Embed and their interpreter as one module for browsers; made once, then cached."""
+    kept = cache_folder() / "vega.js"
+    if not kept.is_file():
+        bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # the stub lacks the default
+        _keep(kept, bundle.encode())
+    return kept.read_bytes()
+
+
+def draw(chart: Chart) -> Markup:
+    """Return a chart as SVG for a page, drawn once for equal specifications."""
+    key = hashlib.sha256(canonical_json(chart.spec).encode()).hexdigest()
+    kept = cache_folder() / f"{key}.svg"
+    if not kept.is_file():
+        _keep(kept, vl_convert.vegalite_to_svg(chart.spec).encode())
+    drawing = kept.read_text()
+    for colour, variable in _VARIABLES.items():
+        drawing = drawing.replace(f'"{colour}"', f'"var({variable})"')
+    head, _, body = drawing.partition(">")
+    head = re.sub(r' (width|height)="[^"]*"', "", head)
+    # The drawing's own roles describe its parts one by one; to a reader it is one picture, with its table beside it.
+    body = re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", body)
+    width = re.search(r'viewBox="0 0 ([0-9.]+)', head)
+    limit = f' style="max-width:{width[1]}px"' if width else ""
+    title = Markup("<title>{}</title><desc>{}</desc>").format(visible(chart.title), visible(chart.description))
+    return Markup(head + ' role="img"' + limit + ">") + title + Markup(body)  # noqa: S704 - Vega escapes text
+
+
+def _keep(path: Path, data: bytes) -> None:
+    part = path.with_suffix(f".{hashlib.sha256(data).hexdigest()[:8]}.part")
+    part.write_bytes(data)
+    part.replace(path)
+
+
+# -- what charts there are ---------------------------------------------------------------------------------------
+
+_SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
+
+
+def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
+    """Chart the composite against tokens per question: what a score is bought with."""
+    alt = _altair()
+
+    most = max(float(point.x or 0) for point in points)
+    decades = [0, *(10**power for power in range(1, 9) if 10**power <= 3 * most)]
+    tokens = alt.X("x:Q", title="context tokens per question").scale(type="symlog", domain=[0, max(3 * most, 10)])
+    base = alt.Chart(_data(points)).encode(x=tokens.axis(values=decades, format=",d"))
+    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share("low:Q", "composite"), y2="high:Q", color=_kind())
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:Q"))
+    label = base.mark_text(align="left", dx=8, dy=-6, color=INK, limit=150).encode(y="value:Q", text="label:N")
+    description = "Composite and its 95 % interval against context tokens per question, a point for each system."
+    return Chart(name, title, description, _finish((rule + dot + label).properties(width=640, height=300)))
+
+
+def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
+    """Chart values with their intervals, a line for each."""
+    alt = _altair()
+
+    base = alt.Chart(_data(points)).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
+    rule = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=_axis("low:Q", None), x2="high:Q", color=_kind())
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
+    description = "Accuracy and its 95 % interval, a line each."
+    return Chart(name, title, description, _finish((rule + dot).properties(width=460, height={"step": 28})))
+
+
+def trend(name: str, title: str, points: Sequence[Point]) -> Chart:
+    """Chart a system's composite over its runs on one track."""
+    alt = _altair()
+
+    base = alt.Chart(_data(points)).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
+    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share("low:Q", "composite"), y2="high:Q", color=_kind())
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
+    description = "Composite and its 95 % interval for each run on the track, oldest first."
+    return Chart(name, title, description, _finish((line + rule + dot).properties(width=560, height=220)))
+
+
+def _altair() -> Any:
+    """Return Altair, imported when the first chart is made and not before: it takes most of a second."""
+    return importlib.import_module("altair")
+
+
+def _data(points: Sequence[Point]) -> Any:
+    alt = _altair()
+
+    return alt.Data(
+        values=[
+            {
+                "label": visible(point.label),
+                "value": point.value,
+                "low": point.low,
+                "high": point.high,
+                "kind": "control" if point.control else "system",
+                "x": point.x,
+            }
+            for point in points
+        ]
+    )
+
+
+def _share(field: str, title: str | None) -> Any:
+    alt = _altair()
+
+    return alt.Y(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
+
+
+def _axis(field: str, title: str | None) -> Any:
+    alt = _altair()
+
+    return alt.X(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
+
+
+def _kind() -> Any:
+    alt = _altair()
+
+    return alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
+
+
+def _tooltip(*more: str) -> list[Any]:
+    alt = _altair()
+
+    shares = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("value", "low", "high")]
+    return [alt.Tooltip("label:N", title="name"), *shares, *(alt.Tooltip(field) for field in more)]
+
+
+def _finish(drawing: Any) -> Spec:
+    axis = {
+        "labelColor": INK,
+        "titleColor": INK,
+        "titleFontWeight": "normal",
+        "gridColor": FAINT,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    }
+    spec: Spec = drawing.configure(background="transparent", font="system-ui, sans-serif").to_dict()
+    spec["config"] |= {"axis": axis, "view": {"stroke": None}, "aria": False, "text": {"fontSize": 12}}
+    return spec

@@ -1,0 +1,64 @@
+"""Tables as files: what the page shows, for machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from memeval.leaderboard.board import Row, Table
+from memeval.site.columns import Column, Value
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def as_csv(table: Table, columns: tuple[Column, ...]) -> bytes:
+    """Return a table as CSV: machine values under the columns' names, unknown left blank.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe in front: names come from outside.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["slug", "standing", *(column.name for column in columns)])
+    for row in table.rows:
+        values = [_cell(column.read(row).value) for column in columns]
+        writer.writerow([row.run.system.slug, row.standing.value, *values])
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Value) -> object:
+    if value is None:
+        return ""
+    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
+    """Return a table as JSON: what the columns are, the track whole, and the rows."""
+    data = {
+        "schema_version": 1,
+        "track_id": table.track.id,
+        "track": table.track.data(),
+        "columns": [
+            {
+                "name": column.name,
+                "title": column.title,
+                "group": column.group.value,
+                "direction": column.direction.value,
+                "unit": "share" if column.unit == "%" else None if column.unit == "points" else column.unit,
+                "help": column.help,
+            }
+            for column in columns
+        ],
+        "rows": [
+            {"slug": row.run.system.slug, "standing": row.standing.value}
+            | {column.name: column.read(row).value for column in columns}
+            | {"intervals": _intervals(columns, row)}
+            for row in table.rows
+        ],
+    }
+    return (json.dumps(data, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _intervals(columns: tuple[Column, ...], row: Row) -> dict[str, list[float]]:
+    found = {column.name: column.read(row).interval for column in columns}
+    return {name: [interval.low, interval.high] for name, interval in found.items() if interval is not None}

@@ -1,0 +1,71 @@
+"""The last step: MkDocs turns Markdown and finished bodies into framed pages. Another generator would replace this
+module and the plugin, and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memeval.records.errors import BadInput
+from memeval.site.assets import assets_root
+from memeval.site.model import SiteModel
+
+
+def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
+    """Write the whole site.
+
+    Args:
+        site: all that it is made from.
+        out: an empty folder.
+        site_url: where it will stand, if that is known; links are relative either way.
+
+    Raises:
+        BadInput: MkDocs refuses the configuration.
+    """
+    with _environment(NO_MKDOCS_2_WARNING="1", SOURCE_DATE_EPOCH=str(_epoch(site.latest))):
+        from mkdocs.commands.build import build
+        from mkdocs.config import load_config
+        from mkdocs.exceptions import MkDocsException
+
+        logging.getLogger("mkdocs").setLevel(logging.WARNING)
+        values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or ""}
+        try:
+            config = load_config(str(assets_root() / "mkdocs.yml"), **values)
+            config.plugins["memeval"].config["site"] = site
+            if site.version is not None:
+                config.extra["version"] = {"provider": "mike"}
+            build(config)
+        except MkDocsException as error:
+            raise BadInput(f"MkDocs does not build the site: {error}") from error
+    if site_url is None:
+        for name in ("sitemap.xml", "sitemap.xml.gz"):
+            (out / name).unlink(missing_ok=True)
+
+
+def _epoch(moment: str | None) -> int:
+    """Return a moment as seconds, so that pages are dated by what they show and equal inputs give equal bytes."""
+    try:
+        found = datetime.fromisoformat(moment) if moment else datetime(2026, 1, 1, tzinfo=UTC)
+    except ValueError:
+        found = datetime(2026, 1, 1, tzinfo=UTC)
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,376 @@
+"""The table of columns: what every published row shows. Tables, downloads and charts know no metric by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from memeval.leaderboard.board import Row, Standing, Table
+from memeval.records.run import Phase, SystemKind, TokenSource
+from memeval.records.scores import CategoryScore, Interval, Tally
+from memeval.records.track import CategoryPlan
+from memeval.site import text
+from memeval.site.columns import Column, Direction, Group, Reading
+from memeval.site.commands import run_command
+from memeval.site.model import BenchmarkView
+from memeval.site.urls import run_url, system_url, track_url
+
+_UNIT = (0.0, 1.0)
+
+
+def columns(table: Table, benchmark: BenchmarkView) -> tuple[Column, ...]:
+    """Return the columns of a track's table, in order."""
+    alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
+    described = benchmark.info.alternates if benchmark.info else {}
+    return (
+        *PLACE,
+        COMPOSITE,
+        GAP,
+        *(_alternate(name, described.get(name)) for name in alternates),
+        GRADED,
+        *(_category(plan, benchmark) for plan in table.track.categories),
+        *REST,
+    )
+
+
+# -- standing ----------------------------------------------------------------------------------------------------
+
+
+def _rank(row: Row) -> Reading:
+    if row.rank is None:
+        return Reading(None)
+    best, worst = row.rank.best, row.rank.worst
+    return Reading(float(best), text=str(best) if best == worst else f"{best}–{worst}")
+
+
+def _system(row: Row) -> Reading:
+    system = row.run.system
+    badges: list[tuple[str, str]] = []
+    if system.kind is SystemKind.CONTROL:
+        badges.append(("control", "control"))
+    if row.standing not in (Standing.RANKED, Standing.CONTROL):
+        badges.append(("warning", row.standing.value))
+    if system.view.value != "all":
+        badges.append(("note", f"view: {system.view.value}"))
+    return Reading(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
+
+
+PLACE = (
+    Column(
+        name="rank",
+        title="Rank",
+        group=Group.PLACE,
+        help="Every rank the data allow: systems whose paired difference is not significant share ranks. "
+        "Controls and runs that are partial or over the error gate have none.",
+        read=_rank,
+        write=text.count,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="system",
+        title="System",
+        group=Group.PLACE,
+        help="The memory system under test. Controls ship with memeval and calibrate the track.",
+        read=_system,
+    ),
+)
+
+
+# -- scores ------------------------------------------------------------------------------------------------------
+
+
+def _composite(row: Row) -> Reading:
+    composite = row.run.scores.composite
+    return Reading(composite.value, note=_range(composite.interval) or composite.reason, interval=composite.interval)
+
+
+def _alternate_reading(name: str, row: Row) -> Reading:
+    composite = row.run.scores.alternates.get(name)
+    if composite is None:
+        return Reading(None, note="not scored so")
+    return Reading(composite.value, note=_range(composite.interval) or composite.reason)
+
+
+def _alternate(name: str, described: str | None) -> Column:
+    return Column(
+        name=f"composite_{name}",
+        title=name.capitalize(),
+        group=Group.SCORE,
+        help=described or f"The composite of the same answers under the rule “{name}”.",
+        read=partial(_alternate_reading, name),
+        write=text.percent,
+        direction=Direction.HIGHER,
+        range=_UNIT,
+        unit="%",
+    )
+
+
+def _graded(row: Row) -> Reading:
+    tally = row.run.scores.overall
+    return Reading(tally.graded_accuracy, note=f"of {tally.done - tally.errors}")
+
+
+def _range(interval: Interval | None) -> str | None:
+    return f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else None
+
+
+COMPOSITE = Column(
+    name="composite",
+    title="Composite",
+    group=Group.SCORE,
+    help="Weighted mean of the categories' accuracy over all planned items, with its 95 % interval.",
+    read=_composite,
+    write=text.percent,
+    direction=Direction.HIGHER,
+    range=_UNIT,
+    unit="%",
+)
+GAP = Column(
+    name="gap",
+    title="Over blind",
+    group=Group.SCORE,
+    help="Composite minus that of the best control that knows nothing of the history, in percentage points.",
+    read=lambda row: Reading(row.gap, note=None if row.gap is not None else "no blind control"),
+    write=text.signed_percent,
+    direction=Direction.HIGHER,
+    unit="points",
+)
+GRADED = Column(
+    name="graded_accuracy",
+    title="Of graded",
+    group=Group.SCORE,
+    help="Unweighted accuracy over the items that got a verdict. Errors are left out here, and count as wrong in the "
+    "composite.",
+    read=_graded,
+    write=text.percent,
+    direction=Direction.HIGHER,
+    range=_UNIT,
+    unit="%",
+)
+
+
+def _category_reading(name: str, row: Row) -> Reading:
+    found: CategoryScore | None = next((c for c in row.run.scores.categories if c.name == name), None)
+    if found is None:
+        return Reading(None, note="absent")
+    return Reading(found.tally.accuracy, note=fraction(found.tally), interval=found.tally.interval)
+
+
+def fraction(tally: Tally) -> str:
+    """Return correct items over planned ones."""
+    return f"{tally.correct}/{tally.planned}"
+
+
+def _category(plan: CategoryPlan, benchmark: BenchmarkView) -> Column:
+    title = benchmark.category_title(plan.name)
+    return Column(
+        name=f"category_{plan.name}",
+        title=title,
+        group=Group.CATEGORIES,
+        help=f"Accuracy in “{title}”: {plan.items} items, {text.percent(plan.weight, 0)} % of the composite, "
+        f"graded by {plan.grader}.",
+        read=partial(_category_reading, plan.name),
+        write=text.percent,
+        direction=Direction.HIGHER,
+        range=_UNIT,
+        unit="%",
+        shaded=True,
+    )
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------
+
+
+def _coverage(row: Row) -> Reading:
+    coverage = row.run.coverage
+    share = coverage.done / coverage.planned if coverage.planned else 0.0
+    return Reading(share, text=f"{coverage.done}/{coverage.planned}")
+
+
+def _errors(row: Row) -> Reading:
+    return Reading(row.error_rate, note=f"{row.run.scores.overall.errors} items")
+
+
+def _tokens(row: Row) -> Reading:
+    tokens = row.run.tokens
+    badge = {
+        TokenSource.MEASURED: ("good", "measured"),
+        TokenSource.SELF_REPORTED: ("warning", "self-reported"),
+        TokenSource.NONE: ("none", "not counted"),
+    }[tokens.source]
+    return Reading(tokens.per_question, badges=(badge,))
+
+
+def _cost_per_question(row: Row) -> Reading:
+    cost, asked = row.run.cost, row.run.timing.phases.get(Phase.ASK)
+    if cost.usd is None or asked is None or not asked.calls:
+        return Reading(None, note=cost.reason or "unknown")
+    return Reading(cost.usd / asked.calls)
+
+
+def _phase(phase: Phase, part: str) -> Callable[[Row], Reading]:
+    def read(row: Row) -> Reading:
+        found = row.run.timing.phases.get(phase)
+        value = getattr(found, part) if found else None
+        return Reading(value, note="not measured" if value is None else None)
+
+    return read
+
+
+REST = (
+    Column(
+        name="coverage",
+        title="Items",
+        group=Group.WHOLE,
+        help="Items with a grade over items planned. Below full coverage a run is partial and has no rank.",
+        read=_coverage,
+        direction=Direction.HIGHER,
+    ),
+    Column(
+        name="error_rate",
+        title="Errors",
+        group=Group.WHOLE,
+        help="Share of planned items without a verdict because the system, its reader or the judge failed. They count "
+        "as wrong; above 2 % a run is not ranked.",
+        read=_errors,
+        write=text.percent,
+        direction=Direction.LOWER,
+        unit="%",
+    ),
+    Column(
+        name="false_hedge_rate",
+        title="False hedges",
+        group=Group.WHOLE,
+        help="Share of graded answers to plainly answerable questions that hedge: what doubting everything costs.",
+        read=lambda row: Reading(row.run.scores.false_hedge_rate),
+        write=text.percent,
+        direction=Direction.LOWER,
+        unit="%",
+    ),
+    Column(
+        name="trust_grades",
+        title="Grades",
+        group=Group.TRUST,
+        help="Claimed: as the run says. Recomputed: graded again here from the stored answers, with the same result.",
+        read=lambda row: Reading(row.trust.grades.value, badges=((row.trust.grades.value, row.trust.grades.value),)),
+        write=lambda _value: "",
+    ),
+    Column(
+        name="trust_answers",
+        title="Answers",
+        group=Group.TRUST,
+        help="Who made the answers: imported, the submitter, a maintainer, or two independent runs. Controls stand "
+        "apart.",
+        read=lambda row: Reading(row.trust.answers.value, badges=((row.trust.answers.value, row.trust.answers.value),)),
+        write=lambda _value: "",
+    ),
+    Column(
+        name="tokens_per_question",
+        title="Tokens / question",
+        group=Group.SPENT,
+        help="Mean tokens of context a question was answered from, and who counted them.",
+        read=_tokens,
+        write=text.count,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="cost_per_question_usd",
+        title="Cost / question",
+        group=Group.SPENT,
+        help="Dollars of model calls for the whole run, taking in included, over its questions. Unknown is not free.",
+        read=_cost_per_question,
+        write=text.dollars,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="cost_usd",
+        title="Cost, whole run",
+        group=Group.SPENT,
+        help="Dollars of model calls for the whole run: taking in, asking and reading.",
+        read=lambda row: Reading(row.run.cost.usd, note=None if row.run.cost.usd is not None else row.run.cost.reason),
+        write=text.dollars,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="ask_p50_seconds",
+        title="Ask p50",
+        group=Group.TIME,
+        help="Median time from sending a question to the last byte of its reply.",
+        read=_phase(Phase.ASK, "p50"),
+        write=text.seconds,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="ask_p95_seconds",
+        title="Ask p95",
+        group=Group.TIME,
+        help="95th percentile of the time from sending a question to the last byte of its reply.",
+        read=_phase(Phase.ASK, "p95"),
+        write=text.seconds,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="take_in_p50_seconds",
+        title="Take in p50",
+        group=Group.TIME,
+        help="Median time to take in one session.",
+        read=_phase(Phase.TAKE_IN, "p50"),
+        write=text.seconds,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="take_in_total_seconds",
+        title="Take in, all",
+        group=Group.TIME,
+        help="Time spent taking in all sessions, added up.",
+        read=_phase(Phase.TAKE_IN, "total"),
+        write=text.seconds,
+        direction=Direction.LOWER,
+    ),
+    Column(
+        name="concurrency",
+        title="In flight",
+        group=Group.TIME,
+        help="Scenarios in flight while times were measured. Times at different concurrency do not compare.",
+        read=lambda row: Reading(float(row.run.timing.concurrency)),
+        write=text.count,
+    ),
+    Column(
+        name="version",
+        title="Version",
+        group=Group.ORIGIN,
+        help="The system's version, as it states it.",
+        read=lambda row: Reading(row.run.system.version),
+    ),
+    Column(
+        name="date",
+        title="Date",
+        group=Group.ORIGIN,
+        help="Day the run started, UTC.",
+        read=lambda row: Reading(row.run.timing.started, text=text.day(row.run.timing.started)),
+    ),
+    Column(
+        name="track",
+        title="Track",
+        group=Group.ORIGIN,
+        help="Hash of everything that must be equal before two numbers may be compared.",
+        read=lambda row: Reading(row.run.track_id, url=track_url(row.run.track_id)),
+        code=True,
+    ),
+    Column(
+        name="run",
+        title="Run",
+        group=Group.ORIGIN,
+        help="The run behind the row: every answer, grade, digest and setting.",
+        read=lambda row: Reading(row.run.run_id, url=run_url(row.run.run_id)),
+        code=True,
+    ),
+    Column(
+        name="command",
+        title="Repeat it",
+        group=Group.ORIGIN,
+        help="The command that makes such a run.",
+        read=lambda row: Reading(run_command(row.run)),
+        code=True,
+    ),
+)

@@ -1,0 +1,163 @@
+"""All that the site is made from, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
+from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.leaderboard.board import Board, Row, Table, build_board
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import MemevalError
+from memeval.records.release import Release
+from memeval.records.track import Redistribution, Track
+
+FindBenchmark = Callable[[str], Benchmark]
+"""Gives the benchmark of an id, or refuses."""
+
+
+@dataclass(frozen=True)
+class BenchmarkData:
+    """The data a track was run on, as far as it is here."""
+
+    key: str
+    """Names the data in addresses: benchmark and digest."""
+    digest: str
+    """Digest of the data."""
+    dataset: Dataset | None
+    """The data; ``None`` where it is not here."""
+    missing: str | None
+    """Why it is not here, as a sentence."""
+
+
+@dataclass(frozen=True)
+class BenchmarkView:
+    """A benchmark as the site shows it."""
+
+    id: str
+    info: BenchmarkInfo | None
+    """What it says of itself; ``None`` where this memeval does not know it."""
+    missing: str | None
+    """Why there is no info, as a sentence."""
+    data: Mapping[str, BenchmarkData]
+    """By digest: all data that runs on the board used."""
+    tables: tuple[Table, ...]
+    """Its tracks."""
+    redistribution: Redistribution
+    """The strictest word of the benchmark and its runs on its text."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return self.info.title if self.info else self.id
+
+    def category_title(self, name: str) -> str:
+        """Return a category's name for people."""
+        found = [c.title for c in self.info.categories if c.name == name] if self.info else []
+        return found[0] if found else name.replace("-", " ").replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """All that the site is made from."""
+
+    board: Board
+    benchmarks: Mapping[str, BenchmarkView]
+    releases: tuple[Release, ...]
+    version: str | None
+
+    @cached_property
+    def latest(self) -> str | None:
+        """UTC time of the newest thing shown: no page says when it was built, only what it was built from."""
+        times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
+        return max(times, default=None)
+
+    def table_of(self, row: Row) -> Table | None:
+        """Return the table of a run's track."""
+        return next((table for table in self.board.tables if table.track.id == row.run.track_id), None)
+
+    def benchmark_of(self, track: Track) -> BenchmarkView:
+        """Return the benchmark of a track."""
+        return self.benchmarks[track.benchmark]
+
+    def text_allowed(self, row: Row) -> bool:
+        """Return whether a run's pages and data may hold the benchmark's words."""
+        allowed = self.benchmark_of(row.run.track).redistribution is Redistribution.FULL
+        return allowed and row.run.redistribution is Redistribution.FULL
+
+
+def read_site(
+    results: Path,
+    *,
+    version: str | None = None,
+    releases: Iterable[Release] | None = None,
+    find: FindBenchmark | None = None,
+) -> SiteModel:
+    """Read all that the site is made from.
+
+    Args:
+        results: the results folder.
+        version: the version the site is published as.
+        releases: frozen leaderboards; ``None`` reads those in the results folder.
+        find: gives a benchmark by id; ``None`` asks memeval's own.
+
+    Raises:
+        BadInput: a run, the ledger or a release cannot be read.
+    """
+    board = build_board(sealed_runs(results), Ledger(results))
+    if releases is None:
+        heads = sorted((results / "releases").glob("*.json"))
+        releases = [Release.parse(head.read_bytes(), head) for head in heads]
+    names = sorted({table.track.benchmark for table in board.tables})
+    return SiteModel(
+        board=board,
+        benchmarks={name: _benchmark(name, board, find or _shipped) for name in names},
+        releases=tuple(sorted(releases, key=lambda release: (release.date, release.version), reverse=True)),
+        version=version,
+    )
+
+
+def _shipped(name: str) -> Benchmark:
+    from memeval.benchmarks import find
+
+    return find(name)
+
+
+def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
+    tables = tuple(table for table in board.tables if table.track.benchmark == name)
+    words = {row.run.redistribution for row in board.runs if row.run.track.benchmark == name}
+    benchmark: Benchmark | None = None
+    missing: str | None = None
+    try:
+        benchmark = find(name)
+    except MemevalError as error:
+        missing = error.problem
+    if benchmark is not None:
+        words.add(benchmark.info.redistribution)
+    tracks = {table.track.data_digest: table.track for table in tables}
+    return BenchmarkView(
+        id=name,
+        info=benchmark.info if benchmark else None,
+        missing=missing,
+        data={digest: _data(track, benchmark, missing) for digest, track in tracks.items()},
+        tables=tables,
+        redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
+    )
+
+
+def _data(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
+    key = f"{track.benchmark}-{track.data_digest[7:19]}"
+    dataset: Dataset | None = None
+    if benchmark is not None:
+        try:
+            dataset = benchmark.open(None, track.parameters or None)
+        except MemevalError as error:
+            missing = error.problem
+        else:
+            if dataset.digest != track.data_digest:
+                dataset, missing = None, "the data here is not the data that these runs were made on."
+    return BenchmarkData(key=key, digest=track.data_digest, dataset=dataset, missing=missing)

@@ -1,0 +1,52 @@
+"""The front page: a table for each track."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memeval.site import charts
+from memeval.site.downloads import as_csv, as_json
+from memeval.site.figures import Figure, figure
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.tables import TableView, point, view
+
+
+class FrontPage(Publisher):
+    """The leaderboard."""
+
+    name = "front"
+    order = 10
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        views = [view(site, table) for table in site.board.tables]
+        figures = {shown.id: _against_tokens(shown) for shown in views}
+        for shown in views:
+            yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
+            yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))
+        yield from (chart.asset() for chart in figures.values() if chart)
+        items = sum(row.run.coverage.done for row in site.board.runs)
+        yield Page(
+            url="",
+            title="Leaderboard",
+            description="Memory systems for AI agents, compared under one fixed protocol: every number can be "
+            "recomputed offline from the published files.",
+            body=render("pages/front.html", "", site=site, views=views, figures=figures, items=items),
+            headings=tuple(Heading(f"track-{shown.id}", shown.benchmark.title) for shown in views),
+            wide=True,
+        )
+
+
+def _against_tokens(shown: TableView) -> Figure | None:
+    points = [
+        point(line.row, line.row.run.system.name, line.row.run.tokens.per_question)
+        for line in shown.lines
+        if line.row.run.tokens.per_question is not None
+    ]
+    found = [p for p in points if p is not None]
+    if len(found) < 2:
+        return None
+    title = f"{shown.benchmark.title}: composite against context tokens"
+    return figure(charts.against_tokens(f"tokens-{shown.id}", title, found))

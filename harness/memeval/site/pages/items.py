@@ -1,0 +1,59 @@
+"""The drill-down: one page, and the data of every item of every run in pieces that it loads when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memeval.leaderboard.board import Row
+from memeval.records.track import Redistribution
+from memeval.site.files import GeneratedFile, Page
+from memeval.site.model import BenchmarkData, SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.shards import benchmark_shards, run_shards
+from memeval.site.urls import run_url, segment, system_url
+
+
+class ItemsPage(Publisher):
+    """The drill-down page and its shards."""
+
+    name = "items"
+    order = 80
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        for benchmark in site.benchmarks.values():
+            words = benchmark.redistribution is Redistribution.FULL
+            for data in benchmark.data.values():
+                if data.dataset is not None:
+                    yield from benchmark_shards(_base(data), data.dataset, words)
+        for row in site.board.runs:
+            yield from self._run(site, row)
+        yield Page(
+            url="items/",
+            title="Items of a run",
+            description="Every item of a run: history, question, answer, key and verdict.",
+            body=render("pages/items.html", "items/", site=site),
+            searchable=False,
+            wide=True,
+        )
+
+    def _run(self, site: SiteModel, row: Row) -> Iterator[GeneratedFile]:
+        if not row.folder.has_rows:
+            return
+        run, benchmark = row.run, site.benchmark_of(row.run.track)
+        data = benchmark.data[run.track.data_digest]
+        head = {
+            "run_id": run.run_id,
+            "run_url": run_url(run.run_id),
+            "system": run.system.name,
+            "system_url": system_url(run.system.slug),
+            "benchmark": benchmark.title,
+            "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
+            "benchmark_data": _base(data) if data.dataset is not None else None,
+            "benchmark_missing": data.missing,
+        }
+        yield from run_shards(f"data/runs/{segment(run.run_id)}", row.folder, head, site.text_allowed(row))
+
+
+def _base(data: BenchmarkData) -> str:
+    return f"data/benchmarks/{segment(data.key)}"

@@ -1,0 +1,26 @@
+"""The ledger: what happened to every published run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memeval.site.files import GeneratedFile, Page
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+
+
+class LedgerPage(Publisher):
+    """The ledger."""
+
+    name = "ledger"
+    order = 60
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        known = {row.run.run_id: row for row in site.board.runs}
+        yield Page(
+            url="ledger/",
+            title="Ledger",
+            description="What happened to every published run, and why; nothing is ever taken out.",
+            body=render("pages/ledger.html", "ledger/", entries=site.board.ledger[::-1], known=known),
+        )

@@ -1,0 +1,111 @@
+"""A page for each run: where its numbers come from, and how to refute them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memeval.archive.rows import read_rows
+from memeval.leaderboard.board import Row
+from memeval.records.errors import MemevalError
+from memeval.records.log import LogLine
+from memeval.site import charts
+from memeval.site.charts import Point
+from memeval.site.commands import repeat_commands
+from memeval.site.figures import Figure, figure
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.metrics import fraction
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.svg import Mark, interval_plot
+from memeval.site.urls import run_url, segment
+
+LOG_TAIL = 20
+"""Lines of a run's log shown on its page; the whole log is among its files."""
+
+
+class RunPages(Publisher):
+    """Pages of runs."""
+
+    name = "runs"
+    order = 30
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        for row in site.board.runs:
+            yield from self._run(site, row)
+
+    def _run(self, site: SiteModel, row: Row) -> Iterator[GeneratedFile]:
+        run, url = row.run, run_url(row.run.run_id)
+        words = site.text_allowed(row)
+        chart = _categories(site, row)
+        yield chart.asset()
+        files = dict(_files(row, words))
+        yield from (Asset(f"{url}files/{name}", row.folder.path / name) for name in files.values())
+        yield Page(
+            url=url,
+            title=f"{run.system.name} · {run.run_id}",
+            description=f"Run {run.run_id} of {run.system.name} on {run.track.benchmark}: scores, provenance, files.",
+            body=render(
+                "pages/run.html",
+                url,
+                site=site,
+                row=row,
+                run=run,
+                words=words,
+                benchmark=site.benchmark_of(run.track),
+                chart=chart,
+                files=files,
+                log=_log_tail(row, words),
+                commands=repeat_commands(run),
+            ),
+            headings=tuple(
+                Heading(name, title)
+                for name, title in (
+                    ("categories", "By category"),
+                    ("slices", "By slice"),
+                    ("outcomes", "Outcomes"),
+                    ("repeat", "Repeat it"),
+                    ("provenance", "Provenance"),
+                    ("history", "History"),
+                    ("files", "Files"),
+                    ("log", "Log"),
+                )
+                if name != "slices" or run.scores.slices
+            ),
+            searchable=False,
+        )
+
+
+def _categories(site: SiteModel, row: Row) -> Figure:
+    """Return the run's categories: drawn by hand, for a thousand runs are a thousand drawings."""
+    run, benchmark = row.run, site.benchmark_of(row.run.track)
+    marks, points = [], []
+    for category in run.scores.categories:
+        tally, title = category.tally, benchmark.category_title(category.name)
+        marks.append(Mark(title, fraction(tally), tally.accuracy, tally.interval))
+        if tally.accuracy is not None and tally.interval is not None:
+            points.append(Point(title, tally.accuracy, tally.interval.low, tally.interval.high, False))
+    title = f"{run.system.name} on {benchmark.title}, by category"
+    chart = charts.intervals(f"run-{segment(run.run_id)}", title, points)
+    return figure(chart, interval_plot(marks, title))
+
+
+def _files(row: Row, words: bool) -> Iterator[tuple[str, str]]:
+    """Yield the files that may be fetched: all, or where the benchmark's text stays private only the head."""
+    yield "run.json", "run.json"
+    if words:
+        for name in sorted(row.run.files):
+            if row.folder.file(name).is_file() and segment(name) == name:
+                yield name, f"{name}.gz"
+
+
+def _log_tail(row: Row, words: bool) -> list[LogLine] | None:
+    """Return the end of the run's log; ``None`` where it is not here."""
+    path = row.folder.file("log.jsonl")
+    if not path.is_file():
+        return None
+    try:
+        lines = list(read_rows(path, LogLine))[-LOG_TAIL:]
+    except MemevalError:
+        return None
+    return [line if words else line.model_copy(update={"detail": None}) for line in lines]

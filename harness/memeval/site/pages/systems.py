@@ -1,0 +1,100 @@
+"""A page for each system: all its runs, its categories, its way over time; and a list of all systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memeval.leaderboard.board import Row, Standing, Table
+from memeval.site import charts
+from memeval.site.charts import Point
+from memeval.site.figures import Figure, figure
+from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.tables import point
+from memeval.site.text import day
+from memeval.site.urls import segment, system_url
+
+
+class SystemPages(Publisher):
+    """Pages of systems."""
+
+    name = "systems"
+    order = 20
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        systems = [(slug, site.board.of_system(slug)) for slug in site.board.systems()]
+        listed = [(rows[0].run.system, rows, _standings(site, slug)) for slug, rows in systems]
+        listed.sort(key=lambda entry: (entry[0].kind.value == "control", entry[0].name.lower()))
+        yield Page(
+            url="systems/",
+            title="Systems",
+            description="Every system on the board.",
+            body=render("pages/systems.html", "systems/", site=site, listed=listed),
+        )
+        for slug, rows in systems:
+            yield from self._system(site, slug, rows)
+
+    def _system(self, site: SiteModel, slug: str, rows: tuple[Row, ...]) -> Iterator[GeneratedFile]:
+        url = system_url(slug)
+        standings = _standings(site, slug)
+        categories = [(table, row, _categories(site, row)) for table, row in standings]
+        trends = list(_trends(site, rows))
+        for chart in [drawn for _table, _row, drawn in categories] + [drawn for _table, drawn in trends]:
+            yield chart.asset()
+        headings = [Heading("matrix", "Across benchmarks"), Heading("categories", "By category")]
+        if trends:
+            headings.append(Heading("trend", "Over time"))
+        yield Page(
+            url=url,
+            title=rows[0].run.system.name,
+            description=f"Results of {rows[0].run.system.name}: every run, every category, and the commands that "
+            "repeat them.",
+            body=render(
+                "pages/system.html",
+                url,
+                site=site,
+                rows=rows,
+                latest=rows[0].run,
+                standings=standings,
+                categories=categories,
+                trends=trends,
+            ),
+            headings=(*headings, Heading("runs", "All runs")),
+        )
+
+
+def _standings(site: SiteModel, slug: str) -> list[tuple[Table, Row]]:
+    return [(table, row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug]
+
+
+def _categories(site: SiteModel, row: Row) -> Figure:
+    benchmark = site.benchmark_of(row.run.track)
+    points = []
+    for category in row.run.scores.categories:
+        tally = category.tally
+        if tally.accuracy is not None:
+            low, high = (
+                (tally.interval.low, tally.interval.high) if tally.interval else (tally.accuracy, tally.accuracy)
+            )
+            points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high, False))
+    name = f"system-{segment(row.run.system.slug)}-{row.run.track_id}"
+    return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}, by category", points))
+
+
+def _trends(site: SiteModel, rows: tuple[Row, ...]) -> Iterator[tuple[Table, Figure]]:
+    """Yield a chart for each track on which the system has two runs that count; a line never crosses tracks."""
+    for table in site.board.tables:
+        mine = [
+            r for r in reversed(rows) if r.run.track_id == table.track.id and r.standing is not Standing.INVALIDATED
+        ]
+        points = [
+            point(r, f"{r.run.system.version}, {day(r.run.timing.started)}", f"{number}. {day(r.run.timing.started)}")
+            for number, r in enumerate(mine, start=1)
+        ]
+        found = [p for p in points if p is not None]
+        if len(found) > 1:
+            name = f"trend-{segment(mine[0].run.system.slug)}-{table.track.id}"
+            title = f"{mine[0].run.system.name} on {site.benchmark_of(table.track).title}, run by run"
+            yield table, figure(charts.trend(name, title, found))

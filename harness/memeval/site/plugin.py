@@ -1,0 +1,77 @@
+"""The MkDocs plugin: hands finished pages and files to MkDocs, and seals each page with its policy. Nothing more."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config import config_options
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page as MkDocsPage
+from mkdocs.structure.toc import AnchorLink, TableOfContents
+
+from memeval.site.csp import with_policy
+from memeval.site.files import Page
+from memeval.site.model import SiteModel, read_site
+from memeval.site.publisher import publish_all
+from memeval.site.text import visible
+
+
+class MemevalPluginConfig(Config):  # type: ignore[no-untyped-call]
+    """What ``mkdocs.yml`` may say of the plugin."""
+
+    results = config_options.Type(str, default="results")
+    """The results folder, relative to where MkDocs runs."""
+    site = config_options.Optional(config_options.Type(SiteModel))
+    """The site's model, where the caller has read it already."""
+
+
+class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped-call]
+    """Adds what memeval generates to what is written by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: dict[str, Page] = {}
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        site = self.config.site or read_site(Path(self.config.results))
+        for made in publish_all(site):
+            if isinstance(made, Page):
+                source = f"{made.url}index.md"
+                self.pages[source] = made
+                files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
+            elif isinstance(made.content, Path):
+                files.append(File.generated(config, made.path, abs_src_path=str(made.content)))
+            else:
+                files.append(File.generated(config, made.path, content=made.content))
+        return files
+
+    def on_page_markdown(self, markdown: str, *, page: MkDocsPage, **_: Any) -> str:
+        made = self.pages.get(page.file.src_uri)
+        if made is None:
+            return markdown
+        # The theme writes titles and descriptions as they come, so they are escaped here and shown from ``meta`` only.
+        page.meta["title"] = escape(visible(made.title))
+        page.meta["description"] = escape(visible(made.description))
+        page.meta["search"] = {"exclude": not made.searchable}
+        hidden = ["navigation", "toc"] if made.wide else ["navigation"]
+        page.meta["hide"] = hidden if made.headings else ["navigation", "toc"]
+        page.meta["wide"] = made.wide
+        return ""
+
+    def on_page_content(self, html: str, *, page: MkDocsPage, **_: Any) -> str:
+        made = self.pages.get(page.file.src_uri)
+        if made is None:
+            return html
+        page.toc = TableOfContents([AnchorLink(escape(visible(h.title)), h.id, 2) for h in made.headings])
+        return str(made.body)
+
+    def on_post_page(self, output: str, **_: Any) -> str:
+        return with_policy(output)
+
+    def on_post_template(self, output_content: str, *, template_name: str, **_: Any) -> str:
+        return with_policy(output_content) if template_name.endswith(".html") else output_content

@@ -1,0 +1,43 @@
+"""What makes pages. A new page is a new module under ``memeval.site.pages``; nothing else changes."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from memeval.site.files import GeneratedFile
+from memeval.site.model import SiteModel
+
+
+class Publisher(ABC):
+    """Makes the pages of one kind."""
+
+    name: ClassVar[str]
+    """What it makes, in a word."""
+    order: ClassVar[int]
+    """Publishers run from low to high; only the order of the build's output depends on it."""
+
+    @abstractmethod
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        """Yield the files of this kind."""
+
+
+def publishers() -> list[Publisher]:
+    """Return one of each publisher under ``memeval.site.pages``, in order."""
+    package = importlib.import_module("memeval.site.pages")
+    found: dict[str, Publisher] = {}
+    for module_info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{module_info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Publisher) and value.__module__ == module.__name__:
+                found[value.name] = value()
+    return sorted(found.values(), key=lambda publisher: (publisher.order, publisher.name))
+
+
+def publish_all(site: SiteModel) -> Iterator[GeneratedFile]:
+    """Yield every generated file of the site."""
+    for publisher in publishers():
+        yield from publisher.publish(site)

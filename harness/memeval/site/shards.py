@@ -1,0 +1,220 @@
+"""Data behind the drill-down, in pieces that a page loads when it needs them.
+
+A benchmark's scenarios and keys are written once for each digest of data and shared by all runs on it; a run's
+answers and grades are written beside them. Where a benchmark's text may not be published, a shard holds ids, digests,
+lengths and scores, and no words: fields are named one by one, so that a new field stays out until someone lets it in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.base import Dataset
+from memeval.keys import ItemKey
+from memeval.records.base import digest_bytes
+from memeval.records.grade import Grade, Judgment
+from memeval.records.response import Context, Response
+from memeval.records.scenario import Ask, Scenario, Turn
+from memeval.site.files import Asset
+
+SHARD_ITEMS = 25
+"""Items in a shard: small enough to load at a click, large enough that a benchmark is some dozens of files."""
+
+QUESTION_CHARS = 160
+"""Of each question, so much stands in the index, to be listed and searched."""
+
+Data = dict[str, Any]
+
+
+def encode(data: Any) -> bytes:
+    """Return the one JSON text of ``data``, in ASCII, so that no text from outside can upset it."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def withheld(text: str) -> Data:
+    """Return what may be said of text that may not be published."""
+    data = text.encode("utf-8", "surrogatepass")
+    return {"digest": digest_bytes(data), "bytes": len(data)}
+
+
+# -- the benchmark -----------------------------------------------------------------------------------------------
+
+
+def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset]:
+    """Yield the shards of a benchmark's data, and an index from items to shards.
+
+    Args:
+        base: folder of the shards, relative to the site's root.
+        dataset: the data.
+        words: whether its text may be published.
+    """
+    keys: dict[str, list[ItemKey]] = {}
+    for key in dataset.keys():  # noqa: SIM118 - no dictionary
+        keys.setdefault(key.scenario_id, []).append(key)
+    where: dict[str, int] = {}
+    asked: dict[str, str] = {}
+    held: list[Data] = []
+    items = number = 0
+    for scenario in dataset.scenarios():
+        mine = keys.get(scenario.scenario_id, [])
+        held.append(_scenario(scenario, mine, words))
+        where |= {key.item_id: number for key in mine}
+        if words:
+            questions = {step.question_id: step.question for step in scenario.questions()}
+            asked |= {key.item_id: questions.get(key.question_ids[0], "")[:QUESTION_CHARS] for key in mine}
+        items += len(mine)
+        if items >= SHARD_ITEMS:
+            yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
+            held, items, number = [], 0, number + 1
+    if held:
+        yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
+    yield Asset(f"{base}/index.json", encode({"shards": where, "questions": asked, "words": words}))
+
+
+def _scenario(scenario: Scenario, keys: Iterable[ItemKey], words: bool) -> Data:
+    return {
+        "scenario_id": scenario.scenario_id,
+        "steps": [
+            _ask(step, words)
+            if isinstance(step, Ask)
+            else {
+                "step": "take_in",
+                "session_id": step.session.session_id,
+                "date": step.session.date if words else None,
+                "turns": [_turn(turn, words) for turn in step.session.turns],
+            }
+            for step in scenario.steps
+        ],
+        "keys": {
+            key.item_id: {
+                "question_ids": list(key.question_ids),
+                "evidence": None if key.evidence is None else list(key.evidence),
+                "key": key.key.model_dump(mode="json") if words else withheld(key.key.to_json()),
+            }
+            for key in keys
+        },
+    }
+
+
+def _ask(step: Ask, words: bool) -> Data:
+    return {
+        "step": "ask",
+        "question_id": step.question_id,
+        "timestamp": step.timestamp if words else None,
+        "question": step.question if words else withheld(step.question),
+    }
+
+
+def _turn(turn: Turn, words: bool) -> Data:
+    if not words:
+        return {"turn_id": turn.turn_id, "role": turn.role, "content": withheld(turn.content)}
+    return {
+        "turn_id": turn.turn_id,
+        "role": turn.speaker or turn.role,
+        "content": turn.content,
+        "kind": turn.kind.value,
+    }
+
+
+# -- the run -----------------------------------------------------------------------------------------------------
+
+
+def run_shards(base: str, folder: RunFolder, head: Data, words: bool) -> Iterator[Asset]:
+    """Yield the shards of a run, and a small index of its items.
+
+    Args:
+        base: folder of the shards, relative to the site's root.
+        folder: the run, with its rows.
+        head: what the index says of the run as a whole.
+        words: whether the benchmark's text may be published.
+    """
+    responses: dict[str, list[Response]] = {}
+    for response in folder.responses():
+        responses.setdefault(response.item_id, []).append(response)
+    contexts = {context.digest: context for context in folder.contexts()}
+    judged = "judgments.jsonl" in folder.run.files
+    judgments = {judgment.key: judgment for judgment in folder.judgments()} if judged else {}
+    grades = list(folder.grades())
+    for number, start in enumerate(range(0, len(grades), SHARD_ITEMS)):
+        piece = grades[start : start + SHARD_ITEMS]
+        answers = [answer for grade in piece for answer in responses.get(grade.item_id, [])]
+        digests = sorted({answer.context_digest for answer in answers if answer.context_digest})
+        data = {
+            "items": [_item(grade, responses.get(grade.item_id, []), judgments, words) for grade in piece],
+            "contexts": {digest: _context(contexts[digest], words) for digest in digests if digest in contexts},
+        }
+        yield Asset(f"{base}/{number}.json", encode(data))
+    index = head | {"words": words, "shard_items": SHARD_ITEMS, "items": [_line(grade) for grade in grades]}
+    yield Asset(f"{base}/index.json", encode(index))
+
+
+def _line(grade: Grade) -> Data:
+    return {
+        "id": grade.item_id,
+        "category": grade.category,
+        "state": grade.state.value,
+        "verdict": grade.verdict,
+        "flags": [flag.value for flag in grade.flags],
+        "slices": grade.slices,
+    }
+
+
+def _item(grade: Grade, answers: list[Response], judgments: dict[str, Judgment], words: bool) -> Data:
+    judgment = judgments.get(grade.judgment_key) if grade.judgment_key else None
+    return {
+        "id": grade.item_id,
+        "grader": grade.grader,
+        "cluster": grade.cluster,
+        "value": grade.value,
+        "alternates": grade.alternates,
+        "metrics": grade.metrics,
+        "reason": grade.reason if words else None,
+        "judge_reply": None if judgment is None else judgment.reply if words else withheld(judgment.reply),
+        "responses": [_response(answer, words) for answer in answers],
+    }
+
+
+def _response(answer: Response, words: bool) -> Data:
+    times = answer.timings
+    return {
+        "question_id": answer.question_id,
+        "scenario_id": answer.scenario_id,
+        "attempt": answer.attempt,
+        "outcome": answer.outcome.value,
+        "answer": answer.answer if words else withheld(answer.answer),
+        "error": answer.error if words or answer.error is None else withheld(answer.error),
+        "items": None
+        if answer.items is None
+        else [
+            {
+                "turn_id": item.turn_id,
+                "dated": item.dated,
+                "source_ids": list(item.source_ids),
+                "score": item.score,
+                "text": item.text if words or item.text is None else withheld(item.text),
+            }
+            for item in answer.items
+        ],
+        "context_digest": answer.context_digest,
+        "context_tokens": answer.context_tokens,
+        "reported_tokens": answer.reported_tokens,
+        "ask_seconds": times.ask_seconds,
+        "read_seconds": times.read_seconds,
+        "take_in_seconds": times.take_in_seconds,
+        "take_in_sessions": times.take_in_sessions,
+        "settle_seconds": times.settle_seconds,
+    }
+
+
+def _context(context: Context, words: bool) -> list[Data]:
+    return [
+        {
+            "turn_id": part.turn_id,
+            "dated": part.dated,
+            "text": part.text if words or part.text is None else withheld(part.text),
+        }
+        for part in context.parts
+    ]

@@ -1,0 +1,76 @@
+"""A track's table as the templates write it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memeval.leaderboard.board import Row, Standing, Table
+from memeval.records.run import SystemKind
+from memeval.site.charts import Point
+from memeval.site.columns import Cell, Column, Group, spans
+from memeval.site.metrics import columns
+from memeval.site.model import BenchmarkView, SiteModel
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table."""
+
+    row: Row
+    cells: tuple[Cell, ...]
+
+    @property
+    def control(self) -> bool:
+        """Whether the row is a control."""
+        return self.row.run.system.kind is SystemKind.CONTROL
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A track's table."""
+
+    id: str
+    """The track's id; names the table in addresses."""
+    table: Table
+    benchmark: BenchmarkView
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    struck: tuple[Row, ...]
+    """Invalidated and superseded runs of the track: they no longer count, and do not vanish."""
+
+    @property
+    def spans(self) -> list[tuple[Group, int]]:
+        """Groups of columns, with how many each heads."""
+        return spans(self.columns)
+
+    @property
+    def download(self) -> str:
+        """Address of the table's files, without the ending."""
+        return f"downloads/{self.id}"
+
+
+def view(site: SiteModel, table: Table, rows: tuple[Row, ...] | None = None) -> TableView:
+    """Return a track's table, or some rows of it."""
+    benchmark = site.benchmark_of(table.track)
+    described = columns(table, benchmark)
+    gone = (Standing.INVALIDATED, Standing.SUPERSEDED)
+    return TableView(
+        id=table.track.id,
+        table=table,
+        benchmark=benchmark,
+        columns=described,
+        lines=tuple(
+            Line(row, tuple(column.cell(row) for column in described)) for row in (table.rows if rows is None else rows)
+        ),
+        struck=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
+    )
+
+
+def point(row: Row, label: str, x: float | str | None = None) -> Point | None:
+    """Return a run's composite as a point of a chart; ``None`` where it has none."""
+    composite = row.run.scores.composite
+    if composite.value is None:
+        return None
+    interval = composite.interval
+    low, high = (interval.low, interval.high) if interval else (composite.value, composite.value)
+    return Point(label, composite.value, low, high, row.run.system.kind is SystemKind.CONTROL, x)

@@ -1,0 +1,75 @@
+"""Text and numbers as the site writes them. A number that is not known is a dash, never a zero."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from markupsafe import Markup
+
+ABSENT = "–"
+"""Stands where there is no value; a reason stands beside it."""
+
+_CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
+_CONTROL |= dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), 0xFFFD)
+
+
+def visible(value: Any) -> Any:
+    """Return text with its control characters made visible; anything else as it is."""
+    if isinstance(value, Markup):
+        return value
+    return value.translate(_CONTROL) if isinstance(value, str) else value
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Return a share as percent, without the sign."""
+    return ABSENT if value is None else f"{100 * value:.{digits}f}"
+
+
+def signed_percent(value: float | None) -> str:
+    """Return a difference of shares in percentage points, with its sign."""
+    return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def count(value: float | None) -> str:
+    """Return a count with thin separators."""
+    if value is None:
+        return ABSENT
+    whole = f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:,.1f}"
+    return whole.replace(",", " ")
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration in the unit a reader expects."""
+    if value is None:
+        return ABSENT
+    if value < 0.001:
+        return f"{value * 1e6:.0f} µs"
+    if value < 1:
+        return f"{value * 1e3:.3g} ms"
+    if value < 120:
+        return f"{value:.3g} s"
+    return f"{value / 60:.0f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
+def dollars(value: float | None) -> str:
+    """Return a price; small ones keep two digits that say something."""
+    if value is None:
+        return ABSENT
+    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.2g}"
+
+
+def day(moment: str) -> str:
+    """Return the date of an ISO 8601 time."""
+    return moment[:10]
+
+
+def minute(moment: str) -> str:
+    """Return an ISO 8601 UTC time to the minute, as people write it."""
+    found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)", moment)
+    return f"{found[1]} {found[2]} UTC" if found else moment
+
+
+def short(digest: str) -> str:
+    """Return the first digits of a digest."""
+    return digest.removeprefix("sha256:")[:12]

@@ -1,0 +1,76 @@
+"""Addresses inside the site, all relative, and addresses from outside, which are not trusted."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from urllib.parse import quote, urlsplit
+
+from memeval.records.base import digest_bytes
+
+_SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._@-]*")
+
+
+def segment(name: str) -> str:
+    """Return ``name`` as one segment of a path: itself where it is harmless, else digits of its digest."""
+    if len(name) <= 96 and _SAFE.fullmatch(name):
+        return name
+    return "x" + digest_bytes(name.encode("utf-8", "replace"))[7:31]
+
+
+def system_url(slug: str) -> str:
+    """Return the page of a system."""
+    return f"systems/{segment(slug)}/"
+
+
+def run_url(run_id: str) -> str:
+    """Return the page of a run."""
+    return f"runs/{segment(run_id)}/"
+
+
+def items_url(run_id: str, item_id: str | None = None) -> str:
+    """Return the drill-down of a run, at an item where one is named."""
+    address = f"items/?run={quote(segment(run_id), safe='')}"
+    return address if item_id is None else f"{address}#q={quote(item_id, safe='')}"
+
+
+def benchmark_url(benchmark: str) -> str:
+    """Return the page of a benchmark."""
+    return f"benchmarks/{segment(benchmark)}/"
+
+
+def track_url(track_id: str) -> str:
+    """Return where a track is explained."""
+    return f"tracks/#{segment(track_id)}"
+
+
+def relative(page: str, target: str) -> str:
+    """Return ``target`` as seen from ``page``; both relative to the site's root.
+
+    Args:
+        page: a page's address: empty, or ending in a slash.
+        target: an address, perhaps with a query and a fragment.
+    """
+    path, mark, rest = _split(target)
+    here = posixpath.relpath("/" + path, "/" + page) if path or page else "."
+    if path.endswith("/") or not path:
+        here = "./" if here == "." else here + "/"
+    return quote(here, safe="/@.") + mark + rest
+
+
+def _split(address: str) -> tuple[str, str, str]:
+    for place, character in enumerate(address):
+        if character in "?#":
+            return address[:place], character, address[place + 1 :]
+    return address, "", ""
+
+
+def outside(address: str | None) -> str | None:
+    """Return an address from outside if it may be linked (``http`` and ``https`` with a host), else ``None``."""
+    if not address or any(ord(character) <= 32 for character in address):
+        return None
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    return address if parts.scheme in ("http", "https") and parts.netloc else None

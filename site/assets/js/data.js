@@ -1,0 +1,27 @@
+// The only module that fetches. Everything comes from the site's own files, each once.
+
+const root = new URL(document.querySelector('meta[name="memeval-root"]').content, location.href);
+const held = new Map();
+
+/** The address of a file of the site. */
+export function at(path) {
+  return new URL(path, root).href;
+}
+
+/** A file of the site as JSON; fails with a sentence. */
+export function load(path) {
+  if (!held.has(path)) held.set(path, get(path));
+  return held.get(path);
+}
+
+async function get(path) {
+  let reply;
+  try {
+    reply = await fetch(at(path));
+  } catch {
+    held.delete(path);
+    throw new Error(`${path} cannot be loaded. Opened from a disk, a page may not load its data: serve the folder.`);
+  }
+  if (!reply.ok) throw new Error(`${path} is not here (${reply.status}).`);
+  return reply.json();
+}

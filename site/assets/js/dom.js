@@ -1,0 +1,40 @@
+// Making elements. Text goes in as text: whatever an answer or a name holds, it cannot become markup.
+
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+/** Makes control characters visible, as the pages do. */
+export function visible(text) {
+  return String(text).replace(CONTROL, (c) => (c === "\u007f" ? "\u2421" : String.fromCodePoint(0x2400 + c.codePointAt(0))));
+}
+
+/** Makes an element: `make("p", {class: "x", onclick: f}, "text", child)`. */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : String(value));
+  }
+  put(element, ...children);
+  return element;
+}
+
+/** Appends elements and texts; skips what is absent. */
+export function put(element, ...children) {
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(visible(child)));
+  }
+  return element;
+}
+
+/** A badge as the templates write it. */
+export function badge(kind, text) {
+  return make("span", { class: `mv-badge mv-badge-${kind}` }, text);
+}
+
+/** A labelled choice. */
+export function choice(label, values, value, change) {
+  const options = values.map(([name, title]) => make("option", { value: name, selected: name === value }, title));
+  return make("label", {}, label, make("select", { onchange: (event) => change(event.target.value) }, options));
+}

@@ -1,0 +1,145 @@
+// One item, whole: what was asked, what was answered, what would have been right, and what the system had to go on.
+import { badge, make } from "./dom.js";
+
+/** The parts of an item's page. `scenario` is null where the benchmark's data is not here. */
+export function detail(index, line, answered, scenario) {
+  const key = scenario?.keys[line.id] ?? null;
+  const turns = turnsOf(scenario);
+  return [
+    make("h2", {}, line.id),
+    make("p", { class: "mv-facts-line" },
+      verdict(line),
+      make("span", {}, index.categories[line.category] ?? line.category),
+      Object.entries(line.slices).map(([name, value]) => make("span", {}, `${name}: ${value}`)),
+      line.flags.map((flag) => badge("warning", flag)),
+      Object.entries(answered.alternates).map(([name, right]) => make("span", {}, `under “${name}”: ${right ? "right" : "wrong"}`)),
+      answered.value === null ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
+      Object.entries(answered.metrics).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
+    answered.reason ? make("p", {}, answered.reason) : null,
+    answered.judge_reply ? [make("h3", {}, "The judge’s reply"), said(answered.judge_reply)] : null,
+    answered.responses.map((response, number) => answer(response, number, answered, scenario, turns)),
+    key ? [make("h3", {}, "What would have been right"), keyed(key)] : null,
+    scenario ? history(scenario, key) : null,
+    make("p", { class: "mv-note" }, `Graded by ${answered.grader}. Items of cluster ${answered.cluster} are not independent of one another.`),
+  ].flat(2).filter(Boolean);
+}
+
+function verdict(line) {
+  if (line.verdict === true) return badge("good", "right");
+  if (line.verdict === false) return badge("bad", line.state === "empty" ? "wrong: no answer" : "wrong");
+  return badge("warning", `no verdict: ${line.state}`);
+}
+
+/** Text as it was said; where it may not be shown, its digest and length. */
+function said(text, kind = "") {
+  if (text !== null && typeof text === "object") {
+    return make("p", { class: "mv-note" }, `not shown: ${text.bytes} bytes, `, make("code", {}, text.digest));
+  }
+  return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(blank)" : text);
+}
+
+function turnsOf(scenario) {
+  const found = new Map();
+  for (const step of scenario?.steps ?? []) {
+    for (const turn of step.turns ?? []) found.set(turn.turn_id, { ...turn, date: step.date });
+  }
+  return found;
+}
+
+function answer(response, number, answered, scenario, turns) {
+  const asked = scenario?.steps.find((step) => step.question_id === response.question_id);
+  const many = answered.responses.length > 1;
+  const again = response.attempt > 1 ? `, attempt ${response.attempt}` : "";
+  const times = [["asked in", response.ask_seconds], ["read in", response.read_seconds], ["took in before", response.take_in_seconds], ["settled in", response.settle_seconds]];
+  return [
+    make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
+    asked ? said(asked.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
+    asked?.timestamp ? make("p", { class: "mv-note" }, `asked as of ${asked.timestamp}`) : null,
+    make("h3", {}, "Answer"),
+    response.outcome === "ok" || response.outcome === "empty" ? said(response.answer) : [
+      make("p", {}, badge("warning", response.outcome)),
+      response.error ? said(response.error) : null,
+    ],
+    make("p", { class: "mv-facts-line" },
+      response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} tokens of context`),
+      response.reported_tokens === null ? null : make("span", {}, `${response.reported_tokens} tokens by its own account`),
+      times.filter(([, seconds]) => seconds !== null).map(([name, seconds]) => make("span", {}, `${name} ${duration(seconds)}`))),
+    retrieved(response, turns),
+    context(response, answered.contexts, turns),
+  ];
+}
+
+function duration(seconds) {
+  return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
+}
+
+function retrieved(response, turns) {
+  if (!response.items) return null;
+  const rows = response.items.map((item) => make("li", {},
+    item.score === null ? null : make("span", { class: "mv-note" }, `${item.score.toPrecision(3)} `),
+    item.source_ids.length ? make("code", {}, item.source_ids.join(" ")) : null,
+    item.turn_id ? turn(item.turn_id, turns) : said(item.text)));
+  return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows));
+}
+
+function context(response, contexts, turns) {
+  const parts = response.context_digest ? contexts[response.context_digest] : null;
+  if (!parts) return null;
+  return fold(`Context: ${parts.length} parts`, parts.map((part) => (part.turn_id ? turn(part.turn_id, turns) : said(part.text))));
+}
+
+function turn(id, turns) {
+  const found = turns.get(id);
+  if (!found) return make("p", { class: "mv-turn" }, make("code", {}, id));
+  if (typeof found.content === "object") return make("div", { class: "mv-turn" }, make("code", {}, id), said(found.content));
+  return make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${found.date ?? ""} ${found.role} (${id}): `), found.content);
+}
+
+function history(scenario, key) {
+  const evidence = new Set((key?.evidence ?? []).map((id) => id.split(":")[0]));
+  const mine = new Set(key?.question_ids ?? []);
+  const steps = scenario.steps.map((step) => {
+    if (step.step === "ask") {
+      if (!mine.has(step.question_id)) return null;
+      return make("p", { class: "mv-note" }, "Here the question was asked.");
+    }
+    const shown = evidence.has(step.session_id);
+    const body = step.turns.map((one) => (typeof one.content === "object"
+      ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), said(one.content))
+      : make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${one.role}: `), one.content)));
+    const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turns`;
+    return fold(title, body, shown ? "mv-evidence" : "", shown ? badge("good", "evidence") : null);
+  });
+  return [make("h3", {}, `History: ${scenario.steps.filter((step) => step.step === "take_in").length} sessions`), ...steps];
+}
+
+/** A part that opens at a click, and is filled only then. */
+function fold(title, body, kind = "", mark = null) {
+  const box = make("details", { class: kind || null }, make("summary", {}, title, " ", mark));
+  const inside = Array.isArray(body) ? body.flat().filter(Boolean) : [body];
+  box.addEventListener("toggle", () => box.append(...inside), { once: true });
+  return box;
+}
+
+/** A key's fields by name; facts with the phrases they are known by. */
+function keyed(key) {
+  if (key.key.digest) return said(key.key);
+  const rows = Object.entries(key.key).filter(([name]) => name !== "kind").flatMap(([name, value]) => [
+    make("span", {}, name.replaceAll("_", " ")), make("div", {}, valued(value)),
+  ]);
+  if (key.evidence) rows.push(make("span", {}, "evidence"), make("div", {}, key.evidence.join(", ")));
+  return make("div", { class: "mv-key" }, rows);
+}
+
+function valued(value) {
+  if (value === null) return "none";
+  if (Array.isArray(value)) {
+    if (!value.length) return "none";
+    return value.map((one) => make("div", {}, valued(one)));
+  }
+  if (typeof value !== "object") return String(value);
+  if ("text" in value && "phrases" in value) {
+    return [make("span", {}, value.text), " ", make("span", { class: "mv-note" }, value.phrases.join(" · "))];
+  }
+  return Object.entries(value).map(([name, one]) => make("div", {}, make("span", { class: "mv-note" }, `${name}: `), valued(one)));
+}

@@ -1,0 +1,157 @@
+// The drill-down: a list of a run's items with filters, and the one that is open.
+import { load } from "./data.js";
+import { choice, make } from "./dom.js";
+import { detail } from "./item.js";
+import { fragment, item, query, write } from "./state.js";
+
+const NAME = /^[0-9A-Za-z][0-9A-Za-z._@-]*$/;
+const MARKS = { right: ["✓", "mv-right"], wrong: ["✗", "mv-wrong"], failed: ["!", "mv-failed"] };
+
+/** Shows the run that the address names. */
+export async function items(place) {
+  const run = query().get("run");
+  if (!run) return;
+  place.replaceChildren(make("p", { role: "status" }, "Loading…"));
+  try {
+    if (!NAME.test(run)) throw new Error("there is no such run.");
+    const index = await load(`data/runs/${run}/index.json`);
+    const shared = index.benchmark_data ? await load(`${index.benchmark_data}/index.json`) : null;
+    new Browser(place, run, index, shared);
+  } catch (error) {
+    place.replaceChildren(make("p", { role: "alert" }, `The items of this run cannot be shown: ${error.message}`));
+  }
+}
+
+/** How an item came out: right, wrong, or failed where there is no verdict. */
+export function result(line) {
+  if (line.verdict === null) return "failed";
+  return line.verdict ? "right" : "wrong";
+}
+
+class Browser {
+  constructor(place, run, index, shared) {
+    Object.assign(this, { place, run, index, shared });
+    const params = query();
+    this.wanted = Object.fromEntries(["category", "verdict", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
+    this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
+    this.status = make("output", { "aria-live": "polite" });
+    this.open = make("div", { class: "mv-item" });
+    this.draw();
+    this.apply();
+    addEventListener("hashchange", () => this.show(item()));
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.show(item() ?? this.shown[0]?.id ?? null, false);
+  }
+
+  draw() {
+    const { index, wanted } = this;
+    document.querySelector(".mv-items-title").replaceChildren(
+      make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark),
+    );
+    const flags = [...new Set(index.items.flatMap((line) => line.flags))].sort();
+    const set = (name) => (value) => {
+      wanted[name] = value;
+      this.apply();
+      write(wanted);
+    };
+    const field = make("input", { type: "search", value: wanted.text, oninput: (event) => set("text")(event.target.value) });
+    const filters = make("div", { class: "mv-filters" },
+      choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
+      choice("Verdict", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["failed", "no verdict"]], wanted.verdict, set("verdict")),
+      choice("Flag", [["", "any or none"], ...flags.map((flag) => [flag, flag])], wanted.flag, set("flag")),
+      make("label", {}, "Text", field),
+      this.status,
+    );
+    const back = new URL(index.run_url, new URL(this.place.dataset.root, location.href));
+    this.place.replaceChildren(
+      make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Run ${index.run_id}`)),
+      index.words ? null : make("p", { class: "mv-note" }, "This benchmark’s text stays with its owners: here are ids, digests and scores."),
+      index.benchmark_data ? null : make("p", { class: "mv-note" }, `Scenarios and keys are not here: ${index.benchmark_missing}`),
+      make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
+    );
+  }
+
+  /** Fills the list with the items that pass the filters. */
+  apply() {
+    const { category, verdict, flag } = this.wanted;
+    const text = this.wanted.text.trim().toLowerCase();
+    const asked = this.shared?.questions ?? {};
+    this.shown = this.index.items.filter((line) =>
+      (!category || line.category === category)
+      && (!verdict || result(line) === verdict)
+      && (!flag || line.flags.includes(flag))
+      && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
+    this.list.replaceChildren(...this.shown.map((line) => {
+      const [sign, kind] = MARKS[result(line)];
+      return make("li", {}, make("a", { href: fragment(line.id), "data-item": line.id },
+        make("span", { class: kind, role: "img", "aria-label": result(line) }, sign),
+        make("span", { class: "mv-id" }, line.id),
+        make("span", { class: "mv-note" }, asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
+    }));
+    this.status.textContent = `${this.shown.length} of ${this.index.items.length} items`;
+    this.mark();
+  }
+
+  mark() {
+    for (const link of this.list.querySelectorAll("a")) {
+      const current = link.dataset.item === this.current;
+      if (current) {
+        link.setAttribute("aria-current", "true");
+        // Only the list scrolls, not the page under the reader's eyes.
+        const top = link.offsetTop - this.list.offsetTop;
+        if (top < this.list.scrollTop || top > this.list.scrollTop + this.list.clientHeight - 40) this.list.scrollTop = top - 40;
+      } else link.removeAttribute("aria-current");
+    }
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest?.("input, select, textarea")) return;
+    if (event.key === "j" || event.key === "ArrowRight") this.move(1);
+    else if (event.key === "k" || event.key === "ArrowLeft") this.move(-1);
+  }
+
+  /** Opens the item that stands `step` places further in the list. */
+  move(step) {
+    const here = this.shown.findIndex((line) => line.id === this.current);
+    const next = this.shown[here + step];
+    if (next && (here >= 0 || step > 0)) this.show(next.id);
+  }
+
+  async show(id, remember = true) {
+    if (id === null || id === this.current) return;
+    this.current = id;
+    const number = this.index.items.findIndex((line) => line.id === id);
+    if (remember) write({}, fragment(id));
+    this.mark();
+    if (number < 0) {
+      this.open.replaceChildren(make("p", { role: "alert" }, "This run has no item of that name."));
+      return;
+    }
+    try {
+      const { answered, scenario } = await this.load(number, id);
+      if (this.current !== id) return;
+      const head = make("div", { class: "mv-move" },
+        make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(-1) }, "← Previous"),
+        make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(1) }, "Next →"),
+        make("span", {}, `${number + 1} of ${this.index.items.length}; keys j and k move too`));
+      this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, scenario));
+    } catch (error) {
+      this.open.replaceChildren(make("p", { role: "alert" }, `This item cannot be shown: ${error.message}`));
+    }
+  }
+
+  /** Loads the shards an item stands in. */
+  async load(number, id) {
+    const shard = Math.floor(number / this.index.shard_items);
+    const where = this.shared?.shards[id];
+    const [mine, theirs] = await Promise.all([
+      load(`data/runs/${this.run}/${shard}.json`),
+      where === undefined ? null : load(`${this.index.benchmark_data}/${where}.json`),
+    ]);
+    const entry = mine.items.find((one) => one.id === id);
+    return {
+      answered: { ...entry, contexts: mine.contexts },
+      scenario: theirs?.scenarios.find((one) => Object.hasOwn(one.keys, id)) ?? null,
+    };
+  }
+}

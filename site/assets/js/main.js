@@ -1,0 +1,10 @@
+// Wakes up what a page holds. Everything but the drill-down reads without any of this.
+import { boards } from "./boards.js";
+import { figures } from "./figures.js";
+import { items } from "./items.js";
+
+const page = document;
+boards(page);
+figures(page);
+const place = page.querySelector("[data-items]");
+if (place) items(place);

@@ -1,0 +1,36 @@
+// The only module that writes the page's address. State is the query and the fragment, replaced in place, so that a
+// copied address shows what its sender saw and the back button leaves the page.
+
+/** The query as it stands. */
+export function query() {
+  return new URLSearchParams(location.search);
+}
+
+/** The item named in the fragment, or null. */
+export function item() {
+  const match = /^#q=(.+)$/.exec(location.hash);
+  if (!match) return null;
+  try {
+    return decodeURIComponent(match[1]);
+  } catch {
+    return null;
+  }
+}
+
+/** The fragment that names an item. */
+export function fragment(id) {
+  return `#q=${encodeURIComponent(id)}`;
+}
+
+/** Sets parts of the query; an empty value or list takes the part out. */
+export function write(parts, hash = location.hash) {
+  const params = query();
+  for (const [name, value] of Object.entries(parts)) {
+    params.delete(name);
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== "" && one !== null && one !== undefined) params.append(name, one);
+    }
+  }
+  const text = params.toString();
+  history.replaceState(history.state, "", location.pathname + (text ? `?${text}` : "") + hash);
+}
