@@ -207,6 +207,8 @@ class _Download:
             return BadInput(
                 f"the file is not there ({status}).", where=self.source.url, remedy="Name a copy with --data."
             )
+        if 300 <= status < 400:
+            return BadInput(f"redirects to where memeval does not follow ({status}).", where=self.source.url)
         return BadInput(f"the server refused ({status}).", where=self.source.url, remedy="Try again later.")
 
     def _unreachable(self, reason: object) -> BadInput:
@@ -225,7 +227,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         scheme = urlsplit(newurl).scheme
         if scheme not in ("http", "https") or (req.type == "https" and scheme == "http"):
-            raise BadInput(f"redirects to {newurl}, which is not followed.", where=req.full_url)
+            raise BadInput(f"redirects to {newurl}, where memeval does not follow.", where=req.full_url)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -130,6 +130,12 @@ DEFECTS = (
         handling="Asked as published; the slices asked: explicit and asked: relative are shown apart.",
     ),
     Defect(
+        problem="In seven belief-update scenarios about infrastructure the reason given for the current tool names a"
+        " tool that it replaced.",
+        handling="The offline rules read phrases, so an answer that quotes the reason states both and is wrong. A model"
+        " judge may see the difference.",
+    ),
+    Defect(
         problem="Scenarios of one person share facts and histories: 500 items are far fewer independent ones.",
         handling="Intervals and rank ranges treat all scenarios of a person as one cluster.",
     ),

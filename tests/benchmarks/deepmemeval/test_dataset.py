@@ -1,0 +1,198 @@
+"""Scenarios and keys, of made-up rows and of the released file."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
+from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
+from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, RawScenario, Released
+from memeval.judging.text import states
+from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.records.scenario import Scenario
+from pydantic import TypeAdapter
+
+from tests.benchmarks.deepmemeval.rows import Row, rows
+
+
+def made(of: list[Row] | None = None) -> DeepMemEvalDataset:
+    parsed = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(of or rows()))
+    return DeepMemEvalDataset(Released("sha256:" + "0" * 64, parsed))
+
+
+def test_sessions_are_numbered_as_listed_and_keep_their_dates() -> None:
+    first = next(made().scenarios())
+    assert [session.session_id for session in first.sessions()] == ["s001", "s002"]
+    assert [turn.turn_id for turn in first.sessions()[1].turns] == ["s002:t01", "s002:t02"]
+    assert [session.date for session in first.sessions()] == ["2025-01-01", "2025-01-02"]
+    assert [step.source_id for step in first.steps if step.step == "take_in"] == ["x1", "x2"]
+    assert [step.step for step in first.steps] == ["take_in", "take_in", "ask"]
+
+
+def test_only_temporal_questions_are_asked_as_of_a_time() -> None:
+    times = {s.scenario_id.split("-")[0]: s.questions()[0].timestamp for s in made().scenarios()}
+    assert times.pop("temporal") == "2025-01-01"
+    assert set(times.values()) == {None}
+
+
+def test_a_delta_scenario_asks_its_twenty_questions_of_an_agent_that_keeps_context() -> None:
+    delta = list(made().scenarios())[4]
+    assert delta.agent_keeps_context
+    assert [ask.question for ask in delta.questions()] == [f"What about {n}?" for n in range(20)]
+    assert delta.questions()[19].question_id == "delta-p001-var0:q20"
+    assert not any(s.agent_keeps_context for s in made().scenarios() if s is not delta and s.scenario_id[0] != "d")
+
+
+def test_keys_say_what_is_right() -> None:
+    old = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
+    between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
+    new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
+    tests = Fact(text="Uses Bats for shell tests", phrases=("Bats",))
+    belief, cascade, noise, temporal, delta, uncertain = made().keys()
+    assert belief.key == BeliefKey(current=new, stale=(old,))
+    assert cascade.key == CascadeKey(
+        root_change="Uses Nginx for serving → Uses Caddy for serving", dependent=tests, reference="Uncertain."
+    )
+    assert noise.key == NoiseKey(reference=tests)
+    assert temporal.key == TemporalKey(reference=old, others=(between, new))
+    assert delta.key == DeltaKey(facts_by_turn=((old, tests),) * 20)
+    assert isinstance(uncertain.key, UncertaintyKey)
+    assert (uncertain.key.dependent, uncertain.key.stance) == (tests, Stance.DOUBT)
+
+
+def test_late_facts_count_from_the_turn_they_are_told() -> None:
+    changed = rows()
+    changed[4]["metadata"]["new_facts_after_turn_5"] = [{"turn": 7, "fact": "Uses Caddy for serving"}]
+    key = list(made(changed).keys())[4].key
+    assert isinstance(key, DeltaKey)
+    assert [len(facts) for facts in key.facts_by_turn] == [2] * 7 + [3] * 13
+
+
+def test_evidence_clusters_and_slices() -> None:
+    keys = list(made().keys())
+    assert [key.evidence for key in keys] == [("s002",), None, ("s002",), None, None, None]
+    assert [key.cluster for key in keys] == ["p000"] * 3 + ["p001"] * 3
+    assert [key.slices for key in keys] == [
+        {"difficulty": "easy", "errata": "none"},
+        {},
+        {"noise": "light"},
+        {"asked": "explicit", "errata": "none"},
+        {"clone": "yes"},
+        {},
+    ]
+
+
+# From here on, the released file.
+
+
+def keys_of(dataset: Dataset) -> list[ItemKey]:
+    return list(dataset.keys())
+
+
+def facts_of(key: ItemKey) -> tuple[Fact, ...]:
+    match key.key:
+        case BeliefKey(current=current, stale=stale):
+            return (current, *stale)
+        case NoiseKey(reference=reference):
+            return (reference,)
+        case TemporalKey(reference=reference, others=others):
+            return (reference, *others)
+        case DeltaKey(facts_by_turn=facts_by_turn):
+            return facts_by_turn[0]
+        case CascadeKey(dependent=dependent) | UncertaintyKey(dependent=dependent):
+            return (dependent,)
+
+
+def history(scenario: Scenario) -> str:
+    return "\n".join(turn.content for session in scenario.sessions() for turn in session.turns)
+
+
+def test_the_released_counts(dataset: Dataset) -> None:
+    scenarios, keys = list(dataset.scenarios()), list(dataset.keys())
+    assert dataset.digest == FULL.digest
+    assert len(scenarios) == len({s.scenario_id for s in scenarios}) == len(keys) == 500
+    assert sum(len(s.questions()) for s in scenarios) == len({q for k in keys for q in k.question_ids}) == 2020
+    assert sum(len(s.sessions()) for s in scenarios) == 4817
+    assert [(c.name, c.items, c.weight) for c in DeepMemEvalBenchmark().plan(keys)] == [
+        ("belief-update", 100, 0.25),
+        ("cascade-propagation", 80, 0.15),
+        ("noise-resistance", 80, 0.20),
+        ("temporal-belief", 80, 0.15),
+        ("delta-efficiency", 80, 0.10),
+        ("uncertainty-abstention", 80, 0.15),
+    ]
+    assert [k.question_ids for k in keys] == [tuple(q.question_id for q in s.questions()) for s in scenarios]
+
+
+def test_the_released_slices(dataset: Dataset) -> None:
+    counts = Counter((key.category, *pair) for key in keys_of(dataset) for pair in key.slices.items())
+    assert counts == {
+        ("belief-update", "difficulty", "easy"): 89,
+        ("belief-update", "difficulty", "medium"): 11,
+        ("belief-update", "errata", "none"): 99,
+        ("belief-update", "errata", "ambiguous"): 1,
+        ("noise-resistance", "noise", "light"): 42,
+        ("noise-resistance", "noise", "heavy"): 38,
+        ("temporal-belief", "asked", "explicit"): 48,
+        ("temporal-belief", "asked", "relative"): 32,
+        ("temporal-belief", "errata", "none"): 74,
+        ("temporal-belief", "errata", "ambiguous"): 4,
+        ("temporal-belief", "errata", "wrong-answer"): 2,
+        ("delta-efficiency", "clone", "no"): 50,
+        ("delta-efficiency", "clone", "yes"): 30,
+    }
+
+
+def test_the_released_clusters_are_persons(dataset: Dataset) -> None:
+    persons = {key.cluster for key in keys_of(dataset)}
+    assert len(persons) == 50 and all(re.fullmatch(r"p\d{3}", person) for person in persons)
+
+
+def test_every_fact_stands_in_the_history_and_tells_right_from_wrong(dataset: Dataset) -> None:
+    for scenario, key in zip(dataset.scenarios(), dataset.keys(), strict=True):
+        facts = facts_of(key)
+        for fact in facts:
+            assert fact.text in history(scenario), key.item_id
+            assert states(history(scenario), fact.phrases), key.item_id
+        phrases = [phrase.casefold() for fact in facts for phrase in fact.phrases]
+        assert len(set(phrases)) == len(phrases), key.item_id
+
+
+def test_evidence_holds_the_answer(dataset: Dataset) -> None:
+    for scenario, key in zip(dataset.scenarios(), dataset.keys(), strict=True):
+        if key.evidence is not None:
+            (ordinal,) = key.evidence
+            assert facts_of(key)[0].text in history(scenario.only(frozenset({ordinal}))), key.item_id
+    assert sum(key.evidence is not None for key in keys_of(dataset)) == 180
+
+
+def test_the_middle_of_a_chain_of_three_is_another_time(dataset: Dataset) -> None:
+    others = Counter(len(key.key.others) for key in keys_of(dataset) if isinstance(key.key, TemporalKey))
+    assert others == {1: 73, 2: 7}
+
+
+def test_the_errata_name_released_scenarios(dataset: Dataset) -> None:
+    assert sum(key.slices.get("errata", "none") != "none" for key in keys_of(dataset)) == 7
+
+
+def test_the_released_sample_opens_as_another_digest(data: Path) -> None:
+    sample = DeepMemEvalBenchmark().open(data / "deepmemeval" / "deepmemeval_sample.json")
+    keys = list(sample.keys())
+    assert sample.digest == SAMPLE_DIGEST
+    assert [category.items for category in DeepMemEvalBenchmark().plan(keys)] == [2, 1, 2, 2, 2, 1]
+
+
+def test_reading_twice_gives_equal_bytes(dataset: Dataset, data: Path) -> None:
+    again = DeepMemEvalBenchmark().open(data / "deepmemeval" / "deepmemeval_500.json")
+    assert [s.to_json() for s in again.scenarios()] == [s.to_json() for s in dataset.scenarios()]
+    assert [k.to_json() for k in keys_of(again)] == [k.to_json() for k in keys_of(dataset)]
+
+
+@pytest.mark.parametrize("category", DeepMemEvalBenchmark.categories, ids=lambda category: str(category.name))
+def test_weights_and_graders_are_data(category: object) -> None:
+    assert category in DeepMemEvalBenchmark.categories
+    assert sum(c.weight for c in DeepMemEvalBenchmark.categories) == pytest.approx(1.0)
+    assert sum(c.items for c in DeepMemEvalBenchmark.categories) == 500

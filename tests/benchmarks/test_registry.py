@@ -1,0 +1,35 @@
+"""Finding benchmarks by name."""
+
+import subprocess
+import sys
+
+import pytest
+from memeval.benchmarks import all_benchmarks, find
+from memeval.records.errors import BadInput
+
+
+def test_a_benchmark_is_found_by_name_and_by_id() -> None:
+    for benchmark in all_benchmarks():
+        assert find(benchmark.info.name).info == find(benchmark.info.id).info == benchmark.info
+    assert {benchmark.info.id for benchmark in all_benchmarks()} >= {"beliefs@1", "deepmemeval@1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("deepmemevil", "there is no benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
+        ("Beliefs", "there is no benchmark 'Beliefs'. Did you mean 'beliefs'?"),
+        ("beliefs@9", "there is no version '9' of beliefs. This memeval has beliefs@1."),
+        ("xyzzy", "there is no benchmark 'xyzzy'. There are: beliefs, deepmemeval."),
+    ],
+)
+def test_an_unknown_name_is_refused_with_a_hint(name: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        find(name)
+    assert str(caught.value) == sentence
+
+
+def test_no_benchmark_is_imported_before_it_is_asked_for() -> None:
+    code = "import sys, memeval.benchmarks; print([m for m in sys.modules if m.startswith('memeval.benchmarks.')])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
