@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -75,6 +75,12 @@ class Stored(Record):
     """Version of the schema this record was written with."""
 
     @classmethod
+    def __pydantic_init_subclass__(cls, **_options: Any) -> None:
+        """Refuse a record that would be written under another version than it is read under."""
+        if cls.model_fields["schema_version"].default != cls.SCHEMA:
+            raise TypeError(f"{cls.__name__} has SCHEMA {cls.SCHEMA}: give it 'schema_version: int = {cls.SCHEMA}' too")
+
+    @classmethod
     def parse(cls, text: str | bytes, where: object) -> Self:
         """Read one record from JSON text, upgrading what an older memeval wrote.
 
@@ -87,7 +93,7 @@ class Stored(Record):
             BadInput: the text is not such a record.
         """
         try:
-            data = json.loads(text)
+            data = json.loads(text if isinstance(text, str) else text.decode(), object_pairs_hook=_once_each)
         except (ValueError, RecursionError) as error:
             raise BadInput(
                 f"not valid JSON ({error}).", where=where, remedy="Restore the file, or record a new run."
@@ -114,7 +120,10 @@ class Stored(Record):
             upgrade = cls.UPGRADES.get(step)
             if upgrade is None:
                 raise BadInput(f"{cls.__name__} has unknown schema version {version}.", where=where)
-            data = upgrade(data) | {"schema_version": step + 1}
+            try:
+                data = upgrade(data) | {"schema_version": step + 1}
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                raise BadInput(f"no {cls.__name__} of schema version {step} ({error!r}).", where=where) from None
         return validated(cls, data, where)
 
 
@@ -133,6 +142,17 @@ def validated(model: type[R], data: Any, where: object) -> R:
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
         raise BadInput(misfit(model, error), where=where) from None
+    except RecursionError:
+        raise BadInput("nested too deep to be a record.", where=where) from None
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs; one that says a thing twice says nothing."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _value in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    return made
 
 
 def misfit(model: type[BaseModel], error: ValidationError) -> str:
@@ -145,21 +165,28 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
         return f"unknown key '{path}'." + (f" Did you mean '{near[0]}'?" if near else "")
     if first["type"] == "missing":
         return f"'{path}' is missing."
+    if first["type"] == "json_invalid":
+        return f"not valid JSON ({first['msg'].removeprefix('Invalid JSON: ')})."
     return f"'{path}': {first['msg']}."
 
 
 def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """Return the field names of the record at ``path`` inside ``model`` (of ``model`` itself where it is unclear)."""
-    here: type[BaseModel] = model
-    for part in path:
-        field = here.model_fields.get(str(part))
-        if field is None:
-            continue
-        nested = [
-            kind
-            for kind in (field.annotation, *getattr(field.annotation, "__args__", ()))
-            if isinstance(kind, type) and issubclass(kind, BaseModel)
-        ]
-        if nested:
-            here = nested[0]
-    return list(here.model_fields)
+    """Return the field names of the record at ``path`` inside ``model``, of all kinds of record that may stand there.
+
+    A path goes through fields, keys and places of containers, and tags that tell the kinds of a union apart.
+    """
+    here = [model]
+    for part in map(str, path):
+        fields = [kind.model_fields[part] for kind in here if part in kind.model_fields]
+        if fields:
+            here = [nested for field in fields for nested in _models_in(field.annotation)] or here
+        else:
+            here = [kind for kind in here if any(f.default == part for f in kind.model_fields.values())] or here
+    return [name for kind in here for name in kind.model_fields]
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the records that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memeval.records.base import Digest, Record, Stored
+from pydantic import JsonValue, field_validator
+
+from memeval.records.base import Digest, Record, Stored, canonical_json
 
 
 class GradeState(StrEnum):
@@ -81,7 +83,7 @@ class Judgment(Stored):
     """Digest of the canonical JSON of the request."""
     item_id: str
     """The item it was first asked for."""
-    request: dict[str, object]
+    request: dict[str, JsonValue]
     """The request as sent, without headers or keys."""
     reply: str
     """The raw reply."""
@@ -95,6 +97,13 @@ class Judgment(Stored):
     """Dollars, by the dated price list; ``None`` where the model has no known price."""
     seconds: float | None = None
     """From sending to the last byte."""
+
+    @field_validator("request")
+    @classmethod
+    def _has_canonical_json(cls, request: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Refuse NaN, infinities and lone surrogates, which no stored row can hold."""
+        canonical_json(request).encode()
+        return request
 
 
 class FlagCount(Record):

@@ -1,0 +1,26 @@
+"""All models of files that memeval reads or writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memeval.cli.project import schemas
+from memeval.records.base import Record, Stored
+
+
+def all_records() -> list[type[Record]]:
+    """Return every record of memeval's own, by name."""
+    schemas()  # loads every module that defines one
+    return sorted(set(_below(Record)), key=lambda model: model.__name__)
+
+
+def all_stored() -> list[type[Stored]]:
+    """Return every record that is a file, or a row of one."""
+    return [model for model in all_records() if issubclass(model, Stored)]
+
+
+def _below(model: type[Record]) -> Iterator[type[Record]]:
+    for below in model.__subclasses__():
+        if below.__module__.startswith("memeval.") and below is not Stored:
+            yield below
+        yield from _below(below)

@@ -1,0 +1,57 @@
+"""The exported JSON Schemas say of every file what memeval says of it, in words and in rules."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from memeval.cli.project import schemas
+from memeval.records.base import Record
+
+from tests.records.models import all_records, all_stored
+from tests.records.strategies import records
+
+FILES = schemas()
+MODELS = {model.__name__: model for model in all_records()}
+
+
+def test_every_stored_record_has_a_schema() -> None:
+    assert {model.__name__ for model in all_stored()} <= {schema["title"] for schema in FILES.values()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_schema_is_a_valid_one_of_the_draft_it_names(name: str) -> None:
+    assert FILES[name]["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
+    Draft202012Validator.check_schema(FILES[name])
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_schema_takes_every_record_and_no_unknown_key(name: str, data: st.DataObject) -> None:
+    record = data.draw(records(MODELS[FILES[name]["title"]])).data()
+    validator = Draft202012Validator(FILES[name])
+    validator.validate(record)
+    assert not validator.is_valid(record | {"unheard_of": 1})
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_schema_asks_for_every_key_that_memeval_asks_for(name: str) -> None:
+    fields = MODELS[FILES[name]["title"]].model_fields
+    assert set(FILES[name]["required"]) >= {field for field, info in fields.items() if info.is_required()}
+
+
+@pytest.mark.parametrize("model", all_records(), ids=lambda model: model.__name__)
+def test_every_record_and_every_field_states_its_meaning(model: type[Record]) -> None:
+    assert model.__doc__ and model.__doc__.strip()
+    assert [name for name, field in model.model_fields.items() if not (field.description or "").strip()] == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_words_reach_the_schema(name: str) -> None:
+    own = {title: part for title, part in FILES[name].get("$defs", {}).items() if title != "JsonValue"}
+    for title, part in (own | {FILES[name]["title"]: FILES[name]}).items():
+        assert part["description"], title
+        for field, rules in part.get("properties", {}).items():
+            assert rules.get("description") or rules.get("$ref"), f"{title}.{field}"
