@@ -156,8 +156,11 @@ def test_several_classes_are_warned_of_unless_one_is_named(tmp_path: Path) -> No
     source = adapter("return 'x'") + "\nclass Another(System):\n    pass\n"
     file = write(tmp_path, source)
     unnamed, named = find_system(str(file)), find_system(f"{file}:System")
-    hello = greet(unnamed, FAST, print)
+    process, hello = greet(unnamed, FAST, print)
+    process.close()
     warning = candidates_warning(hello, unnamed.launch)
     assert warning is not None
     assert "several adapter classes (Another, System); Another is run." in warning
-    assert candidates_warning(greet(named, FAST, print), named.launch) is None
+    process, hello = greet(named, FAST, print)
+    process.close()
+    assert candidates_warning(hello, named.launch) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memeval.records.errors import BadInput
@@ -11,12 +12,25 @@ if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
 
 
-def all_benchmarks() -> tuple[Benchmark, ...]:
-    """Return every benchmark, the built-in one first. They are imported here and not before."""
+def _beliefs() -> Benchmark:
     from memeval.benchmarks.beliefs import BeliefsBenchmark
+
+    return BeliefsBenchmark()
+
+
+def _deepmemeval() -> Benchmark:
     from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 
-    return (BeliefsBenchmark(), DeepMemEvalBenchmark())
+    return DeepMemEvalBenchmark()
+
+
+BENCHMARKS: dict[str, Callable[[], Benchmark]] = {"beliefs@1": _beliefs, "deepmemeval@1": _deepmemeval}
+"""Every benchmark by its id, the built-in one first; each is imported when it is asked for, and not before."""
+
+
+def all_benchmarks() -> tuple[Benchmark, ...]:
+    """Return every benchmark, the built-in one first."""
+    return tuple(load() for load in BENCHMARKS.values())
 
 
 def find(name: str) -> Benchmark:
@@ -28,18 +42,15 @@ def find(name: str) -> Benchmark:
     Raises:
         BadInput: there is none of that name, or not in that version.
     """
-    known = all_benchmarks()
-    for benchmark in known:
-        if name in (benchmark.info.id, benchmark.info.name):
-            return benchmark
+    known = {each.partition("@")[0]: each for each in BENCHMARKS}
+    found = known.get(name, name)
+    if found in BENCHMARKS:
+        return BENCHMARKS[found]()
     wanted, _, version = name.partition("@")
-    for benchmark in known:
-        if version and wanted == benchmark.info.name:
-            raise BadInput(
-                f"there is no version {version!r} of {wanted}.", remedy=f"This memeval has {benchmark.info.id}."
-            )
-    near = difflib.get_close_matches(wanted.lower(), [benchmark.info.name for benchmark in known], n=1)
-    names = ", ".join(benchmark.info.name for benchmark in known)
+    if version and wanted in known:
+        raise BadInput(f"there is no version {version!r} of {wanted}.", remedy=f"This memeval has {known[wanted]}.")
+    near = difflib.get_close_matches(wanted.lower(), known, n=1)
+    names = ", ".join(known)
     raise BadInput(
         f"there is no benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"There are: {names}."
     )

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,10 +93,18 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     """
     progress = progress or Silent()
     _check(options)
+    system, hello = greet(source, options.limits, lambda line: None)
+    with closing(system):
+        if warning := candidates_warning(hello, source.launch):
+            progress.note(warning)
+        return _run(source, system, hello, exam, options, progress)
+
+
+def _run(
+    source: SystemSource, system: SystemProcess, hello: Hello, exam: Exam, options: RunOptions, progress: Progress
+) -> RunFolder:
+    """Find where the run goes on, execute what is open, and seal it; see :func:`run_system`."""
     judge = judge_named(options.judge)
-    hello = greet(source, options.limits, lambda line: None)
-    if warning := candidates_warning(hello, source.launch):
-        progress.note(warning)
     reader = choose_reader(options.reader, hello.capabilities, source.slug)
     inputs = _inputs(source, hello, exam, reader, judge, options)
     place = options.results / exam.benchmark.info.name / source.slug
@@ -118,6 +126,7 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
         try:
             Scheduler(
+                system,
                 _starter(source, options.limits),
                 reader,
                 options.limits.search_items,
@@ -131,6 +140,7 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
 
 
 def _check(options: RunOptions) -> None:
+    judge_named(options.judge)
     for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
         if value is not None and value < 1:
             raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")

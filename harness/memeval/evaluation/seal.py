@@ -12,7 +12,8 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.plan import Exam
-from memeval.execution.journal import Journal, utc_now, write_whole
+from memeval.execution.journal import Journal, utc_now
+from memeval.execution.storage import write_whole
 from memeval.grading.scoring import score
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey

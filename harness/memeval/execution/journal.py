@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
 
-from filelock import FileLock, Timeout
-
+from memeval.execution.storage import locked, unwritable, write_whole
 from memeval.execution.work import Finished
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
@@ -42,7 +41,7 @@ class Journal:
         self.responses: dict[tuple[str, int], Response] = {}
         self.contexts: dict[str, Context] = {}
         self.log_lines: list[LogLine] = []
-        self._lock = FileLock(self.path / "lock")
+        self._held = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
 
     @staticmethod
@@ -78,14 +77,9 @@ class Journal:
             raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
 
     def __enter__(self) -> Self:
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise BadInput(
-                "another memeval is running this very run.", where=self.path.parent, remedy="Wait for it to end."
-            ) from None
-        except OSError as error:
-            raise unwritable(self.path, error) from None
+        self._held.enter_context(
+            locked(self.path / "lock", busy="another memeval is running this very run.", wait=False)
+        )
         try:
             for response in self._reopen("responses.jsonl", Response):
                 self.responses[response.question_id, response.attempt] = response
@@ -157,30 +151,4 @@ class Journal:
             with contextlib.suppress(OSError):  # what could not be written was refused when it was written
                 stream.close()
         self._streams.clear()
-        self._lock.release()
-
-
-def unwritable(path: Path, error: OSError) -> BadInput:
-    """Return the sentence for a place that cannot be written."""
-    return BadInput(
-        f"cannot be written ({error.strerror or error}).",
-        where=path,
-        remedy="Make room or give another --results folder; what is stored stays, and the same command resumes.",
-    )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it appears whole or not at all.
-
-    Raises:
-        BadInput: the place cannot be written.
-    """
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from None
+        self._held.close()

@@ -24,7 +24,8 @@ class Scheduler:
     """Runs scenarios with a number of them in flight.
 
     Args:
-        new_system: makes an adapter's process, not started; given what takes the lines it prints.
+        first: the adapter's process, started; the scheduler closes it.
+        new_system: makes another one, not started; given what takes the lines it prints.
         reader: who answers for systems that only retrieve.
         search_items: how many items are asked of ``search``.
         concurrency: scenarios in flight.
@@ -34,6 +35,7 @@ class Scheduler:
 
     def __init__(
         self,
+        first: SystemProcess,
         new_system: Callable[[Callable[[str], None]], SystemProcess],
         reader: Reader | None,
         search_items: int,
@@ -41,6 +43,7 @@ class Scheduler:
         journal: Journal,
         progress: Progress,
     ) -> None:
+        self._spare = [first]
         self._new_system = new_system
         self._reader = reader
         self._search_items = search_items
@@ -88,7 +91,7 @@ class Scheduler:
     def _serve(self) -> None:
         """Take scenarios until there are none left; one thread's life."""
         try:
-            system = self._new_system(self._printed)
+            system = self._take_system()
             self._systems.append(system)
             with system:
                 runner = Runner(system, self._reader, self._search_items, self._happened, self._stop.is_set)
@@ -105,6 +108,14 @@ class Scheduler:
             self._done.put(error)
         finally:
             self._done.put(None)
+
+    def _take_system(self) -> SystemProcess:
+        try:
+            system = self._spare.pop()
+        except IndexError:
+            return self._new_system(self._printed)
+        system.log = self._printed
+        return system
 
     def _store_until_done(self, threads: int) -> None:
         while threads:

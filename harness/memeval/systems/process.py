@@ -46,20 +46,27 @@ class SystemProcess:
         launch: how it is started.
         limits: what it is allowed, per call.
         log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
+
+    Attributes:
+        log: as given; another may take over at any time.
     """
 
     def __init__(self, launch: Launch, limits: Limits, log: Log) -> None:
         self._launch = launch
         self._limits = limits
-        self._log = log
+        self.log = log
         self._child: Child | None = None
         self._number = 0
         self.hello: Hello | None = None
         """What the process said of itself when it was last started."""
 
     def __enter__(self) -> Self:
-        self.start()
+        if not self.alive:
+            self.start()
         return self
+
+    def _say(self, line: str) -> None:
+        self.log(line)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -86,7 +93,7 @@ class SystemProcess:
         """
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
-        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._log)
+        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._say)
         request = {
             "file": str(self._launch.file.absolute()),
             "class": self._launch.class_name,
@@ -178,7 +185,7 @@ class SystemProcess:
                 self._call("close", CLOSE_SECONDS)
                 self._child.ends_by_itself()
             except SystemFailure as failure:
-                self._log(f"While closing: {failure}")
+                self.log(f"While closing: {failure}")
         self._end()
 
     def kill(self) -> None:
@@ -244,7 +251,7 @@ class SystemProcess:
                 return reply
             failure = messages.failure(reply["error"], call)
         for frame in failure.trace:
-            self._log(f"{failure.sentence} At {frame}")
+            self.log(f"{failure.sentence} At {frame}")
         raise failure
 
     @contextlib.contextmanager

@@ -244,12 +244,12 @@ def files_digest(files: Any) -> Digest:
     return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
 
 
-def greet(source: SystemSource, limits: Limits, log: Log) -> Hello:
-    """Start a system once, end it again, and return what it said of itself.
+def greet(source: SystemSource, limits: Limits, log: Log) -> tuple[SystemProcess, Hello]:
+    """Start a system; return its process, which the caller closes, and what it said of itself.
 
     Args:
         source: the system.
-        limits: of which the one for loading holds.
+        limits: what it is allowed, per call.
         log: takes what it prints.
 
     Raises:
@@ -257,11 +257,9 @@ def greet(source: SystemSource, limits: Limits, log: Log) -> Hello:
     """
     process = SystemProcess(source.launch, limits, log)
     try:
-        return process.start()
+        return process, process.start()
     except SystemFailure as failure:
         raise BadInput(failure.sentence, where=source.launch.file) from None
-    finally:
-        process.close()
 
 
 def candidates_warning(hello: Hello, launch: Launch) -> str | None:

@@ -1,0 +1,42 @@
+"""The wheel alone, in an empty environment: runs a control and builds a board in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) -> None:
+    def call(*command: str, cwd: Path = tmp_path) -> str:
+        environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        return done.stdout
+
+    call(sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT))
+    (wheel,) = (tmp_path / "dist").glob("memeval_leaderboard-*.whl")
+    venv.create(tmp_path / "empty", with_pip=True)
+    python = tmp_path / "empty" / "bin" / "python"
+    lock = ROOT / "requirements.lock"
+    call(str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(lock), str(wheel))
+    memeval = str(tmp_path / "empty" / "bin" / "memeval")
+    board = tmp_path / "board"
+    call(memeval, "init", str(board))
+    call(memeval, "run", "always-hedge", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
+    assert "1 runs hold" in call(memeval, "verify", cwd=board)
+    assert "equal" in call(memeval, "reproduce", "results", cwd=board)
+    call(memeval, "site", "build", cwd=board)
+    front = (board / "build" / "site" / "index.html").read_text(encoding="utf-8")
+    assert "always-hedge" in front
+    assert str(ROOT) not in call(str(python), "-c", "import memeval; print(memeval.__file__)")
