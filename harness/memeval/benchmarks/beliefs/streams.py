@@ -51,3 +51,8 @@ class Hand:
             left = self._left[name] = list(pool)
             self.rng.shuffle(left)
         return left.pop()  # type: ignore[return-value]
+
+    def left(self, pool: Sequence[T]) -> int:
+        """Return how many of ``pool`` can be drawn before it repeats itself."""
+        left = self._left.get(tuple(pool))
+        return len(pool) if left is None else len(left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 
 from memeval.benchmarks.beliefs.streams import Hand
@@ -58,7 +59,8 @@ class Talker:
         if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
             return self._in_passing(topic.hints, event.value)
         told, noted = self._telling(event, topic)
-        return self._conversation(topic, told, noted)
+        leads = event.about is None and event.act in (Act.ANNOUNCE, Act.CONFIRM)
+        return self._conversation(topic, told, noted, leads)
 
     def chatter(self) -> list[Line]:
         """Return a session in which nothing of interest is told."""
@@ -115,6 +117,7 @@ class Talker:
         before = self.timeline.previous(topic.id, event.value)
         if before is None:
             return self._said(frames.FIRST, slots), noted
+        noted = self._said(frames.NOTED_NEW, slots)
         if self.rng.random() < 0.35:
             return self._said(frames.UPDATE_NAMING_BOTH, slots | {"old": before.value.text}), noted
         return f"{self._said(frames.UPDATE, slots)} {self.hand.draw(frames.TAILS)}", noted
@@ -138,20 +141,26 @@ class Talker:
     def _addressed(self, text: str) -> str:
         """Return what the assistant says, with the person's name in front or behind, or as it is."""
         shape = self.rng.randrange(4)
-        if shape == 0:
-            return (
-                f"{self.person.first}, {text[0].lower()}{text[1:]}" if _lowers(text) else f"{self.person.first}: {text}"
-            )
+        if shape == 0 and _lowers(text):
+            return f"{self.person.first}, {text[0].lower()}{text[1:]}"
         if shape == 1:
             return f"{text} Does that help, {self.person.first}?"
         return text
 
     def _theme(self) -> tuple[str, str, str, str]:
+        """Return a request, a reply, something added, and what is said to that; the assistant says *your* for *my*."""
         theme: Theme = self.hand.draw(THEMES)
         slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
-        parts = (theme.ask, theme.reply, theme.more, theme.end)
-        ask, reply, more, end = (sentence(self.rng.choice(part).format(**slots)) for part in parts)
-        return ask, reply, more, end
+        slots |= {f"the_{name}": _mentioned(text) for name, text in slots.items()}
+        yours = {name: _yours(text) for name, text in slots.items()}
+        more, end = self.rng.choice(list(zip(theme.more, theme.end, strict=True)))
+        ask, reply = self.rng.choice(theme.ask), self.rng.choice(theme.reply)
+        return (
+            sentence(ask.format(**slots)),
+            sentence(reply.format(**yours)),
+            sentence(more.format(**slots)),
+            sentence(end.format(**yours)),
+        )
 
     def _in_passing(self, hints: tuple[str, ...], value: Value) -> list[Line]:
         """Return a session about something else in which a remark gives the new value away."""
@@ -170,24 +179,32 @@ class Talker:
             lines += [Line(USER, f"{more} {hint}"), Line(ASSISTANT, f"{aside} {end}")]
         return self._close(lines, 0.3)
 
-    def _conversation(self, topic: Topic, told: str, noted: str) -> list[Line]:
-        """Return a session in which ``told`` is said outright, somewhere."""
-        first = self.person.first
-        shape = self.rng.randrange(4)
+    def _conversation(self, topic: Topic, told: str, noted: str, leads: bool) -> list[Line]:
+        """Return a session in which ``told`` is said outright, somewhere.
+
+        Args:
+            topic: what it is about.
+            told: what the user says.
+            noted: what the assistant says to it.
+            leads: whether it may answer the assistant's asking back.
+        """
+        aside = f"{self.hand.draw(frames.BY_THE_WAY)}"
+        if self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0 or self.rng.random() < 0.25:
+            ask, reply, more, end = self._theme()
+            lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
+            return self._close([*lines, Line(USER, f"{aside} {told}"), Line(ASSISTANT, noted)], 0.3)
         tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
+        shape = self.rng.randrange(0 if leads else 1, 3)
         if shape == 0:
-            lines = [Line(USER, opener), Line(ASSISTANT, self.hand.draw(frames.ANSWERS).format(first=first))]
+            pool = frames.ANSWERS if opener.endswith("?") else frames.PROMPTS
+            lines = [Line(USER, opener), Line(ASSISTANT, self.hand.draw(pool).format(first=self.person.first))]
             lines += [Line(USER, told), Line(ASSISTANT, f"{noted} {tip}")]
         elif shape == 1:
             lines = [Line(USER, told), Line(ASSISTANT, noted), Line(USER, opener), Line(ASSISTANT, tip)]
-        elif shape == 2:
-            ask, reply, more, end = self._theme()
-            lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
-            lines += [Line(USER, f"{self.hand.draw(frames.BY_THE_WAY)} {told}"), Line(ASSISTANT, noted)]
         else:
             ask, reply, _, _ = self._theme()
-            lines = [Line(USER, f"{told} {self.hand.draw(frames.BY_THE_WAY)} {ask}")]
-            lines += [Line(ASSISTANT, f"{noted} {reply}"), Line(USER, opener), Line(ASSISTANT, tip)]
+            lines = [Line(USER, f"{told} {aside} {ask}"), Line(ASSISTANT, f"{noted} {reply}")]
+            lines += [Line(USER, opener), Line(ASSISTANT, tip)]
         return self._close(lines, 0.3)
 
     def _close(self, lines: list[Line], chance: float) -> list[Line]:
@@ -199,6 +216,17 @@ class Talker:
                 Line(ASSISTANT, self.hand.draw(frames.WELCOME).format(first=self.person.first)),
             ]
         return lines
+
+
+def _mentioned(text: str) -> str:
+    """Return a noun phrase as it is called the second time: *the letter* for *a letter*."""
+    article, _, rest = text.partition(" ")
+    return f"the {rest}" if article in ("a", "an") else text
+
+
+def _yours(text: str) -> str:
+    """Return a noun phrase as the other one calls it: *your* for *my*."""
+    return re.sub(r"\b(my|our)\b", "your", text)
 
 
 def _lowers(text: str) -> bool:

@@ -51,6 +51,12 @@ class _Weaver:
             wanted += timedelta(days=1)
         return wanted
 
+    def within(self, start: date, end: date) -> date:
+        """Return a free day from ``start`` to ``end``; the next free one after ``end`` where all are taken."""
+        days = [start + timedelta(days=i) for i in range((end - start).days + 1)]
+        free = [day for day in days if day not in self._taken]
+        return self.rng.choice(free) if free else self.day(end, 1, 1)
+
     def put(self, event: Event) -> date:
         """Add an event and take its day."""
         self._taken.add(event.on)
@@ -85,7 +91,7 @@ class _Weaver:
         width = (end - start).days
         for i, (value, relation) in enumerate(zip(values, people, strict=True)):
             low, high = width * i // len(values), width * (i + 1) // len(values)
-            on = self.day(start, low, max(low, high - 1))
+            on = self.within(start + timedelta(days=low), start + timedelta(days=max(low, high - 1)))
             self.put(Event(on, topic, Act.ANNOUNCE, value, Manner.DIRECT, relation))
 
 
@@ -93,9 +99,14 @@ def _chain_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
     """Lay out a topic for an item on a chain of states (belief-update, temporal-belief)."""
     rng = weaver.rng
     depth, announced = int(need.traits["depth"]), need.traits["announced"]
+    asked = need.traits.get("asked")
+    if asked in ("before", "after"):  # With two states, the one asked for would be the only one the question leaves.
+        depth = max(depth, 3)
     extra = rng.choice((0, 1, 1, 2))
     values = rng.sample(topic.values, depth + 1 + extra)
-    last = Manner(announced) if announced in set(Manner) else weaver.manner()
+    last = Manner(str(announced)) if announced in ("direct", "indirect") else weaver.manner()
+    if asked == "when":
+        last = Manner.DIRECT
     days = weaver.chain(topic, values[:depth], weaver.day(weaver.start, 0, 50), last)
     at = days[-1] if need.category == "belief-update" else rng.choice(days)
     if announced == "retracted":

@@ -116,9 +116,11 @@ class _Account:
         did = clause(self.topic, self.value, Form.PAST, self.person.her)
         if standing is Standing.UNREVISITED:
             return (
-                f"That is not certain. When last heard, {self.person.first} {did}, but that rested on the "
-                f"{self.root.label}, which has changed since ({self.change()}), and it has not come up again."
+                f"That is not certain. When last heard, {self.person.first} {did}, but what that rested on has "
+                f"changed since ({self.change()}), and it has not come up again."
             )
         if standing is Standing.RECONFIRMED:
-            return f"Yes: {self.person.first} {does}, and said so after the {self.root.label} had changed."
+            return (
+                f"Yes: {self.person.first} {does}, and said so after what it rested on had changed ({self.change()})."
+            )
         return f"Yes: {self.person.first} {does}."

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.history import Made, Writer, ordinals
 from memeval.benchmarks.beliefs.items.common import one_question, surround
-from memeval.benchmarks.beliefs.timeline import Act, State
+from memeval.benchmarks.beliefs.timeline import Act, Manner, State
 from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, Value, clause
 from memeval.keys import Fact, TemporalKey
 
@@ -93,6 +93,8 @@ def _past(writer: Writer, topic: Topic, when: str) -> str:
 
 def _explicit(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
     state, middle = writer.rng.choice(quiet_months(writer, topic, states, now))
+    if any((day.year, day.month) == (middle.year, middle.month) for day in (s.since for s in states)):
+        raise ValueError(f"{writer.need.scenario_id}: asks for a month of change.")
     month = facts.month(middle)
     when = writer.rng.choice((f"in {month}", f"back in {month}", f"in the middle of {month}", f"around mid-{month}"))
     gold = facts.held(writer.life.person, topic.id, state.value)
@@ -120,14 +122,17 @@ def _after(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -
     if state is None:
         raise ValueError(f"{topic.id}: nothing came after {named.text}.")
     person = writer.life.person
-    when = writer.rng.choice((f"straight after {person.she} gave up on", f"as soon as {person.she} was done with"))
+    when = writer.rng.choice((f"straight after {person.she} gave up on", f"right after {person.she} moved on from"))
     fact = facts.holds if state.until is None else facts.held
     gold = fact(person, topic.id, state.value)
     return _Asked(_past(writer, topic, f"{when} {named.text}"), now, gold, named, state)
 
 
 def _when(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
-    person, state = writer.life.person, writer.rng.choice(states[1:])
+    """Ask when a value came to hold; only for changes said straight out, as a remark leaves the day open."""
+    person = writer.life.person
+    plain = {e.on for e in writer.life.timeline.of(topic.id, now) if e.manner is Manner.DIRECT}
+    state = writer.rng.choice([state for state in states[1:] if state.since in plain])
     doing = clause(topic, state.value, Form.GERUND, person.her)
     name = writer.name()
     question = writer.rng.choice((f"When did {name} start {doing}?", f"In which month did {name} begin {doing}?"))

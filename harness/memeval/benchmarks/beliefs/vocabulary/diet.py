@@ -20,9 +20,9 @@ TOPICS = (
             "cheese; chia pudding; boiled eggs"
         ),
         hints=(
-            "I'm running low again, breakfast goes through {v} faster than I thought possible.",
-            "I was halfway through my {bare} this morning when the phone rang, like every day this week.",
-            "The kitchen smells of {v} at seven every morning, the neighbours have begun to comment.",
+            "I've put {v} on the shopping list twice, breakfast needs more of it than I thought possible.",
+            "I was halfway through my {bare} this morning when the phone rang.",
+            "The kitchen smelt of {v} at seven this morning, and the neighbours have begun to comment.",
         ),
         openers=(
             "Could you help me with a shopping list for the week?",
@@ -47,7 +47,7 @@ TOPICS = (
         ),
         hints=(
             "I burnt my tongue on {v} before the first call again, I should learn to wait.",
-            "The big thermos now smells of {v} for good, that's what a month of mornings does.",
+            "The big thermos for the mornings smells of {v} now, and I rather like it.",
             "I can't form a sentence before my first cup of {v}, so forgive the typos.",
         ),
         openers=(
@@ -75,8 +75,8 @@ TOPICS = (
         ),
         hints=(
             "The beetroot from {v} stained my whole bag this week, I now look like a crime scene.",
-            "They know my name at {v} by now, and put the good leeks aside for me.",
-            "I had to carry the squash home from {v} in both arms, my shopping gets heavier by the week.",
+            "The people at {v} asked for my name today, so that they can put the good leeks aside for me.",
+            "I had to carry the squash home from {v} in both arms, my shopping is getting heavier.",
         ),
         openers=(
             "What can I do with a glut of courgettes?",
@@ -106,7 +106,7 @@ GROUP = Group(
         ),
         hints=(
             "My doctor looked at the blood test and was delighted, {v} clearly agrees with me.",
-            "Week three on {v}, and I've stopped dreaming about the old food.",
+            "On {v} one reads every label, I spent ages in the shop today.",
             "Turns out {v} is easier than people say once the fridge is restocked.",
         ),
         openers=("Could you plan dinners for four days?", "I feel sluggish after most meals, what could it be?"),

@@ -11,13 +11,13 @@ TOPICS = (
         id="childcare",
         family=_FAMILY,
         label="childcare",
-        do="leave the twins with {v} in the afternoons",
+        do="leave {my} twins with {v} in the afternoons",
         now=(
-            "Who does {name} leave the twins with in the afternoons now?",
+            "Who does {name} leave {my} twins with in the afternoons now?",
             "Who looks after {name}'s twins these days?",
         ),
         past=(
-            "Who did {name} leave the twins with in the afternoons {when}?",
+            "Who did {name} leave {my} twins with in the afternoons {when}?",
             "Who looked after {name}'s twins {when}?",
         ),
         values=values(
@@ -28,8 +28,8 @@ TOPICS = (
         ),
         hints=(
             "When I picked the twins up from {v} today they didn't want to come home, which says it all.",
-            "I owe {v} a box of chocolates, the twins have never been this calm in the evening.",
-            "The twins talk of nothing but {v} and the paper boats they fold there every afternoon.",
+            "I owe {v} a box of chocolates, the twins were so calm when I got them this evening.",
+            "The twins talk of nothing but {v} and the paper boats they folded there this afternoon.",
         ),
         openers=(
             "How do you split an afternoon between two four-year-olds?",
@@ -45,20 +45,20 @@ TOPICS = (
         id="family-game",
         family=_FAMILY,
         label="family game",
-        do="play {v} with the family on Sundays",
+        do="play {v} with {my} family on Sundays",
         now=(
-            "What does {name} play with the family on Sundays now?",
+            "What does {name} play with {my} family on Sundays now?",
             "Which family game is {name} playing these days?",
         ),
         past=(
-            "What did {name} play with the family on Sundays {when}?",
+            "What did {name} play with {my} family on Sundays {when}?",
             "Which family game was {name} playing {when}?",
         ),
         values=values(
             "Carcassonne; Rummikub; dominoes; Uno; Ludo; Mancala; Labyrinth; Dobble; Qwirkle; Scrabble; Jenga"
         ),
         hints=(
-            "My youngest beat all of us at {v} on Sunday for the fourth week running and did a lap of honour.",
+            "My youngest beat all of us at {v} on Sunday and did a lap of honour.",
             "We're missing a piece from the {v} box since Sunday, the dog looks guilty.",
             "Sunday's {v} went on until ten, and nobody in the house would admit to being tired.",
         ),
@@ -113,8 +113,8 @@ GROUP = Group(
             "judo; gymnastics; ice hockey; ballet; archery; water polo; figure skating; handball; karate; athletics"
         ),
         hints=(
-            "My daughter came home from {v} with a grin from ear to ear, third time this week.",
-            "I've washed the kit for {v} twice already, my daughter lives in it.",
+            "My daughter came home from {v} with a grin from ear to ear.",
+            "I've washed the new kit for {v} already, my daughter would sleep in it.",
             "My daughter got her first certificate in {v}, it hangs over her bed.",
         ),
         openers=("How do I support a shy child in a new group?", "My daughter grows out of everything at once."),
@@ -161,9 +161,9 @@ GROUP = Group(
             id="ingredients",
             family=_FAMILY,
             label="shop for the ingredients",
-            do="get the ingredients at {v}",
-            now=("Where does {name} get the ingredients?", "Which shop does {name} go to for the ingredients?"),
-            past=("Where did {name} get the ingredients {when}?",),
+            do="get {my} ingredients at {v}",
+            now=("Where does {name} get {my} ingredients?", "Which shop does {name} go to for {my} ingredients?"),
+            past=("Where did {name} get {my} ingredients {when}?",),
             values=values(
                 "Zeytin Bazaar; Mercado Lima; the Corner Larder|Corner Larder; Polonia Foods; Halim and "
                 "Sons|Halim; Nonna Pantry"

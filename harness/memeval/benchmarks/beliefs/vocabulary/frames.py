@@ -106,7 +106,7 @@ OTHERS = (
     "I had {rel} on the phone for an hour. Apparently {she} {does} now.",
     "{rel} {does}, and won't stop telling me about it.",
     "Lunch with {rel} today. {she} {does}, which wouldn't be for me.",
-    "Could you help {rel} as well? {she} {does} and has a few questions.",
+    "People do it so differently. {rel}, for instance: {she} {does}.",
     "{rel} made a big change, {she} {does} now. I just listened.",
     "I promised to ask for {rel}, not for myself: {she} {does} and wants to know what to look out for.",
     "Over dinner {rel} told everyone that {she} {does} these days.",
@@ -129,10 +129,19 @@ TAILS = (
 )
 """What may follow a change; some of it hedges, none of it takes anything back."""
 
-NOTED = (
+NOTED_NEW = (
     "Noted, {first}: you {you_do} now.",
     "Got it, {first}. You're {youing} from here on.",
+    "Thanks for the update, {first}. So now you {you_do}.",
+    "I've corrected my notes, {first}.",
+    "Out with the old, then, {first}. I've written it down.",
+    "That's a change worth knowing about, {first}.",
+)
+"""What the assistant makes of a change."""
+
+NOTED = (
     "Thanks for telling me, {first}. So you {you_do}.",
+    "I see, {first}: you {you_do}.",
     "Good to know, {first}, I'll keep it in mind.",
     "Understood. I'll remember that, {first}.",
     "That's clear, {first}. I'll go by that from now on.",
@@ -167,7 +176,7 @@ NOTED_MUSING = (
 
 NOTED_OTHERS = (
     "I won't mix that up with your own habits, {first}.",
-    "Happy to help {him} too, {first}.",
+    "It takes all sorts, {first}.",
     "Interesting, {first}. Everyone does it differently.",
     "Give {him} my regards, {first}.",
     "Thanks, {first}, I'll bear in mind that this is about {him}.",
@@ -191,7 +200,16 @@ ANSWERS = (
     "Sure, {first}. Give me some background first, if you can.",
     "That depends a little on your situation, {first}. How do things stand?",
 )
-"""The assistant asks back."""
+"""The assistant asks back before it answers a question."""
+
+PROMPTS = (
+    "Tell me more, {first}.",
+    "Go on, {first}, I'm listening.",
+    "How so, {first}? Give me a little context.",
+    "I'd like to hear more about that, {first}.",
+    "What's behind it, {first}?",
+)
+"""The assistant asks for more where nothing was asked."""
 
 BY_THE_WAY = (
     "One more thing while I have you.",

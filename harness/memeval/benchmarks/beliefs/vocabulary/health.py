@@ -19,9 +19,9 @@ TOPICS = (
             "tai chi; badminton; Nordic walking; capoeira"
         ),
         hints=(
-            "My legs still shake from {v} last night, but I've never felt this fit.",
-            "I've got a standing slot for {v} on Tuesdays, my body has stopped complaining about it.",
-            "Between us, {v} is the first exercise that I look forward to all day.",
+            "My legs still shake from {v} last night, but that's how I want to get fit.",
+            "I've booked a standing slot for {v} on Tuesdays, my body will get used to it.",
+            "Between us, {v} is the first exercise that I look forward to.",
         ),
         openers=(
             "My knees click on the stairs. Is that bad?",
@@ -48,7 +48,7 @@ TOPICS = (
         hints=(
             "Ten minutes of {v} last night, and I was asleep before the church clock struck eleven.",
             "My evenings have become very quiet, just me, a lamp and {v} until my eyes close.",
-            "I lay there with {v} again and forgot to worry about the morning.",
+            "I lay there last night with {v} and forgot to worry about the morning.",
         ),
         openers=(
             "My head won't stop at night. What could I try?",

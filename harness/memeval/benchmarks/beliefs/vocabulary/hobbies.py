@@ -46,7 +46,7 @@ TOPICS = (
         hints=(
             "My table is covered in scraps from {v} and I had to eat standing up.",
             "I sold a little piece of {v} at the school fair, my first, for the price of a coffee.",
-            "I forgot the time over {v} again, it was one in the morning when I looked up.",
+            "I forgot the time over {v}, it was one in the morning when I looked up.",
         ),
         openers=(
             "I need a present that I can make myself.",

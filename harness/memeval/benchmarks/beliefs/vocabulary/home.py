@@ -11,9 +11,9 @@ TOPICS = (
         id="heating",
         family=_FAMILY,
         label="heating",
-        do="heat the house with {v}",
-        now=("What does {name} heat the house with now?", "What is {name}'s heating these days?"),
-        past=("What did {name} heat the house with {when}?", "What was {name}'s heating {when}?"),
+        do="heat {my} house with {v}",
+        now=("What does {name} heat {my} house with now?", "What is {name}'s heating these days?"),
+        past=("What did {name} heat {my} house with {when}?", "What was {name}'s heating {when}?"),
         values=values(
             "a pellet stove|pellet stove; a heat pump|heat pump; a gas boiler|gas boiler; infrared panels; a "
             "tiled stove|tiled stove; district heating; electric radiators; solar collectors; a wood "
@@ -48,7 +48,7 @@ TOPICS = (
         hints=(
             "The welcome letter from {v} had a seed packet in it, an odd gift for a power customer.",
             "I typed the meter reading into the {v} site, so the lights stay on at my place.",
-            "The monthly bill from {v} is the first electricity bill that I understand.",
+            "The first bill from {v} is also the first electricity bill that I understand.",
         ),
         openers=(
             "My power bill makes no sense to me. How do I read it?",
@@ -74,7 +74,7 @@ TOPICS = (
             "mattress|air mattress"
         ),
         hints=(
-            "Eight hours straight again, {v} has done more for my back than any doctor.",
+            "Eight hours straight, {v} did more for my back last night than any doctor.",
             "I bought new sheets today, nothing I owned fits {v}.",
             "The dog has decided that {v} belongs to both of us, I get the edge at night.",
         ),

@@ -19,7 +19,7 @@ TOPICS = (
             "Geany; VSCodium"
         ),
         hints=(
-            "Took me all morning to find a theme I like, but {v} feels like home by now when I code.",
+            "Took me all morning to find a theme I like, but {v} feels like home now when I code.",
             "I had twelve tabs open in {v} and closed the wrong one, there went an hour of programming.",
             "My fingers have finally learnt the {v} shortcuts, so at least the coding goes quickly.",
         ),
@@ -113,9 +113,9 @@ GROUP = Group(
             id="backup",
             family=_FAMILY,
             label="backup tool",
-            do="back up the data with {v}",
-            now=("What does {name} back up the data of the side project with?", "Which backup tool does {name} use?"),
-            past=("What did {name} back up the data with {when}?",),
+            do="back up {my} data with {v}",
+            now=("What does {name} back up {my} data with?", "Which backup tool does {name} use?"),
+            past=("What did {name} back up {my} data with {when}?",),
             values=values("Restic; BorgBackup; Duplicity; Kopia; Rclone; Bacula"),
             openers=("How often should a small project be backed up?", "I had a scare with a lost table today."),
             tips=("A restore you have tried is the only backup that counts.", "Once a month, try to restore a file."),

@@ -19,9 +19,9 @@ TOPICS = (
             "Airways|Cormorant; Zephyria; Icebird; Lusitano Air|Lusitano; Kestrel Jet|Kestrel"
         ),
         hints=(
-            "I've enough points with {v} for a free seat by now, that's how often I'm up there.",
-            "The crew on {v} recognised me at the gate, I should probably be home more.",
-            "My frequent flyer card from {v} came in the post, silver already.",
+            "I've just collected my first points with {v}, three flights and I get a free sandwich.",
+            "The crew on {v} let me keep my big bag on my lap, I like how they treat people.",
+            "My frequent flyer card from {v} came in the post, it has my middle name on it.",
         ),
         openers=(
             "How early do I really have to be at the airport?",
@@ -42,9 +42,9 @@ TOPICS = (
         past=("Where did {name} spend {my} free weekends {when}?", "What was {name}'s weekend town {when}?"),
         values=values("Ghent; Whitby; Hallstatt; Annecy; Sintra; Tartu; Lucca; Galway; Colmar; Ohrid; Piran"),
         hints=(
-            "The innkeeper in {v} has given me my own hook for the coat, that's how I spend my weekends.",
+            "The innkeeper in {v} gave me a key of my own, now that my weekends belong there.",
             "I left my umbrella in {v} again on Sunday, it'll be there when I'm back on Saturday.",
-            "I know the Saturday train to {v} by heart, down to the squeaky door.",
+            "I bought a rail pass for the Saturday train to {v}, the clerk called me a regular in the making.",
         ),
         openers=(
             "How do you pack for two days with one small bag?",

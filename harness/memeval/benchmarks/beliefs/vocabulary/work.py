@@ -11,17 +11,18 @@ TOPICS = (
         id="commute",
         family=_FAMILY,
         label="way to work",
-        do="get to work by {v}",
+        do="take {v} to work",
         now=("How does {name} get to work these days?", "What is {name}'s way to work now?"),
         past=("How did {name} get to work {when}?", "What was {name}'s way to work {when}?"),
         values=values(
-            "tram; ferry; moped; e-bike; commuter train; carpool; cargo bike; express bus; kick scooter; "
-            "underground; motorbike"
+            "the tram|tram; the ferry|ferry; a moped|moped; an e-bike|e-bike; the commuter train|commuter train; "
+            "a carpool|carpool; a cargo bike|cargo bike; the express bus|express bus; a kick scooter|kick scooter; "
+            "the underground|underground; a motorbike|motorbike"
         ),
         hints=(
-            "I'm writing this with cold hands, the {v} this morning was no fun before my first meeting.",
-            "I've worked out that the {v} gives me twenty minutes of podcast on the way to my desk.",
-            "My boss laughed when I came into the office straight off the {v} with wet hair.",
+            "I'm writing this with cold hands, the {bare} this morning was no fun before my first meeting.",
+            "I've worked out that the {bare} gives me twenty minutes of podcast on the way to my desk.",
+            "My boss laughed when I came into the office straight off the {bare} with wet hair.",
         ),
         openers=(
             "I want to make better use of the hour before work.",
@@ -30,7 +31,7 @@ TOPICS = (
         ),
         tips=(
             "A spare pair of socks in the desk drawer never hurts.",
-            "Ten minutes of slack take the stress out of it.",
+            "Ten spare minutes take the stress out of it.",
         ),
     ),
     Topic(
@@ -49,7 +50,7 @@ TOPICS = (
         hints=(
             "I got the whole report done before noon in {v}, my head is so much clearer there.",
             "I've carried the good lamp and the big monitor over to {v}, that's where I think best.",
-            "Nobody rings in {v}, so my concentration lasted all morning, like every day this week.",
+            "Nobody rings in {v}, so my concentration lasted all morning.",
         ),
         openers=(
             "I can't concentrate for longer than half an hour. What helps?",
@@ -74,7 +75,7 @@ TOPICS = (
         ),
         hints=(
             "I finished everything that {v} had for me today, all my tasks, that has never happened before.",
-            "I go through {v} on Monday with a cup in my hand, and my week falls into place.",
+            "I went through {v} with a cup in my hand this morning, and my week fell into place.",
             "If it isn't in {v}, I won't do it, I told my team so this morning.",
         ),
         openers=(
