@@ -96,6 +96,12 @@ He decided on Redis after checking benchmarks.
 No, he uses Redis.
 He uses the successor of the outdated Jenkins server, Drone CI.
 You may have noticed the move to Redis.
+At the moment I sew, and I have no complaints.
+It must have been lovely once.
+How often does an old dog need a check-up, he asked.
+I can't find the paper any more.
+Nobody says a word.
+It does look like everybody else's.
 In a distributed system, you can only guarantee two of three.
 """
 

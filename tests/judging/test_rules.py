@@ -83,6 +83,44 @@ def test_doubt_is_right_where_it_is_due_and_wrong_where_it_is_not(
     assert rule(make(Stance.CONFIDENT), answer).verdict is stands
 
 
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Before the move to Nomad, Ada ran Docker Swarm.", True),
+        ("Docker Swarm, until she switched to Nomad.", True),
+        ("She went from Docker Swarm to Nomad.", True),
+        ("Before the move to Nomad, what did Ada run? Docker Swarm.", True),
+        ("Docker Swarm. Nomad.", False),
+        ("Uses Docker Swarm. Uses Nomad for workloads.", False),
+        ("Nomad.", False),
+        ("Docker Swarm, then Kubernetes.", False),
+        ("Before the move to Kubernetes, Docker Swarm.", False),
+        ("Before the move to Nomad, what did Ada run?", False),
+    ],
+)
+def test_a_value_that_the_question_names_may_place_the_answer_in_time(answer: str, verdict: bool) -> None:
+    key = TemporalKey(reference=fact("Docker Swarm"), others=(fact("Nomad"), fact("Kubernetes")))
+    assert rule(key, answer, question="Before the move to Nomad, what did Ada run?").verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Yes.", True),
+        ("Yes, she does.", True),
+        ("Ada still uses Jest.", True),
+        ("No, she does not use Jest any more.", False),
+        ("No.", False),
+        ("Does Ada still use Jest?", False),
+        ("Does Ada still use Jest? Yes.", True),
+        ("Mocha.", False),
+        ("Yes, I think.", False),
+    ],
+)
+def test_a_fact_that_the_question_names_is_confirmed_by_a_yes(answer: str, verdict: bool) -> None:
+    assert rule(uncertain(Stance.CONFIDENT), answer, question="Does Ada still use Jest?").verdict is verdict
+
+
 def test_any_hedging_answer_is_flagged_whatever_its_key() -> None:
     for key in (BELIEF, NOISE, TEMPORAL, cascade(Stance.DOUBT), uncertain(Stance.CONFIDENT)):
         assert rule(key, "I am not sure.").flags == (Flag.HEDGED,)

@@ -40,7 +40,7 @@ SETS = {
     ),
     "tell": _set(
         "know say tell confirm verify vouch be_sure be_certain be_confident determine guarantee promise state answer",
-        "rule_out assume speak establish assert commit claim pinpoint conclude recall find",
+        "rule_out assume speak establish assert commit claim pinpoint conclude recall",
     ),
     "lacking": _set(
         "enough any that this current recent a_record up_to_date information confirmation details the_information",
@@ -93,13 +93,16 @@ HEDGES = (
     r"<unable> <adverb*><tell>",
     r"(?:hard|difficult|tough|tricky|impossible) to <tell>",
     r"<asker> (?:do|did|would) (?:not|no longer) <adverb*>(?:know|remember|recall|have <lacking>)",
-    r"<asker> (?:have|had|found|find|see) (?:no|nothing|little)\b(?! doubt)",
+    r"<asker> (?:have|had|found|find|see) (?:no|little) (?:\w+ )?(?:<no_data>|<no_word>|idea|way of knowing)",
+    r"<asker> (?:have|had|found|find|see) nothing (?:about|on|regarding|that|for|to|recorded|stored|noted)",
+    r"<unable> find (?:any|anything|a record|a mention|information|evidence)",
     r"(?:do|would|should|could|can) not (?:be )?assumed?|not safe to assume|unsafe to assume",
     r"(?:not enough|insufficient|too little|limited) (?:information|evidence|context|data|knowledge)",
     # It may be so.
     r"<may> <adverb*><modal>(?! (?:noticed|heard|seen|guessed))",
     r"could <adverb*>(?:be <adverb*><other>|no longer|have <adverb*><moved>)",
-    r"would (?:probably|likely|possibly|presumably|perhaps)|(?:must|should) (?:still|probably|presumably|have <moved>)",
+    r"would (?:probably|likely|possibly|presumably|perhaps)",
+    r"(?:must|should) (?:still|probably|presumably)|should have <moved>",
     r"perhaps|possibly|maybe|probably|presumably|supposedly|potentially|conceivably|seemingly|arguably|apparently",
     r"(?<!the )(?<!a )(?<!an )(?:un)?likely",
     r"it is possible|there is a (?:\w+ )?chance|chances are|a possibility|not impossible",
@@ -116,16 +119,16 @@ HEDGES = (
     r"<asker> (?:would |do |can only |could only )?<think>",
     r"<asker> am (?:just |only )?(?:guessing|assuming|speculating)|(?:my|best|educated|a) (?:best )?guess",
     r"(?:it|that|this) (?:seems|appears|sounds)|(?:seems?|appears?) (?:to|like|that|as)",
-    r"looks? (?:like|as if|as though)",
+    r"it looks (?:like|as if|as though)",
     # Nobody came back to it.
-    r"(?:not|never|yet to|without being|still to be|nobody|no one|nothing) <adverb*>"
-    r"(?:<has> )?<adverb*><done>",
+    r"(?:not|never|yet to|without being|still to be) <adverb*>(?:<has> )?<adverb*><done>",
+    r"(?:nobody|no one|nothing) <adverb*>(?:<has> )?<adverb*>(?!says?\b)<done>",
     r"no (?:\w+ )?<no_word> (?:of|that|on|about|whether|as to|if|since|either|was|has|to|for|from|exists)",
     r"no explicit <no_word>|no recent <no_word>|no further <no_word>|no later <no_word>",
     r"no (?:\w+ )?<no_data> (?:of|about|on|that|whether|regarding|for|as to|to|in|indicating|showing)",
     r"no (?:sign|indication|telling|clue|idea) (?:whether|if|as to|of whether|what|which)|no idea|no clue|no telling",
     r"(?<!not )(?<!no )(?:needs?|wants?|deserves?|requires?|merits?|bears?|calls? for|awaits?|awaiting|pending) "
-    r"(?:to be |a |an |fresh |further )*(?:double )?<check>",
+    r"(?:to be |a |an |fresh |further )*(?:double )?<check>(?! up)",
     r"(?:worth|suggest|recommend|advise) (?:\w+ )?<checking>|worth a (?:check|second look|question)",
     r"<should> (?:be )?(?:first )?(?:(?:re ?)?(?:confirm|verif|clarif)\w*|asked?)",
     r"<should> (?:be )?(?:first )?check(?:ed)? (?:with|whether|if|that|back)|should be (?:re ?)?checked|double check",

@@ -6,11 +6,12 @@ anyone gets the same verdicts. It reads phrases and not meaning, which is why it
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from memeval.judging.base import Case, Ruling
-from memeval.judging.hedging import hedges
-from memeval.judging.text import Phrases, covered, normal, stated, words
+from memeval.judging.hedging import hedges, without_echo
+from memeval.judging.text import Phrases, covered, normal, stated, states, without_framed, words
 from memeval.keys import BeliefKey, CascadeKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.grade import Flag, GradeState
 
@@ -21,6 +22,10 @@ DUMP_WORDS = 30
 """...if that is at least this many words: a sentence or two about a very short history is an answer and not a dump."""
 
 Verdict = tuple[bool, str]
+
+_YES_OR_NO = re.compile(
+    r"\W*(?:yes|yep|yeah|correct|indeed|certainly|definitely|absolutely|of course|(?P<no>no|nope|not))\b"
+)
 
 
 class RulesJudge:
@@ -59,23 +64,27 @@ def holds_most_of_the_history(case: Case) -> bool:
 def _verdict(case: Case, hedged: bool) -> Verdict:
     match case.key:
         case BeliefKey(current=current, stale=stale):
-            return _right_and_nothing_wrong(
-                case.answer, current, stale, "current value", "a value that no longer holds"
-            )
+            return _right_and_nothing_wrong(case, current, stale, "current value", "a value that no longer holds")
         case NoiseKey(reference=reference, distractors=distractors):
-            return _right_and_nothing_wrong(case.answer, reference, distractors, "asked fact", "what someone else said")
+            return _right_and_nothing_wrong(case, reference, distractors, "asked fact", "what someone else said")
         case TemporalKey(reference=reference, others=others):
             return _right_and_nothing_wrong(
-                case.answer, reference, others, "value of the asked time", "a value of another time"
+                case, reference, others, "value of the asked time", "a value of another time"
             )
         case CascadeKey(dependent=dependent, stance=stance) | UncertaintyKey(dependent=dependent, stance=stance):
-            return _stance(case.answer, dependent, stance, hedged)
+            return _doubted(hedged) if stance is Stance.DOUBT else _confirmed(case, dependent, hedged)
         case _:
             raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
 
 
-def _right_and_nothing_wrong(answer: str, right: Fact, wrong: tuple[Fact, ...], wanted: str, unwanted: str) -> Verdict:
-    """Rule on an answer that must state one fact and none of some others."""
+def _right_and_nothing_wrong(case: Case, right: Fact, wrong: tuple[Fact, ...], wanted: str, unwanted: str) -> Verdict:
+    """Rule on an answer that must state one fact and none of some others.
+
+    A wrong value that the question itself names may be repeated where it only places the answer in time, as in
+    "before the move to Nomad, ...".
+    """
+    named = tuple(phrase for phrase in _phrases(wrong) if states(case.question, (phrase,)))
+    answer = without_framed(without_echo(case.answer, case.question), named)
     has_right, has_wrong = stated(answer, right.phrases, _phrases(wrong))
     if has_right and has_wrong:
         return False, f"The answer states the {wanted} and also {unwanted}."
@@ -86,15 +95,25 @@ def _right_and_nothing_wrong(answer: str, right: Fact, wrong: tuple[Fact, ...], 
     return False, f"The answer does not state the {wanted}."
 
 
-def _stance(answer: str, dependent: Fact, stance: Stance, hedged: bool) -> Verdict:
-    """Rule on an answer about a fact whose ground has changed, or in a control twin has not."""
-    if stance is Stance.DOUBT:
-        if hedged:
-            return True, "The answer voices doubt or asks back."
-        return False, "The answer voices no doubt about a fact that nobody revisited."
+def _doubted(hedged: bool) -> Verdict:
+    """Rule on an answer about a fact whose ground has gone."""
+    if hedged:
+        return True, "The answer voices doubt or asks back."
+    return False, "The answer voices no doubt about a fact that nobody revisited."
+
+
+def _confirmed(case: Case, dependent: Fact, hedged: bool) -> Verdict:
+    """Rule on an answer about a fact that stands, in a control twin.
+
+    Where the question names the fact, a yes confirms it and a no denies it; the question given back does neither.
+    """
     if hedged:
         return False, "The answer hedges about a fact that stands."
-    if stated(answer, dependent.phrases)[0]:
+    answer = without_echo(case.answer, case.question)
+    said = _YES_OR_NO.match(answer) if states(case.question, dependent.phrases) else None
+    if said and said["no"]:
+        return False, "The answer denies a fact that stands."
+    if said or states(answer, dependent.phrases):
         return True, "The answer states the fact without hedging."
     return False, "The answer does not state the fact, which stands."
 

@@ -81,6 +81,29 @@ def states(text: str, phrases: Phrases) -> bool:
     return stated(text, phrases)[0]
 
 
+@lru_cache(maxsize=1024)
+def _framed(phrases: Phrases) -> re.Pattern[str]:
+    """Return what finds mentions of ``phrases`` that only say before or into what something happened."""
+    bodies = "|".join(_pattern(" ".join(normal(phrase).split())) for phrase in sorted(phrases, key=len, reverse=True))
+    return re.compile(
+        r"\b(?:(?:before|prior to|until|till|ahead of|preceding)(?: (?:the|a|this|that|their|his|her|its))?"
+        r"(?: (?:move|switch|change|migration|adoption))?(?: (?:to|of|over to))?"
+        r"|(?:switch|mov|adopt|migrat|chang|replac|go|went|gone)\w*(?: (?:over|on|away))?(?: (?:to|onto|by|with))?"
+        rf"|(?P<origin>from [^.;!?\n]{{1,60}}?) to)(?: the)? (?:{bodies})"
+    )
+
+
+def without_framed(text: str, phrases: Phrases) -> str:
+    """Return a text, in normal form, without mentions of ``phrases`` that merely place something in time.
+
+    In "before the move to Nomad they ran Docker Swarm", Nomad is not what they are said to have run; neither is it in
+    "they went from Docker Swarm to Nomad". "Nomad, or Docker Swarm" stays as it is.
+    """
+    text = normal(text)
+    named = tuple(phrase for phrase in phrases if normal(phrase).strip())
+    return _framed(named).sub(lambda found: found.group("origin") or " ", text) if named else text
+
+
 def covered(answer: Counter[str], history: Iterable[str]) -> tuple[int, int]:
     """Return how many of the history's words the answer holds, each as often as it holds it, and how many there are.
 
