@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from memeval.archive.rows import read_rows
+from memeval.archive.rows import read_lines
 from memeval.archive.runs import RunFolder
-from memeval.records.base import digest_bytes
+from memeval.execution.storage import unwritable
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
 from memeval.records.run import SystemKind
@@ -42,19 +44,41 @@ class Ledger:
         Raises:
             BadInput: a line is damaged, was changed, or was taken out.
         """
-        if not self.path.exists():
-            return []
-        entries = list(read_rows(self.path, LedgerEntry))
-        previous = None
-        for number, entry in enumerate(entries, start=1):
+        return self._read()[0]
+
+    def states(self) -> frozenset[Digest]:
+        """Return the digest of the ledger's bytes after each of its lines: all that it has ever been.
+
+        Raises:
+            BadInput: the ledger cannot be read.
+        """
+        so_far = hashlib.sha256()
+        found = set()
+        for _number, line in read_lines(self.path) if self.path.exists() else ():
+            so_far.update(line)
+            found.add("sha256:" + so_far.hexdigest())
+        return frozenset(found)
+
+    def _read(self) -> tuple[list[LedgerEntry], Digest | None]:
+        """Return all entries, and the digest of the last line.
+
+        The chain goes over the bytes of the lines: a line that an older memeval wrote is never written again, and the
+        entry it is read as has other bytes.
+        """
+        entries: list[LedgerEntry] = []
+        previous: Digest | None = None
+        for number, line in read_lines(self.path) if self.path.exists() else ():
+            where = f"{self.path}:{number}"
+            entry = LedgerEntry.parse(line, where)
             if entry.previous != previous:
                 raise BadInput(
                     "the line does not follow from the one before it: a line was changed or taken out.",
-                    where=f"{self.path}:{number}",
+                    where=where,
                     remedy="Restore the ledger from version control.",
                 )
-            previous = digest_bytes(entry.to_json().encode())
-        return entries
+            entries.append(entry)
+            previous = digest_bytes(line.removesuffix(b"\n"))
+        return entries, previous
 
     def append(
         self,
@@ -77,28 +101,30 @@ class Ledger:
             other: for ``repeated`` and ``superseded``, the other run.
 
         Raises:
-            BadInput: the ledger is damaged, or no reason was given.
+            BadInput: the ledger is damaged or cannot be written, or no reason was given.
         """
         if not reason.strip():
             raise BadInput("the ledger takes no entry without a reason.", remedy="Say why with --reason.")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.path.with_suffix(".lock")):
-            entries = self.entries()
-            entry = LedgerEntry(
-                deed=deed,
-                run_id=folder.run.run_id,
-                run_digest=folder.digest,
-                at=datetime.now(UTC).isoformat(timespec="seconds"),
-                by=by,
-                reason=reason,
-                runner=runner,
-                other_run_id=other.run.run_id if other else None,
-                previous=digest_bytes(entries[-1].to_json().encode()) if entries else None,
-            )
-            with self.path.open("ab") as stream:
-                stream.write((entry.to_json() + "\n").encode())
-                stream.flush()
-                os.fsync(stream.fileno())
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.path.with_suffix(".lock")):
+                entry = LedgerEntry(
+                    deed=deed,
+                    run_id=folder.run.run_id,
+                    run_digest=folder.digest,
+                    at=datetime.now(UTC).isoformat(timespec="seconds"),
+                    by=by,
+                    reason=reason,
+                    runner=runner,
+                    other_run_id=other.run.run_id if other else None,
+                    previous=self._read()[1],
+                )
+                with self.path.open("ab") as stream:
+                    stream.write((entry.to_json() + "\n").encode())
+                    stream.flush()
+                    os.fsync(stream.fileno())
+        except OSError as error:
+            raise unwritable(self.path, error) from None
         return entry
 
 

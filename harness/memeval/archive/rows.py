@@ -33,12 +33,14 @@ def read_rows(path: Path, model: type[T]) -> Iterator[T]:
     Raises:
         BadInput: the file is missing, cut, or holds a line that is no such row; file and line are named.
     """
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         where = f"{path}:{number}"
         yield _row(model, line, where)
 
 
 def _row(model: type[T], line: bytes, where: str) -> T:
+    # Without a detour through Python objects, so a key that stands twice is not noticed here: the last one counts, as
+    # it does for every common reader of JSON, and the digest in run.json covers the bytes.
     try:
         row = model.model_validate_json(line)
     except ValidationError as error:
@@ -46,18 +48,25 @@ def _row(model: type[T], line: bytes, where: str) -> T:
             version = json.loads(line).get("schema_version")
         except (ValueError, AttributeError, RecursionError):
             version = None
-        if version == model.SCHEMA:
+        if type(version) is int and version == model.SCHEMA:
             raise BadInput(misfit(model, error), where=where) from None
         return model.parse(line, where)
-    if row.schema_version != model.SCHEMA or b'"schema_version"' not in line:
+    if row.schema_version != model.SCHEMA or "schema_version" not in row.model_fields_set:
         return model.parse(line, where)
     return row
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of ``path`` with their numbers from 1, each with its newline.
+
+    Raises:
+        BadInput: the file is missing, cut, or no file of rows.
+    """
     remedy = "Restore the file, or record a new run."
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            if path.suffix == ".gz" and path.stat().st_size == 0:
+                raise EOFError("it is empty")  # gzip would take it for a file with no rows
             number = 0
             while line := stream.readline(LONGEST_LINE + 1):
                 number += 1
@@ -70,6 +79,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise BadInput("the file is missing.", where=path, remedy=remedy) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BadInput(f"the file is damaged ({error}).", where=path, remedy=remedy) from None
+    except OSError as error:
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
 
 
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
@@ -94,7 +105,7 @@ def inner_digest(path: Path) -> FileDigest:
     """
     inside = hashlib.sha256()
     count = 0
-    for _number, line in _lines(path):
+    for _number, line in read_lines(path):
         inside.update(line)
         count += 1
     return FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memeval.execution.journal import write_whole
+from memeval.archive.ledger import Ledger
+from memeval.execution.storage import unwritable, write_whole
 from memeval.leaderboard.board import Board
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
@@ -16,10 +19,15 @@ def releases(results: Path) -> list[Release]:
     """Return the releases of a results folder, oldest first.
 
     Raises:
-        BadInput: one of them cannot be read.
+        BadInput: one of them cannot be read, or lies under another name than its own.
     """
-    found = [Release.parse(path.read_bytes(), path) for path in sorted((results / "releases").glob("*.json"))]
-    return sorted(found, key=lambda release: (release.date, release.version))
+    found = []
+    for path in sorted((results / "releases").glob("*.json")):
+        release = Release.parse(path.read_bytes(), path)
+        if release.version != path.stem:
+            raise BadInput(f"holds release {release.version}.", where=path, remedy="Give the file its own name back.")
+        found.append(release)
+    return sorted(found, key=lambda release: (release.date, _by_number(release.version)))
 
 
 def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tuple[Release, bool]:
@@ -37,7 +45,8 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         The release, and whether it is new.
 
     Raises:
-        BadInput: the version stands for another board already, or is no version.
+        BadInput: the version stands for another board already, or is no version; or lines of the ledger that an
+            earlier release stands on are gone.
     """
     rows = _rows(board)
     ledger = results / "ledger.jsonl"
@@ -51,8 +60,9 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         }
     )
     known = {release.version: release for release in releases(results)}
-    same = [release for release in known.values() if release.state == state]
-    if same and version in (None, same[-1].version):
+    _still_holds(Ledger(results), known.values())
+    same = [release for release in known.values() if release.state == state and version in (None, release.version)]
+    if same:
         return same[-1], False
     if version in known:
         raise BadInput(
@@ -80,11 +90,38 @@ def keep(release: Release, results: Path) -> None:
     """Store a release, for good.
 
     Raises:
-        BadInput: the folder cannot be written.
+        BadInput: the folder cannot be written, or holds another release of this version.
     """
-    folder = results / "releases"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{release.version}.json", (release.to_json() + "\n").encode())
+    path = results / "releases" / f"{release.version}.json"
+    data = (release.to_json() + "\n").encode()
+    if path.exists() and path.read_bytes() != data:
+        raise BadInput(
+            f"release {release.version} is frozen, and this is another.",
+            where=path,
+            remedy="Publish the change under another version with --release.",
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path.parent, error) from None
+    write_whole(path, data)
+
+
+def _still_holds(ledger: Ledger, frozen_before: Iterable[Release]) -> None:
+    """Refuse a ledger whose end was cut off or changed after a release: no later line of it would tell."""
+    states = ledger.states()
+    for release in frozen_before:
+        if release.ledger_digest is not None and release.ledger_digest not in states:
+            raise BadInput(
+                f"lines that release {release.version} stands on were changed or taken out.",
+                where=ledger.path,
+                remedy="Restore the ledger from version control.",
+            )
+
+
+def _by_number(version: str) -> str:
+    """Return a version as text that sorts ``2026.11.2`` before ``2026.11.10``."""
+    return re.sub(r"\d+", lambda digits: digits[0].zfill(20), version)
 
 
 def _next_version(today: str, taken: set[str]) -> str:

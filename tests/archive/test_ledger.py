@@ -1,0 +1,217 @@
+"""The ledger only grows, and a line that was touched is found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput, NewerSchema
+from memeval.records.ledger import Deed, LedgerEntry, Runner
+
+from tests.support.runs import make_run
+
+LINES = 5
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return make_run(tmp_path, "acme", {"kept": 10})
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, run: RunFolder) -> Ledger:
+    """A ledger of five lines."""
+    made = Ledger(tmp_path)
+    for number in range(LINES):
+        made.append(Deed.REPRODUCED, run, by="Ada", reason=f"grades equal – {number}")
+    return made
+
+
+def test_there_is_no_entry_before_the_first(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    assert ledger.entries() == []
+    assert ledger.states() == frozenset()
+    assert not ledger.path.exists()
+
+
+def test_an_entry_says_what_happened_to_which_bytes(tmp_path: Path, run: RunFolder) -> None:
+    other = make_run(tmp_path, "zeta")
+    made = Ledger(tmp_path).append(
+        Deed.SUPERSEDED, run, by="Ada", reason="new version", runner=Runner.MAINTAINER, other=other
+    )
+    assert Ledger(tmp_path).entries() == [made]
+    assert (made.deed, made.run_id, made.run_digest) == (Deed.SUPERSEDED, run.run.run_id, run.digest)
+    assert (made.by, made.reason, made.runner) == ("Ada", "new version", Runner.MAINTAINER)
+    assert made.other_run_id == other.run.run_id
+    assert made.at.endswith("+00:00")
+
+
+def test_a_line_holds_the_digest_of_the_line_before_and_stays_as_it_is(ledger: Ledger, run: RunFolder) -> None:
+    before = ledger.path.read_bytes()
+    lines = before.splitlines()
+    assert [json.loads(line)["previous"] for line in lines] == [None, *map(digest_bytes, lines[:-1])]
+    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="it read the answers")
+    assert ledger.path.read_bytes().startswith(before)
+    assert [entry.reason for entry in ledger.entries()][-2:] == ["grades equal – 4", "it read the answers"]
+
+
+def test_the_states_of_a_ledger_are_all_that_it_has_ever_been(tmp_path: Path, run: RunFolder) -> None:
+    ledger, seen = Ledger(tmp_path), set()
+    for number in range(3):
+        ledger.append(Deed.ACCEPTED, run, by="Ada", reason=str(number))
+        seen.add(digest_bytes(ledger.path.read_bytes()))
+    assert ledger.states() == seen
+    assert len(seen) == 3
+
+
+def removed(lines: list[bytes], n: int) -> list[bytes]:
+    return lines[:n] + lines[n + 1 :]
+
+
+def changed(lines: list[bytes], n: int) -> list[bytes]:
+    return [*lines[:n], lines[n].replace(b"grades equal", b"grades Equal"), *lines[n + 1 :]]
+
+
+def spaced(lines: list[bytes], n: int) -> list[bytes]:
+    return [*lines[:n], lines[n].replace(b":", b": ", 1), *lines[n + 1 :]]
+
+
+def swapped(lines: list[bytes], n: int) -> list[bytes]:
+    return [*lines[:n], lines[n + 1], lines[n], *lines[n + 2 :]]
+
+
+def doubled(lines: list[bytes], n: int) -> list[bytes]:
+    return [*lines[: n + 1], *lines[n:]]
+
+
+@pytest.mark.parametrize("line", range(LINES - 1))
+@pytest.mark.parametrize(("edit", "named_after"), [(removed, 1), (changed, 2), (spaced, 2), (swapped, 1), (doubled, 2)])
+def test_a_line_that_was_touched_is_found(
+    ledger: Ledger, run: RunFolder, edit: Callable[[list[bytes], int], list[bytes]], named_after: int, line: int
+) -> None:
+    untouched = ledger.path.read_bytes()
+    ledger.path.write_bytes(b"".join(edit(untouched.splitlines(keepends=True), line)))
+    assert ledger.path.read_bytes() != untouched
+    where = f"{ledger.path}:{line + named_after}: the line does not follow from the one before it"
+    with pytest.raises(BadInput) as refused:
+        ledger.entries()
+    assert str(refused.value).startswith(where)
+    edited = ledger.path.read_bytes()
+    with pytest.raises(BadInput, match="does not follow"):
+        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="over a broken chain")
+    assert ledger.path.read_bytes() == edited, "nothing is written after a broken line"
+
+
+def test_the_last_line_doubled_is_found(ledger: Ledger) -> None:
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    ledger.path.write_bytes(b"".join([*lines, lines[-1]]))
+    with pytest.raises(BadInput, match=f"{ledger.path.name}:{LINES + 1}: the line does not follow"):
+        ledger.entries()
+
+
+def test_a_line_that_was_being_written_when_the_lights_went_out_is_named(ledger: Ledger) -> None:
+    ledger.path.write_bytes(ledger.path.read_bytes()[:-20])
+    with pytest.raises(BadInput, match=f"{ledger.path.name}:{LINES}: the last line is cut off"):
+        ledger.entries()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\n\t"])
+def test_there_is_no_entry_without_a_reason(tmp_path: Path, run: RunFolder, reason: str) -> None:
+    ledger = Ledger(tmp_path)
+    with pytest.raises(BadInput, match=r"the ledger takes no entry without a reason\. Say why with --reason\."):
+        ledger.append(Deed.INVALIDATED, run, by="Ada", reason=reason)
+    assert not ledger.path.exists()
+
+
+def test_a_newer_ledger_asks_for_a_newer_memeval_and_is_not_written_to(ledger: Ledger, run: RunFolder) -> None:
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    newer: dict[str, Any] = json.loads(lines[2]) | {"schema_version": 2, "unheard_of": 1}
+    ledger.path.write_bytes(b"".join([*lines[:2], json.dumps(newer).encode() + b"\n"]))
+    held = ledger.path.read_bytes()
+    with pytest.raises(NewerSchema, match=f"{ledger.path.name}:3: LedgerEntry has schema version 2"):
+        ledger.entries()
+    with pytest.raises(NewerSchema):
+        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="blindly")
+    assert ledger.path.read_bytes() == held
+
+
+def test_lines_of_an_older_shape_keep_their_place_in_the_chain(
+    ledger: Ledger, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def who_becomes_by(data: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in data.items() if name != "who"} | {"by": data["who"]}
+
+    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_becomes_by})
+    older: list[bytes] = []
+    for line in ledger.path.read_bytes().splitlines():
+        data = json.loads(line) | {"schema_version": 0, "previous": digest_bytes(older[-1]) if older else None}
+        data["who"] = data.pop("by")
+        older.append(json.dumps(data).encode())
+    ledger.path.write_bytes(b"".join(line + b"\n" for line in older))
+    made = ledger.append(Deed.INVALIDATED, run, by="Bob", reason="later")
+    assert made.previous == digest_bytes(older[-1])
+    assert [entry.by for entry in ledger.entries()] == ["Ada"] * LINES + ["Bob"]
+
+
+@pytest.mark.parametrize("what", ["a file where the results should be", "a folder where the ledger should be"])
+def test_a_place_that_cannot_be_written_is_refused_with_a_sentence(tmp_path: Path, run: RunFolder, what: str) -> None:
+    results = tmp_path / "other"
+    if what.startswith("a file"):
+        results.write_text("in the way")
+        sentence = "cannot be written"
+    else:
+        (results / "ledger.jsonl").mkdir(parents=True)
+        sentence = "cannot be read"
+    with pytest.raises(BadInput, match=sentence) as refused:
+        Ledger(results).append(Deed.ACCEPTED, run, by="Ada", reason="because")
+    assert "ledger.jsonl" in str(refused.value)
+
+
+APPENDER = """
+import sys
+from pathlib import Path
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.records.ledger import Deed
+
+results, run, name, count = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(count)):
+    Ledger(Path(results)).append(Deed.REPRODUCED, RunFolder(Path(run)), by=name, reason=f"{name} {number}")
+"""
+
+
+def test_processes_that_append_at_once_keep_one_whole_chain(tmp_path: Path, run: RunFolder) -> None:
+    writers, each = 4, 15
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", APPENDER, str(tmp_path), str(run.path), f"writer-{n}", str(each)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(writers)
+    ]
+    for process in started:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in started:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in started] == [0] * writers
+    entries = Ledger(tmp_path).entries()
+    for n in range(writers):
+        mine = [entry.reason for entry in entries if entry.by == f"writer-{n}"]
+        assert mine == [f"writer-{n} {number}" for number in range(each)]
+    assert len(entries) == writers * each

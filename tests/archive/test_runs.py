@@ -1,0 +1,61 @@
+"""Finding sealed runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from memeval.archive.runs import RunFolder, find_run, sealed_runs
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
+
+from tests.support.runs import make_run
+
+
+def test_a_run_gives_its_rows_and_the_digest_of_its_head(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", {"kept": 50, "changed": 1})
+    grades = list(folder.grades())
+    assert all(isinstance(grade, Grade) for grade in grades)
+    assert sum(grade.verdict is True for grade in grades) == 51
+    assert len(list(folder.responses())) == folder.run.files["responses.jsonl"].rows == 100
+    assert [context.parts[0].text for context in folder.contexts()] == ["Ada – Zürich"]
+    assert folder.digest == digest_bytes((folder.path / "run.json").read_bytes())
+
+
+def test_runs_are_found_by_path_and_unfinished_ones_are_passed_over(tmp_path: Path) -> None:
+    one, two = make_run(tmp_path, "zeta"), make_run(tmp_path, "acme")
+    (one.path.parent / "20261102T100000-0123abcd" / "journal").mkdir(parents=True)
+    assert [folder.path for folder in sealed_runs(tmp_path)] == [two.path, one.path]
+    assert sealed_runs(tmp_path / "nothing") == []
+
+
+def test_a_run_is_named_by_folder_or_by_id(tmp_path: Path) -> None:
+    made = make_run(tmp_path, "acme")
+    make_run(tmp_path, "zeta")
+    assert find_run(tmp_path / "elsewhere", str(made.path)).path == made.path
+    assert find_run(tmp_path, made.run.run_id).path == made.path
+    with pytest.raises(BadInput, match="there is no finished run nonsense here or under"):
+        find_run(tmp_path, "nonsense")
+
+
+def test_an_id_that_stands_in_two_folders_names_neither(tmp_path: Path) -> None:
+    made = make_run(tmp_path, "acme")
+    copy = made.path.parents[1] / "copy" / made.path.name
+    copy.mkdir(parents=True)
+    (copy / "run.json").write_bytes(made.head_bytes)
+    with pytest.raises(BadInput, match=r"stands in several folders of .* Name the folder\."):
+        find_run(tmp_path, made.run.run_id)
+
+
+def test_rows_are_here_only_where_all_of_them_are(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme")
+    assert folder.has_rows
+    folder.file("contexts.jsonl").unlink()
+    assert not folder.has_rows
+
+
+def test_a_folder_without_a_head_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"there is no run\.json here\. Name the folder of a finished run\.") as refused:
+        RunFolder(tmp_path).run  # noqa: B018
+    assert str(tmp_path) in str(refused.value)

@@ -1,0 +1,117 @@
+"""Trust follows from a run's files and the ledger, and from nothing that anyone types in."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from pathlib import Path
+
+import pytest
+from memeval.archive.ledger import Trust, trust_of
+from memeval.archive.runs import RunFolder
+from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
+from memeval.records.run import SystemKind
+
+from tests.support.runs import edit_head, make_run
+
+DEEDS = (
+    (Deed.ACCEPTED, Runner.SUBMITTER),
+    (Deed.ACCEPTED, Runner.MAINTAINER),
+    (Deed.ACCEPTED, None),
+    (Deed.REPRODUCED, None),
+    (Deed.REPEATED, None),
+    (Deed.SUPERSEDED, None),
+    (Deed.INVALIDATED, None),
+)
+Said = tuple[tuple[Deed, Runner | None], ...]
+ALL = tuple(chain.from_iterable(combinations(DEEDS, size) for size in range(len(DEEDS) + 1)))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[SystemKind, RunFolder]:
+    results = tmp_path_factory.mktemp("results")
+    return {kind: make_run(results, f"a-{kind}", kind=kind) for kind in SystemKind}
+
+
+def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[LedgerEntry]:
+    """Return what the ledger says of a run."""
+    return [
+        LedgerEntry(
+            deed=deed,
+            run_id=run_id or folder.run.run_id,
+            run_digest=folder.digest,
+            at="2026-11-02T10:00:00+00:00",
+            by="Ada",
+            reason="because",
+            runner=runner,
+            previous=None,
+        )
+        for deed, runner in said
+    ]
+
+
+CLAIMED, RECOMPUTED = GradeTrust.CLAIMED, GradeTrust.RECOMPUTED
+
+
+@pytest.mark.parametrize(
+    ("said", "grades", "answers"),
+    [
+        ((), CLAIMED, AnswerTrust.SELF_RUN),
+        (((Deed.ACCEPTED, Runner.SUBMITTER),), CLAIMED, AnswerTrust.SELF_RUN),
+        (((Deed.ACCEPTED, None),), CLAIMED, AnswerTrust.SELF_RUN),
+        (((Deed.ACCEPTED, Runner.MAINTAINER),), CLAIMED, AnswerTrust.MAINTAINER_RUN),
+        (((Deed.REPRODUCED, None),), RECOMPUTED, AnswerTrust.SELF_RUN),
+        (((Deed.REPEATED, None),), CLAIMED, AnswerTrust.REPEATED),
+        (((Deed.ACCEPTED, Runner.MAINTAINER), (Deed.REPEATED, None)), CLAIMED, AnswerTrust.REPEATED),
+        (((Deed.REPRODUCED, None), (Deed.ACCEPTED, Runner.MAINTAINER)), RECOMPUTED, AnswerTrust.MAINTAINER_RUN),
+        (((Deed.REPRODUCED, Runner.MAINTAINER),), RECOMPUTED, AnswerTrust.SELF_RUN),
+        (((Deed.INVALIDATED, None),), CLAIMED, AnswerTrust.SELF_RUN),
+    ],
+)
+def test_trust_is_what_the_ledger_bears_out(
+    runs: dict[SystemKind, RunFolder], said: Said, grades: GradeTrust, answers: AnswerTrust
+) -> None:
+    for kind in (SystemKind.SUBMISSION, SystemKind.FILE):
+        assert trust_of(runs[kind], entries(runs[kind], said)) == Trust(grades, answers)
+    control = runs[SystemKind.CONTROL]
+    assert trust_of(control, entries(control, said)) == Trust(grades, AnswerTrust.CONTROL)
+
+
+@pytest.mark.parametrize("said", ALL, ids=lambda said: "+".join(f"{d}-{r}" if r else d for d, r in said) or "nothing")
+def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder], said: Said) -> None:
+    for kind, folder in runs.items():
+        trust = trust_of(folder, entries(folder, said))
+        assert (trust.grades is RECOMPUTED) == ((Deed.REPRODUCED, None) in said)
+        if kind is SystemKind.CONTROL:
+            assert trust.answers is AnswerTrust.CONTROL
+            continue
+        assert (trust.answers is AnswerTrust.REPEATED) == ((Deed.REPEATED, None) in said)
+        by_maintainer = (Deed.ACCEPTED, Runner.MAINTAINER) in said and (Deed.REPEATED, None) not in said
+        assert (trust.answers is AnswerTrust.MAINTAINER_RUN) == by_maintainer
+        assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
+
+
+def test_what_is_said_of_another_run_does_not_rub_off(runs: dict[SystemKind, RunFolder]) -> None:
+    folder = runs[SystemKind.SUBMISSION]
+    assert trust_of(folder, entries(folder, DEEDS, run_id="20261101T100000-00000000")) == Trust(
+        CLAIMED, AnswerTrust.SELF_RUN
+    )
+    assert trust_of(folder, entries(runs[SystemKind.FILE], DEEDS, run_id=folder.run.run_id)) == Trust(
+        CLAIMED, AnswerTrust.SELF_RUN
+    )
+
+
+def test_an_edited_head_voids_all_that_was_said_of_it(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme")
+    said = entries(folder, DEEDS)
+    assert trust_of(folder, said) == Trust(RECOMPUTED, AnswerTrust.REPEATED)
+    edited = edit_head(folder, cost={"usd": 0.0, "reason": "edited"})
+    assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
+
+
+def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme")
+    said = entries(folder, DEEDS)
+    (folder.path / "run.json").write_bytes(folder.head_bytes + b"\n")
+    edited = RunFolder(folder.path)
+    assert edited.run == folder.run
+    assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
