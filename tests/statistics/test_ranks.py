@@ -47,6 +47,6 @@ def test_one_row_stands_first() -> None:
 def test_a_board_of_forty_rows_takes_well_under_a_second() -> None:
     shape = layout((100, 80, 80, 80, 80, 80), clusters=50)
     rows = [drawn(shape, share / 40, share) for share in range(40)]
-    start = time.perf_counter()
+    start = time.process_time()
     rank_ranges(shape, rows)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
