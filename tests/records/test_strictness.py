@@ -54,6 +54,11 @@ def test_an_unknown_key_is_named_with_the_one_that_was_meant() -> None:
     assert refusal(LogLine, json.dumps(LOG | {"evnet": "x"})) == "unknown key 'evnet'. Did you mean 'event'?"
 
 
+def test_a_needed_key_that_is_misspelt_is_not_called_missing() -> None:
+    misspelt = {name: value for name, value in LOG.items() if name != "event"} | {"evnet": "started"}
+    assert refusal(LogLine, json.dumps(misspelt)) == "unknown key 'evnet'. Did you mean 'event'?"
+
+
 def test_an_unknown_key_that_resembles_none_gets_no_advice() -> None:
     assert refusal(LogLine, json.dumps(LOG | {"zzz": "x"})) == "unknown key 'zzz'."
 

@@ -156,8 +156,12 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def misfit(model: type[BaseModel], error: ValidationError) -> str:
-    """Return the first thing pydantic found wrong, as a sentence with a hint where a key is misspelt."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    """Return the first thing pydantic found wrong, as a sentence with a hint where a key is misspelt.
+
+    An unknown key goes before all else: where a needed one is misspelt, that is why it is missing.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     path = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         name = str(first["loc"][-1])
