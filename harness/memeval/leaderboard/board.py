@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
 from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.ledger import Deed, LedgerEntry
 from memeval.records.run import Run, SystemKind
@@ -23,6 +25,8 @@ ERROR_GATE = 0.02
 BLIND_CONTROLS = frozenset({"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error"})
 """Controls that know nothing of the history: the floor that a memory must rise above."""
 
+GRADES = "grades.jsonl"
+
 
 class Standing(StrEnum):
     """Why a row has a rank, or has none."""
@@ -35,6 +39,8 @@ class Standing(StrEnum):
     UNLABELLED_JUDGE = "unlabelled judge"
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
+    ROWS_ELSEWHERE = "rows in the archive"
+    """Its grades are not in this folder, and without them it cannot be compared item by item."""
 
 
 @dataclass(frozen=True)
@@ -103,28 +109,37 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
         tracks[row.run.track_id].append(row)
     tables = [_table(members) for members in tracks.values()]
     tables.sort(key=lambda table: (table.track.benchmark, table.track.reader != "native", table.track.id))
-    placed = {row.run.run_id: row for table in tables for row in table.rows}
+    placed = {row.folder.path: row for table in tables for row in table.rows}
     return Board(
         tables=tuple(tables),
-        runs=tuple(placed.get(row.run.run_id, row) for row in rows),
+        runs=tuple(placed.get(row.folder.path, row) for row in rows),
         ledger=entries,
     )
 
 
 def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
-    mine = tuple(entry for entry in entries if entry.run_id == folder.run.run_id)
+    run = folder.run
+    if run.track_id != run.track.id:
+        raise BadInput(
+            f"track_id is {run.track_id}, and the track's parts make {run.track.id}.",
+            where=folder.path / "run.json",
+            remedy="Restore the file, or record a new run.",
+        )
+    # Trust is void once run.json was edited; that a run no longer counts is not, or an edit would bring it back.
+    mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
     return Row(
         folder=folder,
-        run=folder.run,
+        run=run,
         trust=trust_of(folder, mine),
-        standing=_standing(folder.run, {entry.deed for entry in mine}),
+        standing=_standing(folder, {entry.deed for entry in mine}),
         rank=None,
         gap=None,
         entries=mine,
     )
 
 
-def _standing(run: Run, deeds: set[Deed]) -> Standing:
+def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
+    run = folder.run
     tally = run.scores.overall
     if Deed.INVALIDATED in deeds:
         return Standing.INVALIDATED
@@ -140,31 +155,40 @@ def _standing(run: Run, deeds: set[Deed]) -> Standing:
         return Standing.NO_COMPOSITE
     if run.track.judge_endpoint is not None and run.track.judge_label is None:
         return Standing.UNLABELLED_JUDGE
+    if not folder.file(GRADES).exists():
+        return Standing.ROWS_ELSEWHERE
     return Standing.RANKED
 
 
 def _table(members: Sequence[Row]) -> Table:
     """Make a track's table from its runs, newest first."""
-    shown: dict[str, Row] = {}
+    shown: dict[tuple[str, bool], Row] = {}
     for row in members:
         if row.standing not in (Standing.INVALIDATED, Standing.SUPERSEDED):
-            held = shown.get(row.run.system.slug)
+            system = (row.run.system.slug, _is_control(row))
+            held = shown.get(system)
             if held is None or (held.standing is Standing.PARTIAL and row.standing is not Standing.PARTIAL):
-                shown[row.run.system.slug] = row
+                shown[system] = row
     track = members[0].run.track
     ranks = _ranks([row for row in shown.values() if row.standing is Standing.RANKED])
     floor = max(
         (
             row.run.scores.composite.value
             for row in shown.values()
-            if row.run.system.slug in BLIND_CONTROLS and row.run.scores.composite.value is not None
+            if _is_control(row) and row.run.system.slug in BLIND_CONTROLS and row.run.scores.composite.value is not None
         ),
         default=None,
     )
     rows = [
-        replace(row, rank=ranks.get(row.run.run_id), gap=_gap(row, floor)) for row in sorted(shown.values(), key=_place)
+        replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor))
+        for row in sorted(shown.values(), key=_place)
     ]
     return Table(track=track, rows=tuple(rows))
+
+
+def _is_control(row: Row) -> bool:
+    """Return whether memeval ships the system; anyone may call theirs ``no-memory``."""
+    return row.run.system.kind is SystemKind.CONTROL
 
 
 def _gap(row: Row, floor: float | None) -> float | None:
@@ -177,23 +201,45 @@ def _place(row: Row) -> tuple[bool, float, str]:
     return (value is None, -(value or 0.0), row.run.system.slug)
 
 
-def _sample(row: Row) -> tuple[Layout, Sample]:
-    """Return a run's items as plain numbers for the paired statistics, in the order of the track's table."""
-    track = row.run.track
-    grades: dict[str, list[Grade]] = {category.name: [] for category in track.categories}
-    for grade in row.folder.grades():
-        grades[grade.category].append(grade)
-    layout = Layout(
-        weights=tuple(category.weight for category in track.categories),
-        clusters=tuple(tuple(grade.cluster for grade in members) for members in grades.values()),
-    )
-    return layout, [[grade.verdict is True for grade in members] for members in grades.values()]
+def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
+    """Return the rank ranges of a track's rankable rows, by folder.
 
-
-def _ranks(ranked: Sequence[Row]) -> dict[str, RankRange]:
-    """Return the rank ranges of a track's rankable rows, by run id."""
+    Raises:
+        BadInput: a run's grades are not those of the track's items.
+    """
     if not ranked:
         return {}
-    layouts, samples = zip(*map(_sample, ranked), strict=True)
-    ranges = rank_ranges(layouts[0], samples)
-    return {row.run.run_id: rank for row, rank in zip(ranked, ranges, strict=True)}
+    graded = [_by_category(row) for row in ranked]
+    items = _items(graded[0])
+    planned = [category.items for category in ranked[0].run.track.categories]
+    for row, grades in zip(ranked, graded, strict=True):
+        if _items(grades) != items or [len(members) for members in grades] != planned:
+            raise _not_the_items(row)
+    layout = Layout(
+        weights=tuple(category.weight for category in ranked[0].run.track.categories),
+        clusters=tuple(tuple(cluster for _item_id, cluster in members) for members in items),
+    )
+    samples: list[Sample] = [[[grade.verdict is True for grade in members] for members in grades] for grades in graded]
+    return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
+
+
+def _by_category(row: Row) -> list[list[Grade]]:
+    """Return a run's grades by category, in the order of the track's table, and by item: pairs must meet."""
+    found: dict[str, list[Grade]] = {category.name: [] for category in row.run.track.categories}
+    for grade in sorted(row.folder.grades(), key=lambda grade: grade.item_id):
+        if grade.category not in found:
+            raise _not_the_items(row)
+        found[grade.category].append(grade)
+    return list(found.values())
+
+
+def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
+    return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
+
+
+def _not_the_items(row: Row) -> BadInput:
+    return BadInput(
+        "the graded items are not those of the track, or not those of the track's other runs.",
+        where=row.folder.file(GRADES),
+        remedy="Run memeval verify on the run, and restore the file or record a new run.",
+    )

@@ -1,0 +1,394 @@
+"""A board ranks what can be compared, shows what cannot with its reason, and leaves nothing out."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import Board, Row, Standing, Table, build_board
+from memeval.records.errors import BadInput
+from memeval.records.ledger import Deed, GradeTrust
+from memeval.records.run import SystemKind
+from memeval.records.track import CategoryPlan
+from memeval.statistics.ranks import RankRange
+
+from tests.support.runs import edit_head, make_run, make_track, write_rows
+
+CONTROL = SystemKind.CONTROL
+LATER = "2026-11-05T10:00:00.000+00:00"
+
+
+def board_of(*folders: RunFolder, ledger: Ledger | None = None) -> Board:
+    return build_board([RunFolder(folder.path) for folder in folders], ledger or Ledger(Path("no-ledger")))
+
+
+def only_table(board: Board) -> Table:
+    (table,) = board.tables
+    return table
+
+
+def row_of(board: Board, slug: str) -> Row:
+    (row,) = (row for row in only_table(board).rows if row.run.system.slug == slug)
+    return row
+
+
+def places(board: Board) -> dict[str, tuple[int, int] | None]:
+    return {
+        row.run.system.slug: None if row.rank is None else (row.rank.best, row.rank.worst)
+        for table in board.tables
+        for row in table.rows
+    }
+
+
+# -- standing --------------------------------------------------------------------------------------------------
+
+
+def test_a_full_run_of_a_system_is_ranked(tmp_path: Path) -> None:
+    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 40, "changed": 30})), "acme")
+    assert row.standing is Standing.RANKED
+    assert row.rank == RankRange(1, 1)
+    assert row.run.scores.composite.value == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(("errors", "standing"), [(2, Standing.RANKED), (3, Standing.OVER_ERROR_GATE)])
+def test_two_percent_of_errors_are_ranked_and_more_are_not(tmp_path: Path, errors: int, standing: Standing) -> None:
+    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 40}, errors=errors)), "acme")
+    assert row.error_rate == errors / 100
+    assert row.standing is standing
+    assert (row.rank is None) == (standing is not Standing.RANKED)
+
+
+@pytest.mark.parametrize("items", [25, 75, 175, 350, 575, 1150])
+def test_the_gate_stands_at_exactly_two_percent_of_any_number_of_items(tmp_path: Path, items: int) -> None:
+    gate = 2 * items // 50
+    for errors, standing in ((gate, Standing.RANKED), (gate + 1, Standing.OVER_ERROR_GATE)):
+        run = make_run(tmp_path / str(errors), "acme", track=make_track(items), errors=errors)
+        assert row_of(board_of(run), "acme").standing is standing
+
+
+@pytest.mark.parametrize("done", [0, 1, 99])
+def test_a_run_below_full_coverage_is_shown_and_not_ranked(tmp_path: Path, done: int) -> None:
+    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, done=done)), "acme")
+    assert (row.standing, row.rank) == (Standing.PARTIAL, None)
+    assert row.run.scores.composite.value is None
+
+
+def test_a_partial_run_of_a_control_is_partial(tmp_path: Path) -> None:
+    row = row_of(board_of(make_run(tmp_path, "no-memory", kind=CONTROL, done=50)), "no-memory")
+    assert row.standing is Standing.PARTIAL
+
+
+def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) -> None:
+    best = make_run(tmp_path, "full-context", {"kept": 50, "changed": 50}, kind=CONTROL)
+    failing = make_run(tmp_path, "always-error", kind=CONTROL, errors=100)
+    board = board_of(best, failing, make_run(tmp_path, "acme", {"kept": 10}))
+    assert places(board) == {"full-context": None, "acme": (1, 1), "always-error": None}
+    assert row_of(board, "full-context").standing is row_of(board, "always-error").standing is Standing.CONTROL
+
+
+def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
+    empty = CategoryPlan(name="unused", weight=0.0, items=0, grader="judged@1")
+    track = make_track(categories=(*make_track().categories, empty))
+    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, track=track)), "acme")
+    assert (row.standing, row.rank) == (Standing.NO_COMPOSITE, None)
+
+
+@pytest.mark.parametrize(("label", "standing"), [(None, Standing.UNLABELLED_JUDGE), ("Acme's own", Standing.RANKED)])
+def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
+    tmp_path: Path, label: str | None, standing: Standing
+) -> None:
+    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label=label)
+    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
+
+
+@pytest.mark.parametrize(
+    ("deed", "standing"), [(Deed.INVALIDATED, Standing.INVALIDATED), (Deed.SUPERSEDED, Standing.SUPERSEDED)]
+)
+def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
+    tmp_path: Path, deed: Deed, standing: Standing
+) -> None:
+    older, newer = make_run(tmp_path, "acme", {"kept": 10}), make_run(tmp_path, "acme", {"kept": 50}, started=LATER)
+    ledger = Ledger(tmp_path)
+    ledger.append(deed, newer, by="Ada", reason="it read the answers")
+    board = board_of(older, newer, ledger=ledger)
+    assert row_of(board, "acme").run == older.run
+    assert [(row.run.run_id, row.standing) for row in board.runs] == [
+        (newer.run.run_id, standing),
+        (older.run.run_id, Standing.RANKED),
+    ]
+    assert board.runs[0].rank is None
+    assert [entry.reason for entry in board.runs[0].entries] == ["it read the answers"]
+
+
+def test_a_track_whose_only_run_was_invalidated_keeps_its_empty_table(tmp_path: Path) -> None:
+    run, ledger = make_run(tmp_path, "acme"), Ledger(tmp_path)
+    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="because")
+    board = board_of(run, ledger=ledger)
+    assert only_table(board).rows == ()
+    assert [row.standing for row in board.runs] == [Standing.INVALIDATED]
+
+
+def test_an_edit_of_its_head_does_not_bring_an_invalidated_run_back(tmp_path: Path) -> None:
+    run, ledger = make_run(tmp_path, "acme"), Ledger(tmp_path)
+    ledger.append(Deed.REPRODUCED, run, by="Ada", reason="equal")
+    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="because")
+    (before,) = board_of(run, ledger=ledger).runs
+    (after,) = board_of(edit_head(run, seeds={"edited": 1}), ledger=ledger).runs
+    assert before.standing is after.standing is Standing.INVALIDATED
+    assert (before.trust.grades, after.trust.grades) == (GradeTrust.RECOMPUTED, GradeTrust.CLAIMED)
+
+
+@pytest.mark.parametrize("gone", ["grades", "responses contexts grades log"])
+def test_a_run_whose_rows_are_elsewhere_is_shown_and_not_ranked(tmp_path: Path, gone: str) -> None:
+    far, near = make_run(tmp_path, "far", {"kept": 50, "changed": 50}), make_run(tmp_path, "near", {"kept": 10})
+    for name in gone.split():
+        far.file(f"{name}.jsonl").unlink()
+    board = board_of(far, near)
+    assert places(board) == {"far": None, "near": (1, 1)}
+    row = row_of(board, "far")
+    assert row.standing is Standing.ROWS_ELSEWHERE
+    assert row.standing.value == "rows in the archive"
+    assert row.run.scores.composite.value == 1.0
+
+
+def test_a_control_needs_no_rows(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "no-memory", kind=CONTROL)
+    run.file("grades.jsonl").unlink()
+    assert row_of(board_of(run), "no-memory").standing is Standing.CONTROL
+
+
+# -- which run stands for a system --------------------------------------------------------------------------------
+
+
+def test_the_latest_run_stands_for_a_system_even_where_it_is_worse(tmp_path: Path) -> None:
+    older = make_run(tmp_path, "acme", {"kept": 50})
+    newer = make_run(tmp_path, "acme", {"kept": 1}, started=LATER)
+    for folders in ((older, newer), (newer, older)):
+        board = board_of(*folders)
+        assert row_of(board, "acme").run == newer.run
+        assert [row.run.run_id for row in board.runs] == [newer.run.run_id, older.run.run_id]
+        assert board.of_system("acme") == board.runs
+
+
+def test_a_partial_run_never_takes_the_place_of_a_full_one(tmp_path: Path) -> None:
+    full = make_run(tmp_path, "acme", {"kept": 30})
+    partial = make_run(tmp_path, "acme", {"kept": 50}, started=LATER, done=99)
+    latest = make_run(tmp_path, "acme", {"kept": 50}, started="2026-11-06T10:00:00+00:00", done=98)
+    assert row_of(board_of(full, partial, latest), "acme").run == full.run
+    assert row_of(board_of(partial, latest), "acme").run == latest.run
+
+
+def test_a_full_run_takes_the_place_of_an_earlier_partial_one(tmp_path: Path) -> None:
+    partial = make_run(tmp_path, "acme", {"kept": 50}, done=99)
+    full = make_run(tmp_path, "acme", {"kept": 30}, started=LATER)
+    assert row_of(board_of(partial, full), "acme").run == full.run
+
+
+def test_a_submission_that_bears_a_controls_name_neither_hides_it_nor_moves_the_floor(tmp_path: Path) -> None:
+    control = make_run(tmp_path / "shipped", "no-memory", {"kept": 10}, kind=CONTROL)
+    pretender = make_run(tmp_path, "no-memory", {"kept": 50, "changed": 50}, started=LATER)
+    board = board_of(control, pretender)
+    assert [(row.run.system.kind, row.rank, row.gap) for row in only_table(board).rows] == [
+        (SystemKind.SUBMISSION, RankRange(1, 1), pytest.approx(0.9)),
+        (CONTROL, None, 0.0),
+    ]
+
+
+# -- gap ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_gap_is_over_the_best_control_that_knows_nothing(tmp_path: Path) -> None:
+    board = board_of(
+        make_run(tmp_path, "no-memory", {"kept": 5}, kind=CONTROL),
+        make_run(tmp_path, "always-hedge", {"changed": 20}, kind=CONTROL),
+        make_run(tmp_path, "full-context", {"kept": 45}, kind=CONTROL),
+        make_run(tmp_path, "acme", {"kept": 40, "changed": 10}),
+        make_run(tmp_path, "worse", {"kept": 10}),
+    )
+    gaps = {row.run.system.slug: row.gap for row in only_table(board).rows}
+    assert gaps == {
+        "no-memory": pytest.approx(-0.15),
+        "always-hedge": 0.0,
+        "full-context": pytest.approx(0.25),
+        "acme": pytest.approx(0.3),
+        "worse": pytest.approx(-0.1),
+    }
+
+
+def test_there_is_no_gap_without_a_floor_or_without_a_composite(tmp_path: Path) -> None:
+    acme = make_run(tmp_path, "acme", {"kept": 40})
+    partial_floor = make_run(tmp_path, "no-memory", {"kept": 5}, kind=CONTROL, done=60)
+    assert row_of(board_of(acme, partial_floor), "acme").gap is None
+    floor = make_run(tmp_path, "echo-question", {"kept": 5}, kind=CONTROL)
+    partial = make_run(tmp_path, "late", {"kept": 5}, done=60)
+    board = board_of(acme, floor, partial)
+    assert row_of(board, "acme").gap == pytest.approx(0.35)
+    assert row_of(board, "late").gap is None
+
+
+# -- ranks --------------------------------------------------------------------------------------------------------
+
+
+def many(results: Path) -> list[RunFolder]:
+    """Return runs of five systems in two groups that their items tell apart, and of a control."""
+    right = {"first": 47, "second": 46, "third": 45, "fourth": 12, "fifth": 11}
+    runs = [make_run(results, slug, {"kept": n, "changed": n}) for slug, n in right.items()]
+    return [*runs, make_run(results, "no-memory", {"kept": 20, "changed": 20}, kind=CONTROL)]
+
+
+def test_systems_share_the_ranks_that_their_items_cannot_tell_apart(tmp_path: Path) -> None:
+    board = board_of(*many(tmp_path))
+    assert places(board) == {
+        "first": (1, 3),
+        "second": (1, 3),
+        "third": (1, 3),
+        "no-memory": None,
+        "fourth": (4, 5),
+        "fifth": (4, 5),
+    }
+    assert [row.run.system.slug for row in only_table(board).rows] == [
+        "first",
+        "second",
+        "third",
+        "no-memory",
+        "fourth",
+        "fifth",
+    ], "rows stand by composite, controls among them"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_in_which_runs_are_found_changes_nothing(tmp_path: Path, seed: int) -> None:
+    runs = many(tmp_path)
+    shuffled = random.Random(seed).sample(runs, len(runs))
+    assert shuffled != runs
+    one, other = board_of(*runs), board_of(*shuffled)
+    assert places(one) == places(other)
+    assert [row.run for row in only_table(one).rows] == [row.run for row in only_table(other).rows]
+    assert [row.run for row in one.runs] == [row.run for row in other.runs]
+
+
+def test_pairs_meet_item_by_item_in_whatever_order_their_rows_lie(tmp_path: Path) -> None:
+    straight = [make_run(tmp_path / "1", slug, {"kept": n}) for slug, n in (("acme", 30), ("zeta", 18))]
+    mixed = [straight[0], make_run(tmp_path / "2", "zeta", {"kept": 18}, shuffled=True)]
+    assert [g.item_id for g in mixed[1].grades()] != [g.item_id for g in straight[1].grades()]
+    assert places(board_of(*straight)) == places(board_of(*mixed)) == {"acme": (1, 1), "zeta": (2, 2)}
+
+
+def test_rows_without_a_composite_stand_last_and_equal_ones_by_name(tmp_path: Path) -> None:
+    board = board_of(
+        make_run(tmp_path, "aardvark", {"kept": 50, "changed": 49}, done=99),
+        make_run(tmp_path, "zeta", {"kept": 10}),
+        make_run(tmp_path, "acme", {"kept": 10}),
+        make_run(tmp_path, "nothing-right"),
+    )
+    slugs = [row.run.system.slug for row in only_table(board).rows]
+    assert slugs == ["acme", "zeta", "nothing-right", "aardvark"]
+
+
+def test_ranks_are_given_only_within_a_track(tmp_path: Path) -> None:
+    other = make_track(judge="rules@2")
+    better = make_run(tmp_path, "acme", {"kept": 50, "changed": 50})
+    worse = make_run(tmp_path, "zeta", {"kept": 1}, track=other, started=LATER)
+    again = make_run(tmp_path, "acme", {"kept": 2}, track=other, started="2026-11-06T10:00:00+00:00")
+    board = board_of(better, worse)
+    assert places(board) == {"acme": (1, 1), "zeta": (1, 1)}
+    assert {table.track.id for table in board.tables} == {make_track().id, other.id}
+    both = board_of(better, worse, again)
+    found = {t.track.judge: [(r.run.system.slug, r.run.run_id) for r in t.rows] for t in both.tables}
+    assert found == {
+        "rules@1": [("acme", better.run.run_id)],
+        "rules@2": [("acme", again.run.run_id), ("zeta", worse.run.run_id)],
+    }
+    assert both.systems() == ("acme", "zeta")
+    assert [row.run.run_id for row in both.of_system("acme")] == [again.run.run_id, better.run.run_id]
+
+
+def test_the_tables_of_a_benchmark_start_with_systems_that_answer_themselves(tmp_path: Path) -> None:
+    tracks = [
+        make_track(benchmark="beta@1"),
+        make_track(reader="extractive@1"),
+        make_track(),
+        make_track(benchmark="alpha@1", reader="extractive@1"),
+    ]
+    board = board_of(*(make_run(tmp_path, "acme", track=track) for track in tracks))
+    assert [(table.track.benchmark, table.track.reader) for table in board.tables] == [
+        ("alpha@1", "extractive@1"),
+        ("beta@1", "native"),
+        ("made-up@1", "native"),
+        ("made-up@1", "extractive@1"),
+    ]
+
+
+def test_every_run_carries_the_rank_of_its_row(tmp_path: Path) -> None:
+    board = board_of(*many(tmp_path))
+    assert {row.run.run_id: row for row in board.runs} == {row.run.run_id: row for row in only_table(board).rows}
+
+
+def test_two_runs_with_one_id_are_two_rows(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", {"kept": 40})
+    system = run.run.system.data() | {"slug": "twin"}
+    twin = RunFolder(run.path.parents[1] / "twin" / run.path.name)
+    twin.path.mkdir(parents=True)
+    for path in run.path.iterdir():
+        (twin.path / path.name).write_bytes(path.read_bytes())
+    board = board_of(run, edit_head(twin, system=system))
+    assert sorted(row.run.system.slug for row in board.runs) == ["acme", "twin"]
+    assert places(board) == {"acme": (1, 2), "twin": (1, 2)}
+
+
+def test_an_empty_results_folder_has_an_empty_board() -> None:
+    assert board_of() == Board(tables=(), runs=(), ledger=())
+
+
+# -- what does not fit ----------------------------------------------------------------------------------------
+
+
+def rewrite_grades(folder: RunFolder, **changes: Any) -> None:
+    """Change the first grade of a run by hand."""
+    first, *rest = folder.grades()
+    write_rows(folder.file("grades.jsonl"), [first.model_copy(update=changes), *rest])
+
+
+@pytest.mark.parametrize(
+    "changes", [{"item_id": "kept-999"}, {"cluster": "person-9"}, {"category": "changed"}, {"category": "unheard-of"}]
+)
+def test_runs_that_were_graded_on_other_items_are_not_compared(tmp_path: Path, changes: dict[str, str]) -> None:
+    one, other = make_run(tmp_path, "acme", {"kept": 40}), make_run(tmp_path, "zeta", {"kept": 10})
+    rewrite_grades(other, **changes)
+    with pytest.raises(BadInput, match="the graded items are not those of the track, or not") as refused:
+        board_of(one, other)
+    assert str(refused.value).startswith(f"{tmp_path / 'made-up'}")
+    assert "Run memeval verify on the run" in str(refused.value)
+
+
+def test_a_lone_run_that_lacks_a_grade_it_claims_is_not_ranked_on_the_rest(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", {"kept": 40})
+    write_rows(run.file("grades.jsonl"), list(run.grades())[1:])
+    with pytest.raises(BadInput, match=r"grades\.jsonl\.gz: the graded items are not those"):
+        board_of(run)
+
+
+def test_a_run_cannot_name_a_track_that_its_parts_do_not_make(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", track=make_track(judge="easy@1"))
+    real, wanted = run.run.track_id, make_track().id
+    with pytest.raises(BadInput, match=f"track_id is {wanted}, and the track's parts make {real}"):
+        board_of(edit_head(run, track_id=wanted))
+
+
+def test_a_damaged_ledger_stops_the_board(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme")
+    (tmp_path / "ledger.jsonl").write_text("{}\n")
+    with pytest.raises(BadInput, match=r"ledger\.jsonl:1: LedgerEntry without a schema_version"):
+        board_of(run, ledger=Ledger(tmp_path))
+
+
+def test_a_row_cannot_be_given_a_rank_in_place(tmp_path: Path) -> None:
+    row = row_of(board_of(make_run(tmp_path, "acme")), "acme")
+    with pytest.raises(AttributeError, match="rank"):
+        row.rank = RankRange(1, 1)  # type: ignore[misc]
+    assert replace(row, rank=None).rank is None
