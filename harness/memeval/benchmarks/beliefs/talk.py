@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, Value, clause, frames
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, Value, clause, frames
 from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
 
 USER, ASSISTANT = "user", "assistant"
+
+_GROUPED = frozenset(BY_ID) - {topic.id for topic in TOPICS}
+"""Topics that rest on one another. What is said of them shares its turn with no question: an answer that repeats the
+turn would otherwise pass for one that asks back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Talker:
         """Return a session in which ``event`` is told."""
         topic = BY_ID[event.topic]
         if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
-            return self._in_passing(topic.hints, event.value)
+            return self._in_passing(topic, event.value)
         told, noted = self._telling(event, topic)
         leads = event.about is None and event.act in (Act.ANNOUNCE, Act.CONFIRM)
         return self._conversation(topic, told, noted, leads)
@@ -162,17 +166,20 @@ class Talker:
             sentence(end.format(**yours)),
         )
 
-    def _in_passing(self, hints: tuple[str, ...], value: Value) -> list[Line]:
+    def _in_passing(self, topic: Topic, value: Value) -> list[Line]:
         """Return a session about something else in which a remark gives the new value away."""
         slots = {"v": value.text, "bare": value.phrases[0]}
-        hint = sentence(self.hand.draw(hints).format(**slots))
+        hint = sentence(self.hand.draw(topic.hints).format(**slots))
         ask, reply, more, end = self._theme()
         aside = self.hand.draw(frames.ASIDE).format(first=self.person.first)
-        if self.rng.random() < 0.5:
-            lines = [
-                Line(USER, f"{hint} {self.hand.draw(frames.BY_THE_WAY)} {ask}"),
-                Line(ASSISTANT, f"{aside} {reply}"),
-            ]
+        turn = self.hand.draw(frames.BY_THE_WAY)
+        shape = self.rng.randrange(2)
+        if topic.id in _GROUPED:
+            told = [Line(USER, hint), Line(ASSISTANT, aside)]
+            asked = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply))]
+            lines = [*told, *asked] if shape else [*asked, *told]
+        elif shape:
+            lines = [Line(USER, f"{hint} {turn} {ask}"), Line(ASSISTANT, f"{aside} {reply}")]
             lines += [Line(USER, more), Line(ASSISTANT, end)]
         else:
             lines = [Line(USER, ask), Line(ASSISTANT, reply)]
@@ -194,7 +201,7 @@ class Talker:
             lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
             return self._close([*lines, Line(USER, f"{aside} {told}"), Line(ASSISTANT, noted)], 0.3)
         tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
-        shape = self.rng.randrange(0 if leads else 1, 3)
+        shape = self.rng.randrange(0 if leads else 1, 2 if topic.id in _GROUPED else 3)
         if shape == 0:
             pool = frames.ANSWERS if opener.endswith("?") else frames.PROMPTS
             lines = [Line(USER, opener), Line(ASSISTANT, self.hand.draw(pool).format(first=self.person.first))]

@@ -120,7 +120,5 @@ class _Account:
                 f"changed since ({self.change()}), and it has not come up again."
             )
         if standing is Standing.RECONFIRMED:
-            return (
-                f"Yes: {self.person.first} {does}, and said so after what it rested on had changed ({self.change()})."
-            )
-        return f"Yes: {self.person.first} {does}."
+            return f"{self.person.name} {does}, and said so after what it rested on had changed ({self.change()})."
+        return f"{self.person.name} {does}."

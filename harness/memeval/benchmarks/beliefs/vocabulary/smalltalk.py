@@ -75,7 +75,7 @@ THEMES = (
         b="vinegar | candle wax | a drop of oil | baking soda | a damp cloth | toothpaste",
         ask="What helps with {a}? Somebody told me to use {b}. | I've got {a} here. Is {b} any good?",
         reply=(
-            "Try {the_b} on a hidden spot first, {the_a} can get worse. | {the_b} often works, as long as you "
+            "Try {b} on a hidden spot first, {the_a} can get worse. | {b} often works, as long as you "
             "leave {the_a} alone overnight."
         ),
         more="And if {the_b} does nothing at all? | I've tried {the_b} once, it was a disaster.",
@@ -220,7 +220,7 @@ THEMES = (
         end="String and paper are plenty. | Hang it in threes, that fills a room.",
     ),
     theme(
-        a="a chess opening | a card trick | juggling | whistling with two fingers | a yo-yo trick | a paper plane",
+        a="a chess opening | a card trick | juggling | whistling with two fingers | a yo-yo trick | a coin trick",
         b="in a week | before the holidays | without a teacher | from scratch | to impress my niece",
         ask="Can one learn {a} {b}? | I've decided to learn {a} {b}. What's the first step?",
         reply="With {a}, five minutes a day will do. | Start slowly, and {the_a} will come by itself.",
@@ -245,7 +245,7 @@ THEMES = (
         ),
         ask="Can I see {a} {b}? | I'd like to show a friend {a} {b}. Is it possible?",
         reply=(
-            "{a} {b} is possible if you give your eyes twenty minutes of dark. | Look for a spot without lamps. "
+            "That is possible if you give your eyes twenty minutes of dark. | Look for a spot without lamps. "
             "For {a}, that's nine tenths of it."
         ),
         more="There's a street lamp right in front of me. | I never know which way is south.",
@@ -288,7 +288,7 @@ THEMES = (
         b="since the storm | for no reason | since last week | after the update | whenever it's warm",
         ask="I've had {a} {b}. What can I check? | {a}, and that {b}. Where do I even look?",
         reply=(
-            "Switch everything off, count to thirty, then look at {the_a} again. | With {the_a}, the cable is to "
+            "Switch everything off, count to thirty, then look at it again. | With {the_a}, the cable is to "
             "blame more often than one thinks."
         ),
         more="I did that twice, and it's still the same. | My patience with {the_a} is gone.",
@@ -313,7 +313,7 @@ THEMES = (
     ),
     theme(
         a="a snow globe | a music box | a cuckoo clock | a typewriter | a globe with a lamp inside | a barometer",
-        b="from a cousin | at a jumble sale | in a skip | from the loft of a friend | by post",
+        b="from a cousin | at a jumble sale | in a skip | in a friend's loft | by post",
         ask="I came by {a} {b}. Is it worth repairing? | Who repairs {a} nowadays? I got one {b}.",
         reply=(
             "Open it, take a picture, and ask at a repair café. | The value of {the_a} is mostly in the story, so yes."

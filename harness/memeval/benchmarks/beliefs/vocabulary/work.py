@@ -146,7 +146,7 @@ GROUP = Group(
             tips=("A cup of your own usually gets you a discount.", "A loyalty card adds up quicker than you think."),
             because=(
                 "Since my way leads straight from {base} past their counter, I {do}.",
-                "I {do}, as it's on the ground floor of {base}.",
+                "I {do}, as it's right beside {base}.",
             ),
         ),
         Topic(
