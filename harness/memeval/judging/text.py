@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 Phrases = tuple[str, ...]
 
 _PLAIN = str.maketrans({"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"'})
+_AMPERSAND = re.compile(r"(?<![^\W_])&(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+(?:[+#]+(?![^\W_]))?")
-_NEVER = re.compile(r"(?!)")
 
 
 def normal(text: str) -> str:
@@ -32,31 +32,37 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=8192)
-def _pattern(phrase: str) -> str:
-    """Return the regular expression of one normalised phrase as whole words.
-
-    A phrase that ends in a letter or digit is not found before ``#`` or ``++``: C is neither C# nor C++.
-    Underscores do not belong to words here, since Markdown writes emphasis with them.
-    """
-    body = r"\s+".join("(?:&|and)" if part in ("&", "and") else re.escape(part) for part in phrase.split())
-    end = r"(?![^\W_]|\#|\+\+)" if phrase[-1].isalnum() else r"(?![^\W_])"
-    return rf"(?<![^\W_]){body}{end}"
+def _flat(text: str) -> str:
+    """Return text in normal form with single spaces, and ``and`` for an ampersand that stands alone."""
+    flat = " ".join(normal(text).split())
+    return _AMPERSAND.sub("and", flat) if "&" in flat else flat
 
 
 @lru_cache(maxsize=4096)
-def _matcher(groups: tuple[Phrases, ...]) -> tuple[re.Pattern[str], tuple[frozenset[int], ...]]:
-    """Return one pattern over all phrases, longest first, and per capturing group the phrase groups it stands for."""
+def _owners(groups: tuple[Phrases, ...]) -> dict[str, frozenset[int]]:
+    """Return the phrases of some groups in flat form, each with the groups it stands for."""
     owners: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
         for phrase in group:
-            if form := " ".join(normal(phrase).split()):
+            if form := _flat(phrase):
                 owners.setdefault(form, set()).add(number)
-    if not owners:
-        return _NEVER, ()
-    ordered = sorted(owners, key=lambda form: (-len(form), form))
-    pattern = re.compile("|".join(f"({_pattern(form)})" for form in ordered))
-    return pattern, tuple(frozenset(owners[form]) for form in ordered)
+    return {form: frozenset(numbers) for form, numbers in owners.items()}
+
+
+def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
+    """Yield where a flat phrase stands in a flat text as whole words.
+
+    A phrase that ends in a letter or digit is not found before ``#`` or ``++``: C is neither C# nor C++. Underscores
+    do not belong to words here, since Markdown writes emphasis with them.
+    """
+    start = text.find(form)
+    while start >= 0:
+        end = start + len(form)
+        free_before = start == 0 or not text[start - 1].isalnum()
+        free_after = end == len(text) or not text[end].isalnum()
+        if free_before and free_after and not (form[-1].isalnum() and text.startswith(("#", "++"), end)):
+            yield start, end
+        start = text.find(form, start + 1)
 
 
 def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
@@ -69,10 +75,15 @@ def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
         text: the text as it came.
         groups: the phrases that belong together, such as a fact's key phrase and its aliases.
     """
-    pattern, owners = _matcher(groups)
+    flat, owners = _flat(text), _owners(groups)
+    # From left to right, the longest first where several begin together; what overlaps an earlier one is part of it.
+    spans = sorted((start, -end, form) for form in owners for start, end in _spans(flat, form))
     found: set[int] = set()
-    for match in pattern.finditer(normal(text)):
-        found |= owners[(match.lastindex or 1) - 1]
+    reached = 0
+    for start, minus_end, form in spans:
+        if start >= reached:
+            reached = -minus_end
+            found |= owners[form]
     return tuple(number in found for number in range(len(groups)))
 
 
@@ -84,23 +95,23 @@ def states(text: str, phrases: Phrases) -> bool:
 @lru_cache(maxsize=1024)
 def _framed(phrases: Phrases) -> re.Pattern[str]:
     """Return what finds mentions of ``phrases`` that only say before or into what something happened."""
-    bodies = "|".join(_pattern(" ".join(normal(phrase).split())) for phrase in sorted(phrases, key=len, reverse=True))
+    bodies = "|".join(re.escape(_flat(phrase)) for phrase in sorted(phrases, key=len, reverse=True))
     return re.compile(
         r"\b(?:(?:before|prior to|until|till|ahead of|preceding)(?: (?:the|a|this|that|their|his|her|its))?"
         r"(?: (?:move|switch|change|migration|adoption))?(?: (?:to|of|over to))?"
         r"|(?:switch|mov|adopt|migrat|chang|replac|go|went|gone)\w*(?: (?:over|on|away))?(?: (?:to|onto|by|with))?"
-        rf"|(?P<origin>from [^.;!?\n]{{1,60}}?) to)(?: the)? (?:{bodies})"
+        rf"|(?P<origin>from [^.;!?\n]{{1,60}}?) to)(?: the)? (?:{bodies})(?![^\W_]|\#|\+\+)"
     )
 
 
 def without_framed(text: str, phrases: Phrases) -> str:
-    """Return a text, in normal form, without mentions of ``phrases`` that merely place something in time.
+    """Return a text, in flat normal form, without mentions of ``phrases`` that merely place something in time.
 
     In "before the move to Nomad they ran Docker Swarm", Nomad is not what they are said to have run; neither is it in
     "they went from Docker Swarm to Nomad". "Nomad, or Docker Swarm" stays as it is.
     """
-    text = normal(text)
-    named = tuple(phrase for phrase in phrases if normal(phrase).strip())
+    text = _flat(text)
+    named = tuple(phrase for phrase in phrases if _flat(phrase))
     return _framed(named).sub(lambda found: found.group("origin") or " ", text) if named else text
 
 
