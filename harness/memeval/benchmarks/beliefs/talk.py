@@ -27,19 +27,12 @@ class Line:
     text: str
 
 
+_START = re.compile(r"(?:^|(?<=[.?!] ))[^\W\d_]")
+
+
 def sentence(text: str) -> str:
     """Return ``text`` with a capital at the start of every sentence."""
-    out, start = [], True
-    for i, char in enumerate(text):
-        out.append(char.upper() if start and char.isalpha() else char)
-        if not char.isspace():
-            start = char in ".?!" and text[i + 1 : i + 2] == " " and not _abbreviation(text, i)
-    return "".join(out)
-
-
-def _abbreviation(text: str, stop: int) -> bool:
-    """Return whether the stop at ``stop`` ends a word such as ``St.`` and not a sentence."""
-    return text[:stop].rpartition(" ")[2].lower() in ("st", "e.g", "no")
+    return _START.sub(lambda found: found.group().upper(), text)
 
 
 class Talker:
