@@ -154,12 +154,12 @@ def _report(folder: RunFolder) -> None:
     """Say on standard error how a run came out."""
     run = folder.run
     scores = run.scores
-    interval = scores.composite.interval
-    head = (
-        f"composite {percent(scores.composite.value)} [{percent(interval.low)}, {percent(interval.high)}]"
-        if scores.composite.value is not None and interval is not None
-        else f"no composite: {scores.composite.reason}"
-    )
+    if scores.composite.value is None:
+        head = f"no composite: {scores.composite.reason}"
+    else:
+        interval = scores.composite.interval
+        limits = f" [{percent(interval.low)}, {percent(interval.high)}]" if interval else ""
+        head = f"composite {percent(scores.composite.value)}{limits}"
     alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
     print(
         f"{run.system.slug} on {run.track.benchmark} (track {run.track_id}): {head}{alternates}; "

@@ -1,0 +1,199 @@
+"""The command line as its users meet it: what is printed, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import sealed_runs
+from memeval.cli.main import main
+from memeval.records.errors import ExitCode
+from tests.support.adapters import plain_adapter
+
+Call = Callable[..., tuple[int, str, str]]
+SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=12")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command line in an empty folder; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_a_run_prints_its_folder_and_nothing_else_on_standard_output(call: Call, tmp_path: Path) -> None:
+    code, out, err = call("run", "no-memory", *SMALL)
+    assert code == ExitCode.DONE
+    (run,) = sealed_runs(tmp_path / "results")
+    assert out == f"{run.path.relative_to(tmp_path)}\n"
+    assert "composite 0.0" in err
+    assert "12/12 items" in err
+
+
+def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(call: Call, tmp_path: Path) -> None:
+    call("run", "always-hedge", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    name = run.run.run_id
+    assert call("verify") == (0, "1 runs hold: schema, digests, coverage and scores.\n", "")
+    code, out, _ = call("reproduce", name)
+    assert (code, out.split(": ")[-1]) == (0, "equal\n")
+    assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
+    assert call("ledger", "reproduce", name, "--by", "me")[0] == 0
+    code, out, _ = call("ledger", "show", "--json")
+    assert [(line["deed"], line["by"]) for line in json.loads(out)] == [("accepted", "me"), ("reproduced", "me")]
+    assert call("verify")[0] == 0
+
+
+def test_machines_get_json(call: Call, tmp_path: Path) -> None:
+    call("run", "always-hedge", *SMALL)
+    assert json.loads(call("verify", "--json")[1]) == {"runs": 1, "findings": []}
+    (report,) = json.loads(call("reproduce", "results", "--json")[1])
+    assert (report["equal"], report["grades"]) == (True, 12)
+    listed = {row["id"]: row for row in json.loads(call("data", "list", "--json")[1])}
+    assert listed["beliefs@1"]["here"]
+    assert listed["deepmemeval@1"]["bytes"] == 2_239_412
+
+
+def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path) -> None:
+    call("run", "no-memory", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    head = run.path / "run.json"
+    head.write_text(head.read_text().replace('"correct": 0', '"correct": 9'), encoding="utf-8")
+    code, out, err = call("verify")
+    assert code == ExitCode.CHECK_FAILED
+    assert "run.json: scores." in out
+    assert "do not hold" in err
+    assert call("publish", "--to", "public")[0] == ExitCode.CHECK_FAILED
+    assert not (tmp_path / "public").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "nobody"), "there is no system called 'nobody'"),
+        (("run", "no-memry"), "Did you mean 'no-memory'?"),
+        (("run", "missing.py"), "there is no such file or folder"),
+        (("run", "no-memory", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
+        (("run", "no-memory", "--benchmark", "beliefs@9"), "there is no version '9'"),
+        (("run", "no-memory", *SMALL, "--tier", "huge"), "has no tier 'huge'"),
+        (("run", "no-memory", *SMALL, "--protocol", "f1"), "has no protocol 'f1'"),
+        (("run", "no-memory", *SMALL, "--judge", "gpt"), "there is no judge 'gpt'"),
+        (("run", "no-memory", *SMALL, "--reader", "me"), "there is no reader 'me'"),
+        (("run", "bm25", *SMALL, "--reader", "native"), "has no 'query'"),
+        (("run", "no-memory", *SMALL, "--limit", "0"), "--limit is 0"),
+        (("run", "no-memory", *SMALL, "--repeat", "0"), "--repeat is 0"),
+        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size"), "not of the form NAME=VALUE"),
+        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "colour=red"), "colour"),
+        (("run", "no-memory", "--data", "x"), "--data goes with one benchmark"),
+        (("run", "no-memory", "--benchmark", "deepmemeval", "--data", "nowhere.json"), "nowhere.json"),
+        (("run", "no-memory", *SMALL, "--python", "nowhere/python"), "cannot be run"),
+        (("verify", "nowhere"), "there is no finished run here"),
+        (("reproduce", "nowhere"), "there is no finished run nowhere"),
+        (("ledger", "accept", "nowhere", "--reason", "x"), "there is no finished run nowhere"),
+        (("data", "pull", "beliefs"), "needs no download"),
+        (("site", "serve", "--site", "nowhere"), "there is no built site here"),
+        (("publish", "--to", "public"), "there is no finished run to publish"),
+        (("frobnicate",), "No such command"),
+        (("run",), "Missing argument"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[str, ...], said: str) -> None:
+    code, out, err = call(*words)
+    assert said in err
+    assert code == ExitCode.BAD_INPUT
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do_not(
+    call: Call, tmp_path: Path
+) -> None:
+    adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
+    code, out, err = call("run", adapter, *SMALL)
+    assert code == ExitCode.CHECK_FAILED
+    assert "cannot be ranked" in err
+    assert out.startswith("results/beliefs/plain/")
+    assert call("run", adapter, *SMALL, "--limit", "6")[0] == ExitCode.DONE
+    assert call("run", "always-error", *SMALL)[0] == ExitCode.DONE
+
+
+def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path) -> None:
+    _, out, _ = call("run", "no-memory", *SMALL, "--repeat", "2")
+    assert len(out.splitlines()) == 2
+    runs = sealed_runs(tmp_path / "results")
+    assert len({run.run.fingerprint for run in runs}) == 1
+    assert len({run.run.run_id for run in runs}) == 2
+    code, _, _ = call("ledger", "repeat", runs[0].run.run_id, runs[1].run.run_id, "--reason", "run again", "--by", "me")
+    assert code == 0
+    assert call("ledger", "repeat", runs[0].run.run_id, runs[0].run.run_id, "--reason", "x")[0] == 2
+
+
+def test_an_empty_folder_becomes_a_board_and_a_full_one_is_refused(call: Call, tmp_path: Path) -> None:
+    assert call("init", "board")[0] == 0
+    assert (tmp_path / "board" / "results").is_dir()
+    code, _, err = call("init", "board")
+    assert (code, "not empty" in err) == (2, True)
+
+
+def test_schemas_are_written_and_their_drift_is_caught(call: Call, tmp_path: Path) -> None:
+    assert call("schema", "schemas")[0] == 0
+    assert call("schema", "schemas", "--check")[0] == 0
+    (tmp_path / "schemas" / "run.schema.json").write_text("{}", encoding="utf-8")
+    code, _, err = call("schema", "schemas", "--check")
+    assert (code, "run.schema.json" in err) == (1, True)
+
+
+def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Path) -> None:
+    code, out, _ = call("data", "generate", "beliefs", "--parameter", "size=12", "--to", "made")
+    assert code == 0
+    assert "12 items" in out
+    scenarios = (tmp_path / "made" / "scenarios.jsonl").read_text()
+    assert len(scenarios.splitlines()) == 12
+    assert '"phrases"' not in scenarios
+    assert '"category"' not in scenarios
+    assert len((tmp_path / "made" / "keys.jsonl").read_text().splitlines()) == 12
+
+
+def test_a_refusal_shows_its_traceback_only_on_request(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memeval.cli.main"]
+    plain = subprocess.run([*command, "run", "nobody"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    asked = subprocess.run(
+        [*command, "--debug", "run", "nobody"], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert "Traceback" not in plain.stderr
+    assert "Traceback" in asked.stderr
+
+
+def test_output_that_nobody_reads_is_no_crash(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "memeval.cli.main", "data", "list"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    os.close(write)
+    assert "Traceback" not in done.stderr
+
+
+def test_the_doctor_says_what_is_here(call: Call) -> None:
+    code, out, _ = call("doctor")
+    assert code == 0
+    assert "benchmark beliefs@1: ready" in out
+
+
+def test_the_version_is_printed(call: Call) -> None:
+    code, out, _ = call("--version")
+    assert code == 0
+    assert out.startswith("memeval ")
