@@ -7,11 +7,10 @@ import os
 import shutil
 from pathlib import Path
 
+from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
 from memeval.benchmarks import find
 from memeval.records.scenario import Scenario, TakeIn
 from memeval.systems.messages import session_json
-
-from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
 
 ADAPTER = """
 class Trivial:

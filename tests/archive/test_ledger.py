@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import Deed, LedgerEntry, Runner
-
 from tests.support.runs import make_run
 
 LINES = 5

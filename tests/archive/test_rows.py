@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from memeval.archive import rows as module
 from memeval.archive.rows import inner_digest, pack, read_rows
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.log import LogLine
 from memeval.records.response import Context, Response
-
 from tests.records.strategies import records
 
 LINES = [LogLine(at=f"2026-11-01T10:00:{n:02}Z", event="said", detail=f"naïve – 🙂 {n}\nnext") for n in range(40)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from memeval.archive.runs import RunFolder, find_run, sealed_runs
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-
 from tests.support.runs import make_run
 
 

@@ -6,11 +6,11 @@ from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
+
 from memeval.archive.ledger import Trust, trust_of
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
 from memeval.records.run import SystemKind
-
 from tests.support.runs import edit_head, make_run
 
 DEEDS = (

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from memeval.benchmarks.data import data_folder, locate
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.records.errors import BadInput

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from filelock import FileLock
+
 from memeval.benchmarks.data import pull
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
+from memeval.storage import locked
 
 BODY = bytes(range(256)) * 4096
 NAME = "data.json"
@@ -108,8 +109,8 @@ def part(folder: Path) -> Path:
 
 
 def left(folder: Path) -> set[str]:
-    """Return what a download left behind, but for its lock."""
-    return {path.name for path in folder.iterdir()} - {f"{NAME}.lock"}
+    """Return what a download left behind."""
+    return {path.name for path in folder.iterdir()}
 
 
 def test_a_file_comes_whole_and_progress_is_told(server: Server, tmp_path: Path) -> None:
@@ -272,8 +273,8 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(server: Server, tmp_path: Pa
 
 
 def test_two_downloads_at_once_do_not_meet(server: Server, tmp_path: Path) -> None:
-    with FileLock(tmp_path / f"{NAME}.lock"):
-        assert "another download of this file is under way" in refusal(server.source, tmp_path)
+    with locked(tmp_path):
+        assert "another download into this folder is under way" in refusal(server.source, tmp_path)
 
 
 def test_a_killed_download_goes_on(server: Server, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from memeval.benchmarks import all_benchmarks, find
 from memeval.records.errors import BadInput
 

@@ -155,7 +155,7 @@ def test_what_is_no_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: s
 
 
 def test_rubbish_on_standard_output_goes_to_the_log_and_harms_nothing(tmp_path: Path) -> None:
-    path = plain_adapter(tmp_path, on_query="print('{\"id\": 1, \"value\": \"Oslo\"}'); sys.stdout.flush()")
+    path = plain_adapter(tmp_path, on_query='print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()')
     run = run_system(file_source(path), exam(2), options(tmp_path))
     assert set(outcomes(run).values()) == {Outcome.OK}
     assert run.run.scores.composite.value == 1.0

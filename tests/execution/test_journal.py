@@ -61,7 +61,7 @@ def test_a_row_that_was_being_written_at_the_kill_is_cut_off_and_the_rest_stays(
 
 @settings(max_examples=40, deadline=None)
 @given(cut=st.integers(min_value=0, max_value=10_000))
-def test_a_journal_cut_anywhere_keeps_exactly_its_whole_rows(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+def test_a_journal_cut_anywhere_keeps_its_whole_rows(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     folder = tmp_path_factory.mktemp("run")
     (folder / "journal").mkdir()
     with Journal(folder) as journal:

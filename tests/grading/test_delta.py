@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memeval.grading.delta import DeltaEfficiency, Headline, coverage, efficiency
 from memeval.keys import BeliefKey, Fact
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
-
 from tests.grading.builders import NoJudge, delta_item, fact, item, response, scenario
 
 # The table of the DeepMemEval specification, section 6, computed with the formula of its evaluation code.

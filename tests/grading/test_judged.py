@@ -1,12 +1,12 @@
 """The grader that asks a judge."""
 
 import pytest
+
 from memeval.grading.judged import Judged
 from memeval.judging.base import Ruling
 from memeval.keys import BeliefKey, CascadeKey, Stance
 from memeval.records.grade import Flag, GradeState, Judgment
 from memeval.records.response import Outcome
-
 from tests.grading.builders import FixedJudge, NoJudge, fact, item, response, scenario
 
 KEY = BeliefKey(current=fact("Jest"), stale=())

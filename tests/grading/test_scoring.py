@@ -3,11 +3,11 @@
 import random
 
 import pytest
+
 from memeval.grading.scoring import score
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
 from memeval.records.track import CategoryPlan
 from memeval.statistics import wilson
-
 from tests.grading.builders import grade
 
 # DeepMemEval specification, section 7: category, right, planned, weight.

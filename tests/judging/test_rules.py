@@ -1,6 +1,7 @@
 """The offline rule set, kind by kind."""
 
 import pytest
+
 from memeval.judging.base import Case, Ruling
 from memeval.judging.rules import RulesJudge
 from memeval.keys import (
@@ -15,7 +16,6 @@ from memeval.keys import (
 )
 from memeval.records.grade import Flag, GradeState
 from memeval.records.scenario import Scenario
-
 from tests.grading.builders import fact, scenario
 
 QUESTION = "What does Ada use for caching?"

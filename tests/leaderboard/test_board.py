@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import Board, Row, Standing, Table, build_board
@@ -16,7 +17,6 @@ from memeval.records.ledger import Deed, GradeTrust
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan
 from memeval.statistics.ranks import RankRange
-
 from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 CONTROL = SystemKind.CONTROL

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard import releases as module
@@ -18,7 +19,6 @@ from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import Deed
 from memeval.records.release import Release
 from memeval.records.run import SystemKind
-
 from tests.support.runs import edit_head, make_run
 
 TODAY = "2026.11.21"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from memeval.records.base import Stored, canonical_json, digest_bytes, digest_of
 from memeval.records.grade import Judgment
-
 from tests.records.models import all_stored
 from tests.records.strategies import JSON, records
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memeval.records.base import digest_of
 from memeval.records.run import Inputs, View
 from memeval.records.track import CategoryPlan, Limits, Track
-
 from tests.records.strategies import records
 from tests.support.runs import make_run, make_track
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
 from memeval.cli.project import schemas
 from memeval.records.base import Record
-
 from tests.records.models import all_records, all_stored
 from tests.records.strategies import records
 

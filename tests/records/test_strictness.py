@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+
 from memeval.keys import ItemKey
 from memeval.records.base import Record, Stored
 from memeval.records.errors import BadInput, NewerSchema
@@ -16,8 +18,6 @@ from memeval.records.response import Response
 from memeval.records.run import Run
 from memeval.records.scenario import Scenario
 from memeval.records.submission import Submission
-from pydantic import ValidationError
-
 from tests.records.models import all_records
 from tests.support.runs import make_run
 

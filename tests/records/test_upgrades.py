@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pytest
+
 from memeval.records.base import Stored, Upgrade
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import Deed, LedgerEntry

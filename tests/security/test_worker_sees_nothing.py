@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
-
 from tests.security.memory import in_memory, memory_holds
 
 CANARY = """

@@ -3,6 +3,7 @@
 import random
 
 from hypothesis import strategies as st
+
 from memeval.statistics import Layout, Sample
 
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 from hypothesis import given
-from memeval.statistics import Layout, composite, composite_interval, design_effect, wilson
 
+from memeval.statistics import Layout, composite, composite_interval, design_effect, wilson
 from tests.statistics.samples import drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)

@@ -5,9 +5,9 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memeval.statistics import holm, mcnemar, paired_difference, pairwise
 from scipy.stats import binomtest, ttest_1samp
 
+from memeval.statistics import holm, mcnemar, paired_difference, pairwise
 from tests.statistics.samples import drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)

@@ -5,8 +5,8 @@ import time
 
 from hypothesis import given
 from hypothesis import strategies as st
-from memeval.statistics import RankRange, composite, rank_ranges
 
+from memeval.statistics import RankRange, composite, rank_ranges
 from tests.statistics.samples import drawn, layout, samples_of
 
 SMALL = layout((8, 6), clusters=7)

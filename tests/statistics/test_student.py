@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memeval.statistics.student import critical, two_sided_p
 from scipy.stats import t as student
+
+from memeval.statistics.student import critical, two_sided_p
 
 
 @given(st.floats(-60, 60), st.integers(1, 5000))

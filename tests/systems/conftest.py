@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
-
 from tests.systems.helpers import FAST, Start, adapter, write
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memeval.systems.channel import Channel, LineBuffer, LineEnded, LineTimedOut, LineTooLong
 
 LIMIT = 50

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+
 from memeval.records.scenario import Session, Turn, dated_line
 from memeval.systems import AdapterRaised, Reply, SystemProcess, session_json
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 from memeval.systems.source import find_system
-
 from tests.systems.helpers import FAST
 
 SAID = (

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems import messages
 from memeval.systems.failures import AdapterRaised

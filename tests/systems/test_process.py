@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from memeval.records.errors import BadInput
 from memeval.systems import (
     AdapterMisbehaved,
@@ -22,7 +23,6 @@ from memeval.systems import (
     SystemProcess,
     SystemTimedOut,
 )
-
 from tests.systems.helpers import FAST, Start, adapter, child_of, gone, session, sessions, write
 
 TINY = FAST.model_copy(update={"ask_seconds": 0.2, "take_in_seconds": 0.2, "settle_seconds": 0.1})

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
 from memeval.systems.controls import CONTROLS
 from memeval.systems.source import candidates_warning, find_system, folder_source, greet
-
 from tests.systems.helpers import FAST, adapter, write
 
 MANIFEST = """

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from memeval.systems import AdapterMisbehaved, AdapterRaised, Found, NoAdapter
 from memeval.systems.child import WORKER
-
 from tests.systems.helpers import Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """

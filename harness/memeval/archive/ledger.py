@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock
-
 from memeval.archive.rows import read_lines
 from memeval.archive.runs import RunFolder
-from memeval.execution.storage import unwritable
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
 from memeval.records.run import SystemKind
+from memeval.storage import locked, unwritable
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class Ledger:
             raise BadInput("the ledger takes no entry without a reason.", remedy="Say why with --reason.")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_suffix(".lock")):
+            with locked(self.path.parent):
                 entry = LedgerEntry(
                     deed=deed,
                     run_id=folder.run.run_id,

@@ -15,19 +15,16 @@ import os
 import shutil
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from filelock import FileLock, Timeout
-
 from memeval.benchmarks.data import Progress
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
+from memeval.storage import locked
 
 CHUNK_BYTES = 1 << 18
 TIMEOUT_SECONDS = 60.0
@@ -50,7 +47,7 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
     target = folder / source.filename
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(target):
+        with locked(folder, busy="another download into this folder is under way."):
             if target.is_file() and digest_of_file(target) == source.digest:
                 return target
             _Download(source, target, progress).run()
@@ -59,16 +56,6 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
             raise BadInput("the disk is full.", where=folder, remedy=f"Make room. {_AGAIN}") from None
         raise BadInput(f"cannot write there ({error.strerror or error}).", where=folder) from None
     return target
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """Hold the lock of a download, or say that another one holds it."""
-    try:
-        with FileLock(target.with_name(target.name + ".lock"), timeout=0):
-            yield
-    except Timeout:
-        raise BadInput("another download of this file is under way.", where=target, remedy="Wait for it.") from None
 
 
 @dataclass

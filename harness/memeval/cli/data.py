@@ -100,7 +100,7 @@ def generate(
     from memeval.benchmarks import find
     from memeval.cli.running import parse_parameters
     from memeval.evaluation.plan import Exam
-    from memeval.execution.storage import write_whole
+    from memeval.storage import write_whole
 
     benchmark = find(name)
     if benchmark.info.source is not None:

@@ -20,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-GITIGNORE = "build/\n*.lock\njournal/\n"
+GITIGNORE = "build/\njournal/\n"
 
 
 def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:

@@ -13,7 +13,6 @@ from memeval.evaluation import summary
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.plan import Exam
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.storage import write_whole
 from memeval.grading.scoring import score
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
@@ -22,6 +21,7 @@ from memeval.records.grade import Grade
 from memeval.records.journal import Plan
 from memeval.records.response import Context, Response
 from memeval.records.run import Cost, Coverage, FileDigest, Run, Timing
+from memeval.storage import write_whole
 
 
 def seal(

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
 
-from memeval.execution.storage import locked, unwritable, write_whole
 from memeval.execution.work import Finished
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.response import Context, Response
+from memeval.storage import locked, unwritable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -77,9 +77,7 @@ class Journal:
             raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
 
     def __enter__(self) -> Self:
-        self._held.enter_context(
-            locked(self.path / "lock", busy="another memeval is running this very run.", wait=False)
-        )
+        self._held.enter_context(locked(self.path, busy="another memeval is running this very run."))
         try:
             for response in self._reopen("responses.jsonl", Response):
                 self.responses[response.question_id, response.attempt] = response

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.execution.storage import unwritable, write_whole
 from memeval.leaderboard.board import Board
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.release import Release, ReleaseRow
+from memeval.storage import unwritable, write_whole
 
 
 def releases(results: Path) -> list[Release]:

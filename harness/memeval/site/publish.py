@@ -10,11 +10,11 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
-from memeval.execution.storage import unwritable, write_whole
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.site.building import build
+from memeval.storage import unwritable, write_whole
 
 LATEST = "latest"
 

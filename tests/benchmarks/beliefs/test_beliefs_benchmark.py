@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.records.errors import BadInput
 

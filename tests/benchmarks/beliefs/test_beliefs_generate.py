@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memeval.benchmarks.beliefs.checks import BrokenRule, check, states, text_of
 from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.history import Made

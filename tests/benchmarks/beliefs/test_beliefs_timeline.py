@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+
 from memeval.benchmarks.beliefs.timeline import Act, Event, Standing, Timeline
 from memeval.benchmarks.beliefs.vocabulary import Value
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS

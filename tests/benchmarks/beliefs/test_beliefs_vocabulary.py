@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
+
 from memeval.benchmarks.beliefs.checks import states
 from memeval.benchmarks.beliefs.vocabulary import BY_ID, GROUPS, TOPICS, Form, Topic, clause, frames
 from memeval.benchmarks.beliefs.vocabulary.people import HE, RELATIONS, SHE, SURNAMES

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.grading.scoring import score

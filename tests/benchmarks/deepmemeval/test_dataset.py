@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
+
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
@@ -13,8 +15,6 @@ from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, RawScen
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.scenario import Scenario
-from pydantic import TypeAdapter
-
 from tests.benchmarks.deepmemeval.rows import Row, rows
 
 

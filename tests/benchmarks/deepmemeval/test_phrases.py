@@ -1,6 +1,7 @@
 """Key phrases of facts."""
 
 import pytest
+
 from memeval.benchmarks.deepmemeval.phrases import fact_of, key_phrase
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-
 from tests.benchmarks.deepmemeval.rows import Row, rows
 
 

@@ -38,24 +38,26 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def locked(path: Path, *, busy: str, wait: bool) -> Iterator[None]:
-    """Hold a lock file against other processes; a process that ends in any way lets go of it.
+def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
+    """Hold a folder against other processes of memeval; a process that ends in any way lets go of it.
 
     Args:
-        path: the lock file; made where it is missing.
-        busy: the sentence for the case that another process holds it.
-        wait: whether to wait for that process instead.
+        folder: the folder; it stays as it is, for the lock is on the folder itself.
+        busy: the sentence for the case that another process holds it; ``None`` waits for that process instead.
 
     Raises:
-        BadInput: another process holds it, or it cannot be made.
+        BadInput: another process holds it, or it is not there.
     """
     try:
-        stream = path.open("ab")
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise unwritable(path, error) from None
-    with stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            raise BadInput(busy, where=path.parent, remedy="Wait for it to end.") from None
+        raise unwritable(folder, error) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise BadInput(str(busy), where=folder, remedy="Wait for it to end.") from None
+    try:
         yield
+    finally:
+        os.close(handle)
