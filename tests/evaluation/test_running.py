@@ -295,6 +295,23 @@ def test_the_oracle_is_shown_the_evidence_alone(tmp_path: Path) -> None:
     assert run.run.system.view == "evidence"
 
 
+def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "flood.py"
+    path.write_text(
+        "class Flood:\n"
+        "    def reset(self): pass\n"
+        "    def ingest_session(self, session, timestamp): pass\n"
+        "    def search(self, query, k, timestamp='now'):\n"
+        "        return [{'text': f'item {n}', 'source_ids': ['s001'], 'score': 1.0} for n in range(k * 5)]\n",
+        encoding="utf-8",
+    )
+    run = run_system(file_source(path), exam(2), options(tmp_path, limits=Limits(search_items=3)))
+    rows = list(run.responses())
+    assert [len(row.items or ()) for row in rows] == [3, 3]
+    assert {len(context.parts) for context in run.contexts()} == {3}
+    assert run.run.track.reader == "extractive@1"
+
+
 def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file", encoding="utf-8")
     with pytest.raises(BadInput, match="cannot be written"):

@@ -32,6 +32,16 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     assert read("What soup did Ada have?") == "The soup was hot."
 
 
+def test_a_question_in_the_context_is_no_answer_and_one_sentence_is_enough() -> None:
+    line = "[2025-02-05] Ada: Is soup healthy? The soup was hot. I went home."
+    assert read("What soup?", None, line) == "The soup was hot."
+
+
+def test_asked_when_the_date_comes_first() -> None:
+    assert read("When did Ada move to Lima?") == "2025-01-05: I have moved to Lima for good."
+    assert read("In which month was the soup hot?") == "2025-02-05: The soup was hot."
+
+
 def test_nothing_in_common_gives_no_answer() -> None:
     assert read("Quantum chromodynamics?") == ""
     assert read("Where has Ada moved to?", None, "") == ""

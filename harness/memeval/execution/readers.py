@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from functools import lru_cache
+from math import fsum, log
 from typing import Protocol
 
 NATIVE = "native"
@@ -34,33 +35,33 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Sentence:
     date: str
-    words: tuple[str, ...]
+    words: frozenset[str]
     text: str
-    place: int
 
 
 class ExtractiveReader:
-    """Answers with the one line of context that shares most with the question, the latest of equals.
+    """Answers with the one sentence of context that shares most with the question, the latest of equals.
 
     Words are weighted by how rare they are in the context (inverse document frequency), so that a name that stands in
-    every line decides nothing. Lines dated after the asked time are left out. It understands nothing: it is a floor
-    that needs no model, and it is the same everywhere.
+    every line decides nothing. Lines dated after the asked time are left out, and so are questions. Asked when, it puts
+    the line's date first. It understands nothing: it is a floor that needs no model, and it is the same everywhere.
     """
 
     name = "extractive@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> str:
         """Answer a question; see :class:`Reader`."""
-        lines = _lines(contexts, timestamp)
+        sentences = _sentences(contexts, timestamp)
         asked = set(_words(question))
-        if not lines or not asked:
+        holding = Counter(word for sentence in sentences for word in sentence.words if word in asked)
+        weight = {word: log(1 + len(sentences) / count) for word, count in holding.items()}
+        if not weight:
             return ""
-        holding = Counter(word for line in lines for word in set(line.words))
-        weight = {word: log(1 + len(lines) / holding[word]) for word in asked if word in holding}
-        best = max(lines, key=lambda line: (_overlap(line, weight), line.date, line.place))
-        return best.text if _overlap(best, weight) > 0 else ""
+        _, _, place = max((_overlap(each, weight), each.date, place) for place, each in enumerate(sentences))
+        best = sentences[place]
+        return f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text
 
 
 def reader_named(name: str) -> Reader | None:
@@ -70,6 +71,8 @@ def reader_named(name: str) -> Reader | None:
 
 
 _DATED = re.compile(r"^\[(\d{4}-\d\d-\d\d[^\]]*)\] (?:([^:]{1,60}): )?")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_ASKS_WHEN = re.compile(r"\b(?:when|(?:what|which) (?:date|day|month|year))\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _COMMON = frozenset(
     """
@@ -94,24 +97,26 @@ def _stem(word: str) -> str:
     return word
 
 
-def _lines(contexts: Sequence[str], timestamp: str | None) -> list[_Line]:
-    """Return the distinct lines of the context that were true or said by ``timestamp``."""
-    seen: set[str] = set()
-    lines: list[_Line] = []
-    for raw in (line for context in contexts for line in context.split("\n")):
-        if not raw.strip() or raw in seen:
-            continue
-        seen.add(raw)
-        head = _DATED.match(raw)
-        date = head.group(1) if head else ""
-        if head and timestamp and date[:10] > timestamp[:10]:
-            continue
-        text = raw[head.end() :] if head else raw
-        speaker = (head.group(2) or "") if head else ""
-        lines.append(_Line(date=date, words=_words(f"{speaker} {text}"), text=text, place=len(lines)))
-    return lines
+def _sentences(contexts: Sequence[str], timestamp: str | None) -> list[_Sentence]:
+    """Return the sentences of the distinct lines of the context that were said by ``timestamp``, in order."""
+    until = (timestamp or "9999")[:10]
+    lines = dict.fromkeys(line for context in contexts for line in context.split("\n"))
+    return [sentence for line in lines for sentence in _said(line) if sentence.date[:10] <= until]
 
 
-def _overlap(line: _Line, weight: dict[str, float]) -> float:
-    found = {word for word in line.words if word in weight}
-    return round(sum(weight[word] for word in found), 9)
+@lru_cache(maxsize=20_000)
+def _said(line: str) -> tuple[_Sentence, ...]:
+    """Return what a line says; questions say nothing."""
+    head = _DATED.match(line)
+    date, speaker = (head.group(1), head.group(2) or "") if head else ("", "")
+    text = line[head.end() :] if head else line
+    return tuple(
+        _Sentence(date=date, words=frozenset(_words(f"{speaker} {sentence}")), text=sentence)
+        for sentence in _SENTENCE.split(text.strip())
+        if sentence and not sentence.endswith("?")
+    )
+
+
+def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:
+    """Return the weight of the words a sentence shares with the question, whatever the order they are added in."""
+    return fsum(weight[word] for word in sentence.words if word in weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memeval.execution.contexts import TurnTexts
@@ -14,7 +14,7 @@ from memeval.execution.work import Finished, Work
 from memeval.records.response import Context, Outcome, Response, Timings
 from memeval.records.scenario import Ask, TakeIn
 from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.messages import Reply, session_json
+from memeval.systems.messages import Found, Reply, session_json
 from memeval.systems.process import SystemProcess
 
 OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
@@ -199,7 +199,8 @@ class Runner:
             if not self._system.alive:
                 raise _Aborted(failure, item_id) from None
             outcome, error = outcome_of(failure), str(failure)
-        context = _context(reply)
+        found = None if reply is None or reply.items is None else reply.items[: self._search_items]
+        context = _context(reply, found)
         if context is not None:
             gathered.contexts.append(texts.context(context))
             gathered.delivered.append(context)
@@ -219,8 +220,8 @@ class Runner:
             answer=answer,
             error=error,
             items=None
-            if reply is None or reply.items is None
-            else tuple(texts.item(item.text, item.source_ids, item.score) for item in reply.items),
+            if found is None
+            else tuple(texts.item(item.text, item.source_ids, item.score) for item in found),
             context_digest=None if context is None else gathered.contexts[-1].digest,
             context_tokens=None if context is None else count_tokens(context),
             reported_tokens=None if reply is None else reply.reported_tokens,
@@ -237,10 +238,8 @@ class Runner:
         return response
 
 
-def _context(reply: Reply | None) -> str | None:
+def _context(reply: Reply | None, found: Sequence[Found] | None) -> str | None:
     """Return the context a reply brought: what the system says it is, else its items, one after the other."""
-    if reply is None or (reply.context is None and reply.items is None):
-        return None
-    if reply.context is not None:
+    if reply is not None and reply.context is not None:
         return reply.context
-    return "\n".join(item.text for item in reply.items or ())
+    return None if found is None else "\n".join(item.text for item in found)
