@@ -110,7 +110,7 @@ def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
     decades = [0, *(10**power for power in range(1, 9) if 10**power <= 3 * most)]
     tokens = alt.X("x:Q", title="context tokens per question").scale(type="symlog", domain=[0, max(3 * most, 10)])
     base = alt.Chart(_data(points)).encode(x=tokens.axis(values=decades, format=",d"))
-    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share("low:Q", "composite"), y2="high:Q", color=_kind())
+    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share(alt.Y, "low:Q", "composite"), y2="high:Q", color=_kind())
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:Q"))
     label = base.mark_text(align="left", dx=8, dy=-6, color=INK, limit=150).encode(y="value:Q", text="label:N")
     description = "Composite and its 95 % interval against context tokens per question, a point for each system."
@@ -119,25 +119,39 @@ def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
 
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart values with their intervals, a line for each."""
-    alt = _altair()
-
-    base = alt.Chart(_data(points)).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
-    rule = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=_axis("low:Q", None), x2="high:Q", color=_kind())
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
-    description = "Accuracy and its 95 % interval, a line each."
-    return Chart(name, title, description, _finish((rule + dot).properties(width=460, height={"step": 28})))
+    return Chart(name, title, "Accuracy and its 95 % interval, a line each.", _filled(_intervals(), points))
 
 
 def trend(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart a system's composite over its runs on one track."""
-    alt = _altair()
-
-    base = alt.Chart(_data(points)).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
-    line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
-    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share("low:Q", "composite"), y2="high:Q", color=_kind())
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
     description = "Composite and its 95 % interval for each run on the track, oldest first."
-    return Chart(name, title, description, _finish((line + rule + dot).properties(width=560, height=220)))
+    return Chart(name, title, description, _filled(_trend(), points))
+
+
+@cache
+def _intervals() -> Spec:
+    alt = _altair()
+    base = alt.Chart(_data([])).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
+    rule = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
+        x=_share(alt.X, "low:Q", None), x2="high:Q", color=_kind()
+    )
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
+    return _finish((rule + dot).properties(width=460, height={"step": 28}))
+
+
+@cache
+def _trend() -> Spec:
+    alt = _altair()
+    base = alt.Chart(_data([])).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
+    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share(alt.Y, "low:Q", "composite"), y2="high:Q", color=_kind())
+    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
+    return _finish((line + rule + dot).properties(width=560, height=220))
+
+
+def _filled(spec: Spec, points: Sequence[Point]) -> Spec:
+    """Return a specification with data: Altair checks a chart's shape once, and a thousand runs share it."""
+    return spec | {"data": {"values": _values(points)}}
 
 
 def _altair() -> Any:
@@ -146,33 +160,25 @@ def _altair() -> Any:
 
 
 def _data(points: Sequence[Point]) -> Any:
-    alt = _altair()
-
-    return alt.Data(
-        values=[
-            {
-                "label": visible(point.label),
-                "value": point.value,
-                "low": point.low,
-                "high": point.high,
-                "kind": "control" if point.control else "system",
-                "x": point.x,
-            }
-            for point in points
-        ]
-    )
+    return _altair().Data(values=_values(points))
 
 
-def _share(field: str, title: str | None) -> Any:
-    alt = _altair()
+def _values(points: Sequence[Point]) -> list[Spec]:
+    return [
+        {
+            "label": visible(point.label),
+            "value": point.value,
+            "low": point.low,
+            "high": point.high,
+            "kind": "control" if point.control else "system",
+            "x": point.x,
+        }
+        for point in points
+    ]
 
-    return alt.Y(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
 
-
-def _axis(field: str, title: str | None) -> Any:
-    alt = _altair()
-
-    return alt.X(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
+def _share(channel: Any, field: str, title: str | None) -> Any:
+    return channel(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
 
 
 def _kind() -> Any:
@@ -200,5 +206,7 @@ def _finish(drawing: Any) -> Spec:
         "titleFontSize": 12,
     }
     spec: Spec = drawing.configure(background="transparent", font="system-ui, sans-serif").to_dict()
+    # Browsers measure text wider than the drawing does: leave it room.
+    spec["padding"] = {"left": 32, "right": 48, "top": 6, "bottom": 6}
     spec["config"] |= {"axis": axis, "view": {"stroke": None}, "aria": False, "text": {"fontSize": 12}}
     return spec

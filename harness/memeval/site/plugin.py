@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,9 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
                 source = f"{made.url}index.md"
                 self.pages[source] = made
                 files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
-            elif isinstance(made.content, Path):
-                files.append(File.generated(config, made.path, abs_src_path=str(made.content)))
             else:
-                files.append(File.generated(config, made.path, content=made.content))
+                # MkDocs has emptied the folder by now; data goes straight to disk, for it may be larger than memory.
+                _write(Path(config.site_dir) / made.path, made.content)
         return files
 
     def on_page_markdown(self, markdown: str, *, page: MkDocsPage, **_: Any) -> str:
@@ -75,3 +75,11 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
 
     def on_post_template(self, output_content: str, *, template_name: str, **_: Any) -> str:
         return with_policy(output_content) if template_name.endswith(".html") else output_content
+
+
+def _write(path: Path, content: bytes | Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, Path):
+        shutil.copyfile(content, path)
+    else:
+        path.write_bytes(content)

@@ -1,6 +1,6 @@
 // The drill-down: a list of a run's items with filters, and the one that is open.
 import { load } from "./data.js";
-import { choice, make } from "./dom.js";
+import { choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { fragment, item, query, write } from "./state.js";
 
@@ -63,7 +63,8 @@ class Browser {
       this.status,
     );
     const back = new URL(index.run_url, new URL(this.place.dataset.root, location.href));
-    this.place.replaceChildren(
+    this.place.replaceChildren();
+    put(this.place,
       make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Run ${index.run_id}`)),
       index.words ? null : make("p", { class: "mv-note" }, "This benchmark’s text stays with its owners: here are ids, digests and scores."),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `Scenarios and keys are not here: ${index.benchmark_missing}`),

@@ -1,0 +1,113 @@
+"""A real Chromium on a real server, which serves the site under a sub-path."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+
+from tests.site.conftest import Built, build_board
+from tests.site.factory import FakeBenchmark
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class SubPath(SimpleHTTPRequestHandler):
+    """Serves a folder under ``/deep/board/`` and nothing elsewhere."""
+
+    def translate_path(self, path: str) -> str:
+        if not path.startswith("/deep/board/"):
+            return "/nonexistent"
+        return super().translate_path(path.removeprefix("/deep/board"))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@dataclass
+class Visit:
+    """A page in a browser, and everything that went wrong on it."""
+
+    page: Page
+    base: str
+    faults: list[str] = field(default_factory=list)
+
+    def go(self, path: str = "") -> Page:
+        self.page.goto(self.base + path, wait_until="load")
+        return self.page
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Return a site over a board with every kind of row."""
+    return build_board(tmp_path_factory.mktemp("browser"), FakeBenchmark())
+
+
+@pytest.fixture(scope="session")
+def base(site: Built) -> Iterator[str]:
+    """Serve the site under a sub-path and give its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SubPath, directory=str(site.out)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/deep/board/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Start the system's Chromium, or the one that Playwright installed."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        except Exception as error:
+            if found is None:
+                pytest.skip(f"no Chromium here ({str(error).splitlines()[0]}); install the package chromium")
+            raise
+        yield browser
+        browser.close()
+
+
+def visit(context: BrowserContext, base: str) -> Visit:
+    """Open a page that notes console errors and refuses to leave the site."""
+    seen = Visit(context.new_page(), base)
+
+    def console(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            seen.faults.append(f"console: {message.text}")
+
+    def route(request: Route) -> None:
+        if request.request.url.startswith((base, "data:", "blob:")):
+            request.continue_()
+        else:
+            seen.faults.append(f"outside: {request.request.url}")
+            request.abort()
+
+    seen.page.on("console", console)
+    seen.page.on("pageerror", lambda error: seen.faults.append(f"error: {error}"))
+    seen.page.on("dialog", lambda dialog: seen.faults.append(f"dialog: {dialog.message}"))
+    seen.page.route("**/*", route)
+    return seen
+
+
+@pytest.fixture
+def wide(chromium: Browser, base: str) -> Iterator[Visit]:
+    """Return a page in a wide window; nothing may go wrong on it."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    seen = visit(context, base)
+    yield seen
+    context.close()
+    assert seen.faults == []

@@ -1,0 +1,213 @@
+"""The built site in a real browser."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Visit, visit
+from tests.site.conftest import Built
+from tests.site.factory import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+def kinds(site: Built) -> list[str]:
+    """Return one address of each kind of page."""
+    run = site.runs[0].run.run_id
+    return [
+        "",
+        "systems/",
+        "systems/acme/",
+        "systems/hostile/",
+        f"runs/{run}/",
+        f"items/?run={run}#q=belief-update-03",
+        "benchmarks/",
+        "benchmarks/fake@1/",
+        "tracks/",
+        "methodology/",
+        "repeat/",
+        "submit/",
+        "releases/",
+        "ledger/",
+    ]
+
+
+def names(page: Page) -> list[str]:
+    """Return the systems of the first table, as shown."""
+    return page.locator("table.mv-board").first.locator("tbody tr:visible th .mv-value").all_inner_texts()
+
+
+def shown(site: Built, slug: str) -> str:
+    """Return the id of a system's first run."""
+    return next(run.run.run_id for run in site.runs if run.run.system.slug == slug)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 375])
+def test_no_page_fails_overflows_or_shuts_anyone_out(
+    chromium: Browser, base: str, site: Built, width: int, scheme: str
+) -> None:
+    context = chromium.new_context(
+        viewport={"width": width, "height": 812}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    seen = visit(context, base)
+    for path in kinds(site):
+        page = seen.go(path)
+        if path.startswith("items/"):
+            expect(page.locator(".mv-item h2")).to_be_visible()
+        over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert over <= 0, f"{path or 'front'}: {over} px too wide"
+        found = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+        assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == [], path or "front"
+    context.close()
+    assert seen.faults == []
+
+
+def test_a_heading_sorts_the_good_end_first_then_the_other_then_as_published(wide: Visit) -> None:
+    page = wide.go()
+    published = names(page)
+    head = (
+        page.locator("table.mv-board").first.locator('th[data-column="ask_p50_seconds"], th[data-column="gap"]').first
+    )
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    best_first = names(page)
+    assert best_first[0] == "Oracle evidence"
+    assert best_first[-1] == "Halfway", "a row without a value stands last"
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert names(page)[0] == "No memory"
+    assert names(page)[-1] == "Halfway"
+    head.get_by_role("button").click()
+    expect(head).not_to_have_attribute("aria-sort", re.compile(".*"))
+    assert names(page) == published
+
+
+def test_what_is_filtered_sorted_and_hidden_survives_in_the_address(wide: Visit, chromium: Browser, base: str) -> None:
+    page = wide.go()
+    page.get_by_label("Controls").uncheck()
+    page.locator("[data-tools]").get_by_role("combobox", name="Answers").select_option("self-run")
+    page.get_by_text("Columns", exact=True).click()
+    page.locator(".mv-picker").get_by_label("Version").uncheck()
+    head = page.locator("table.mv-board").first.locator('th[data-column="category_belief-update"]')
+    head.get_by_role("button").click()
+    there = names(page)
+    assert "Oracle evidence" not in there and "Acme Memory" not in there and "Borealis" in there
+    query = parse_qs(urlsplit(page.url).query)
+    assert query["controls"] == ["no"] and query["answers"] == ["self-run"] and query["hide"] == ["version"]
+
+    context = chromium.new_context()
+    second = visit(context, base)
+    again = second.go("?" + urlsplit(page.url).query)
+    assert names(again) == there
+    expect(again.locator('table.mv-board th[data-column="version"]').first).to_be_hidden()
+    assert second.faults == []
+    context.close()
+
+
+def test_a_filter_by_text_finds_a_system_by_name(wide: Visit) -> None:
+    page = wide.go()
+    page.get_by_label("Find").fill("bore")
+    assert names(page) == ["Borealis"]
+    page.get_by_role("button", name="Reset").click()
+    assert len(names(page)) > 5
+    assert urlsplit(page.url).query == ""
+
+
+def test_a_deep_link_opens_its_item_with_everything_about_it(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03")
+    item = page.locator(".mv-item")
+    expect(item.locator("h2")).to_have_text("belief-update-03")
+    expect(item.locator(".mv-asked")).to_contain_text("Where does zebrafinch live?")
+    expect(item).to_contain_text("zebrafinch lives in town 3.")
+    item.locator("summary", has_text="s003").click()
+    expect(item.locator("details.mv-evidence")).to_contain_text("I moved to town 3")
+    item.locator("summary", has_text="Context").click()
+    expect(item).to_contain_text("zebrafinch of my own")
+    item.locator("summary", has_text="Retrieved").click()
+    expect(item).to_contain_text("zebrafinch rewritten")
+
+
+def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={shown(site, 'acme')}")
+    title = page.locator(".mv-item h2")
+    expect(title).to_have_text("belief-update-00")
+    page.keyboard.press("j")
+    expect(title).to_have_text("belief-update-01")
+    assert page.url.endswith("#q=belief-update-01")
+    page.get_by_role("button", name="Next").click()
+    expect(title).to_have_text("belief-update-02")
+    page.keyboard.press("k")
+    expect(title).to_have_text("belief-update-01")
+    page.locator(".mv-list a").nth(30).click()
+    expect(title).to_have_text("noise-resistance-00")
+
+
+def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={shown(site, 'shaky')}")
+    page.get_by_label("Verdict").select_option("failed")
+    expect(page.locator(".mv-list li")).to_have_count(4)
+    page.reload()
+    expect(page.locator(".mv-list li")).to_have_count(4)
+    page.get_by_label("Verdict").select_option("")
+    page.get_by_label("Text").fill("noise-resistance-1")
+    expect(page.locator(".mv-list li")).to_have_count(10)
+
+
+def test_a_run_or_item_that_is_not_there_is_said_so(wide: Visit, site: Built) -> None:
+    page = wide.go("items/?run=../../secret")
+    expect(page.get_by_role("alert")).to_contain_text("no such run")
+    page = wide.go(f"items/?run={shown(site, 'acme')}#q=nobody")
+    expect(page.get_by_role("alert")).to_contain_text("no item of that name")
+
+
+def test_hostile_text_is_shown_and_never_run(wide: Visit, site: Built) -> None:
+    page = wide.go("systems/hostile/")
+    expect(page.locator("h1")).to_contain_text("<script>alert(1)</script> {{ config }}")
+    assert page.title().startswith("<script>alert(1)</script> {{ config }} [x](javascript:1)")
+    page = wide.go(f"items/?run={shown(site, 'hostile')}#q=belief-update-00")
+    expect(page.locator(".mv-item .mv-said").nth(1)).to_contain_text(HOSTILE.replace("\x00", "␀"))
+    page = wide.go()
+    page.locator("input.md-search__input").click()
+    page.locator("input.md-search__input").press_sequentially("hostile")
+    expect(page.locator(".md-search-result__item").first).to_contain_text("<script>alert(1)", timeout=15_000)
+
+
+def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
+    page = wide.go("systems/acme/")
+    assert page.locator(".mv-drawing > svg").count() >= 2
+    page.get_by_role("button", name="Make interactive").first.click()
+    expect(page.locator(".vega-embed svg").first).to_be_visible(timeout=20_000)
+    expect(page.locator(".mv-figure").first.get_by_role("button", name="Make interactive")).to_have_count(0)
+
+
+def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, base: str, site: Built) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(base)
+    expect(page.locator("table.mv-board").first.locator("tbody tr")).to_have_count(8)
+    expect(page.locator("figure svg").first).to_be_visible()
+    page.get_by_role("link", name="Acme Memory").first.click()
+    expect(page.locator("h1")).to_have_text("Acme Memory")
+    page.goto(f"{base}runs/{shown(site, 'acme')}/")
+    expect(page.get_by_text("memeval reproduce").first).to_be_visible()
+    page.goto(f"{base}items/?run={shown(site, 'acme')}")
+    expect(page.get_by_text("That takes JavaScript")).to_be_visible()
+    context.close()
+
+
+def test_the_first_column_stays_while_a_phone_scrolls_a_table(chromium: Browser, base: str) -> None:
+    context = chromium.new_context(viewport={"width": 375, "height": 812})
+    page = context.new_page()
+    page.goto(base)
+    box = page.locator(".mv-scroll").first
+    box.evaluate("element => element.scrollTo(600, 0)")
+    cell = page.locator("table.mv-board tbody th").first.bounding_box()
+    assert cell is not None and 0 <= cell["x"] < 60
+    context.close()

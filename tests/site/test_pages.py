@@ -1,0 +1,214 @@
+"""What the built site must hold, whatever stands on the board."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from memeval.site import build
+from tests.site.conftest import Built
+from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+
+
+class Links(HTMLParser):
+    """Collects what a page refers to, the ids it has, and its inline scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.ids: set[str] = set()
+        self.metas: list[dict[str, str | None]] = []
+        self.handlers: list[str] = []
+        self.scripts: list[str] = []
+        self._inline = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if found.get("id"):
+            self.ids.add(str(found["id"]))
+        if tag == "meta":
+            self.metas.append(found)
+        for name in ("href", "src", "data-chart"):
+            if found.get(name) and tag != "base":
+                self.targets.append(str(found[name]))
+        self.handlers += [name for name in found if name.startswith("on")]
+        self._inline = tag == "script" and "src" not in found and "json" not in str(found.get("type"))
+
+    def handle_data(self, data: str) -> None:
+        if self._inline:
+            self.scripts.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inline = False
+
+
+def pages(out: Path) -> list[Path]:
+    return sorted(out.rglob("*.html"))
+
+
+def parsed(page: Path) -> Links:
+    links = Links()
+    links.feed(page.read_text(encoding="utf-8"))
+    return links
+
+
+def test_every_internal_link_leads_somewhere(built: Built) -> None:
+    known = {page: parsed(page) for page in pages(built.out)}
+    broken = []
+    for page, links in known.items():
+        for target in links.targets:
+            parts = urlsplit(target)
+            if parts.scheme == "data" or (page.name == "404.html"):
+                continue
+            assert not parts.scheme and not parts.netloc, f"{page}: {target} leaves the site"
+            assert not target.startswith("/"), f"{page}: {target} does not survive a sub-path"
+            there = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            if there.is_dir():
+                there /= "index.html"
+            if not there.is_file():
+                broken.append((str(page.relative_to(built.out)), target))
+                continue
+            anchor = unquote(parts.fragment)
+            if anchor and there in known and not anchor.startswith("q=") and anchor not in known[there].ids:
+                broken.append((str(page.relative_to(built.out)), target))
+    assert broken == []
+
+
+def test_every_page_carries_a_policy_that_allows_its_own_scripts_and_no_others(built: Built) -> None:
+    for page in pages(built.out):
+        links = parsed(page)
+        policies = [m["content"] for m in links.metas if m.get("http-equiv") == "Content-Security-Policy"]
+        assert len(policies) == 1, page
+        policy = str(policies[0])
+        scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+        assert "unsafe" not in scripts and "*" not in policy and "http" not in policy
+        for script in links.scripts:
+            digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in scripts, (page, script[:80])
+        assert links.handlers == [], page
+
+
+def test_hostile_text_is_text_on_every_page_and_in_the_search_index(built: Built) -> None:
+    for page in pages(built.out):
+        text = page.read_text(encoding="utf-8")
+        assert "<script>alert" not in text, page
+        assert "\x00" not in text, page
+        assert 'href="javascript:' not in text and "href='javascript:" not in text, page
+    title = built.read("systems/hostile/index.html")
+    assert re.search(r"<title>&lt;script&gt;alert\(1\)&lt;/script&gt; \{\{ config \}\}", title)
+    index = json.loads(built.read("search/search_index.json"))
+    named = [entry for entry in index["docs"] if entry["location"].startswith("systems/hostile/")]
+    assert named
+    assert not any("<script" in entry["title"] + entry["text"] for entry in index["docs"])
+
+
+def test_runs_stay_out_of_search_and_navigation(built: Built) -> None:
+    index = json.loads(built.read("search/search_index.json"))
+    assert not any(entry["location"].startswith(("runs/", "items/")) for entry in index["docs"])
+    navigation = re.search(r"<nav class=\"md-tabs\".*?</nav>", built.read("index.html"), re.DOTALL)
+    assert navigation is not None and "runs/" not in navigation[0]
+
+
+def test_the_front_page_shows_all_that_a_published_row_shows(built: Built) -> None:
+    page = built.read("index.html")
+    for part in ("60/60", "recomputed", "maintainer-run", "self-run", "partial", "over the error gate", "1–2", "%"):
+        assert part in page, part
+    for column in (
+        "composite",
+        "gap",
+        "composite_published",
+        "category_belief-update",
+        "error_rate",
+        "false_hedge_rate",
+    ):
+        assert f'data-column="{column}"' in page
+    assert "memeval run acme --benchmark fake@1" in page
+    assert "self-reported" in page or "measured" in page
+    assert "struck from this table" in page
+
+
+def test_a_link_from_outside_is_followed_only_to_the_web(built: Built) -> None:
+    assert 'href="javascript' not in built.read("benchmarks/fake@1/index.html")
+    assert "javascript:alert(1)" in built.read("benchmarks/fake@1/index.html")
+
+
+def test_two_builds_of_the_same_results_have_equal_bytes(built: Built, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    build(built.results, again, find=lambda _name: built.benchmark)
+    first = {p.relative_to(built.out): p.read_bytes() for p in built.out.rglob("*") if p.is_file()}
+    second = {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}
+    assert first.keys() == second.keys()
+    assert [str(name) for name in first if first[name] != second[name]] == []
+
+
+def test_downloads_hold_what_the_table_shows(built: Built) -> None:
+    [track] = {run.run.track_id for run in built.runs if run.run.track.reader == "native"}
+    data = json.loads(built.read(f"downloads/{track}.json"))
+    [acme] = [row for row in data["rows"] if row["slug"] == "acme"]
+    assert acme["composite"] == built.runs[0].run.scores.composite.value
+    lines = built.read(f"downloads/{track}.csv").splitlines()
+    assert len(lines) == 1 + len(data["rows"])
+    assert lines[0].startswith("slug,standing,rank,system,composite")
+
+
+def test_unknown_cost_is_a_dash_with_a_reason_and_never_zero(built: Built) -> None:
+    [track] = {run.run.track_id for run in built.runs if run.run.track.reader == "native"}
+    data = json.loads(built.read(f"downloads/{track}.json"))
+    [borealis] = [row for row in data["rows"] if row["slug"] == "borealis"]
+    assert borealis["cost_usd"] is None
+    assert "no price is known" in built.read("index.html")
+
+
+def test_the_sites_own_data_leads_from_run_to_item(built: Built) -> None:
+    run_id = built.runs[0].run.run_id
+    index = json.loads(built.read(f"data/runs/{run_id}/index.json"))
+    assert len(index["items"]) == 60
+    shard = json.loads(built.read(f"data/runs/{run_id}/0.json"))
+    assert shard["items"][0]["id"] == index["items"][0]["id"]
+    assert HOSTILE in shard["items"][0]["responses"][0]["answer"]
+    shared = json.loads(built.read(f"{index['benchmark_data']}/index.json"))
+    where = shared["shards"][index["items"][0]["id"]]
+    scenarios = json.loads(built.read(f"{index['benchmark_data']}/{where}.json"))["scenarios"]
+    assert any(index["items"][0]["id"] in scenario["keys"] for scenario in scenarios)
+
+
+def test_a_benchmark_whose_data_is_not_here_still_gets_pages_that_say_so(built: Built, tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    build(built.results, out, find=lambda _name: FakeBenchmark(absent=True))
+    assert "not here at build" in (out / "benchmarks/fake@1/index.html").read_text()
+    index = json.loads((out / f"data/runs/{built.runs[0].run.run_id}/index.json").read_text())
+    assert index["benchmark_data"] is None and "not here" in index["benchmark_missing"]
+
+
+def test_an_empty_results_folder_gives_a_board_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    build(tmp_path / "results", tmp_path / "site")
+    assert "No run has been published yet" in (tmp_path / "site/index.html").read_text()
+
+
+def test_a_version_is_offered_only_where_one_is_published(built: Built, tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    build(built.results, out, version="2026.11", find=lambda _name: built.benchmark)
+    assert '"provider": "mike"' in (out / "index.html").read_text()
+    assert '"provider": "mike"' not in built.read("index.html")
+
+
+@pytest.mark.slow
+def test_a_hundred_runs_cost_little_more_than_their_bytes(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark()
+    for number in range(100):
+        started = f"2026-{1 + number // 25:02}-{1 + number % 25:02}T10:00:00+00:00"
+        make_run(
+            tmp_path / "results", Made(f"system-{number % 10}", f"System {number % 10}", started=started), benchmark
+        )
+    before = time.process_time()
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
+    assert time.process_time() - before < 20, "a thousand runs must stay well under a minute"

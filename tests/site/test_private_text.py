@@ -1,0 +1,56 @@
+"""Where a benchmark's text is not ours to publish, none of its words may reach the site."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from memeval.records.base import digest_bytes
+from memeval.records.track import Redistribution
+from tests.site.conftest import Built, build_board
+from tests.site.factory import SECRET, FakeBenchmark
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    benchmark = FakeBenchmark(redistribution=Redistribution.IDS)
+    return build_board(tmp_path_factory.mktemp("private"), benchmark)
+
+
+def content(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def test_no_file_of_the_site_holds_a_word_of_the_benchmark(private: Built) -> None:
+    leaks = [
+        str(path.relative_to(private.out))
+        for path in private.out.rglob("*")
+        if path.is_file() and SECRET.encode() in content(path)
+    ]
+    assert leaks == []
+
+
+def test_the_same_board_does_hold_them_where_it_may(built: Built) -> None:
+    assert any(SECRET.encode() in content(path) for path in built.out.rglob("*.json"))
+
+
+def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
+    run_id = private.runs[0].run.run_id
+    shard = json.loads(private.read(f"data/runs/{run_id}/0.json"))
+    stored = next(private.runs[0].responses())
+    shown = shard["items"][0]["responses"][0]
+    assert shown["answer"] == {
+        "digest": digest_bytes(stored.answer.encode()),
+        "bytes": len(stored.answer.encode()),
+    }
+    assert shown["items"][0]["turn_id"] == "s003:t01"
+    assert shard["items"][0]["reason"] is None
+
+
+def test_rows_are_not_offered_as_files(private: Built) -> None:
+    folder = private.out / "runs" / private.runs[0].run.run_id / "files"
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
