@@ -48,7 +48,7 @@ def measure(scratch: Path) -> Ratio:
     with (scratch / "scenarios.jsonl").open("w", encoding="utf-8") as lines:
         for scenario in find(name).open(data).scenarios():
             lines.write(json.dumps(_plain(scenario)) + "\n")
-    command = [PYTHON, "-m", "memeval.cli.main", "run", "trivial.py", "--benchmark", name, "--results", "out"]
+    command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
     command += ["--data", str(data)] if data and name == "deepmemeval" else []
     reference = [PYTHON, str(Path(__file__).with_name("bare_pipe.py")), "scenarios.jsonl", "rows.jsonl"]
 

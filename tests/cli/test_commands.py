@@ -169,7 +169,7 @@ def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Pat
 
 
 def test_a_refusal_shows_its_traceback_only_on_request(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "memeval.cli.main"]
+    command = [sys.executable, "-m", "memeval"]
     plain = subprocess.run([*command, "run", "nobody"], capture_output=True, text=True, check=False, cwd=tmp_path)
     asked = subprocess.run(
         [*command, "--debug", "run", "nobody"], capture_output=True, text=True, check=False, cwd=tmp_path
@@ -181,7 +181,7 @@ def test_a_refusal_shows_its_traceback_only_on_request(tmp_path: Path) -> None:
 def test_output_that_nobody_reads_is_no_crash(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "memeval.cli.main", "data", "list"]
+    command = [sys.executable, "-m", "memeval", "data", "list"]
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
     os.close(write)
     assert "Traceback" not in done.stderr

@@ -16,7 +16,7 @@ from tests.support.data import test_data
 def run(system: str, results: Path) -> RunFolder:
     """Run a system on the released data by the command line, and return the sealed run."""
     data = test_data("deepmemeval/deepmemeval_500.json")
-    command = [sys.executable, "-m", "memeval.cli.main", "run", system, "--benchmark", "deepmemeval@1"]
+    command = [sys.executable, "-m", "memeval", "run", system, "--benchmark", "deepmemeval@1"]
     subprocess.run(
         [*command, "--data", str(data), "--results", str(results)], check=True, capture_output=True, timeout=300
     )
@@ -27,7 +27,7 @@ def run(system: str, results: Path) -> RunFolder:
 def reproduced(folder: RunFolder) -> int:
     """Reproduce a run by the command line, and return the exit code."""
     data = test_data("deepmemeval/deepmemeval_500.json")
-    command = [sys.executable, "-m", "memeval.cli.main", "reproduce", str(folder.path), "--data", str(data)]
+    command = [sys.executable, "-m", "memeval", "reproduce", str(folder.path), "--data", str(data)]
     return subprocess.run(command, capture_output=True, timeout=120, check=False).returncode
 
 

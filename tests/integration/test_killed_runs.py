@@ -23,7 +23,7 @@ ITEMS = 60
 def command(adapter: Path, results: Path, *more: str) -> list[str]:
     """Return the call that runs an adapter on a small ``beliefs@1``."""
     return [
-        *(sys.executable, "-m", "memeval.cli.main", "run", str(adapter), "--benchmark", "beliefs@1"),
+        *(sys.executable, "-m", "memeval", "run", str(adapter), "--benchmark", "beliefs@1"),
         *("--parameter", f"size={ITEMS}", "--results", str(results), *more),
     ]
 

@@ -56,12 +56,8 @@ def main() -> None:
             raise
         _say(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        _say(f"interrupted. {RESUME_HINT}")
-        sys.exit(ExitCode.INTERRUPTED)
-    except typer.Abort:
-        _say("stopped.")
-        sys.exit(ExitCode.INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort):
+        code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(ExitCode.DONE)
@@ -73,12 +69,10 @@ def main() -> None:
             sys.exit(ExitCode.CHECK_FAILED)
         error.show()  # a wrong call, as click words it
         sys.exit(ExitCode.BAD_INPUT)
+    if code == ExitCode.INTERRUPTED:  # Typer, too, turns Ctrl-C into this code
+        _say(f"interrupted. {RESUME_HINT}")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 
 def _say(sentence: str) -> None:
     print(f"memeval: {sentence}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 from memeval.execution.journal import Journal, utc_now
@@ -15,6 +16,9 @@ from memeval.execution.work import Finished, Work
 from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
+
+GATHER_SECONDS = 0.01
+"""How long rows are gathered before they are put on disk together."""
 
 LONGEST_DETAIL = 2_000
 """Characters kept of a line that a system printed."""
@@ -119,7 +123,9 @@ class Scheduler:
 
     def _store_until_done(self, threads: int) -> None:
         while threads:
-            batch = [self._done.get(), *self._drain()]
+            batch = [self._done.get()]
+            time.sleep(GATHER_SECONDS)
+            batch += self._drain()
             self._store(batch)
             threads -= sum(1 for each in batch if each is None)
             for each in batch:

@@ -51,6 +51,7 @@ class Record(BaseModel):
         strict=True,
         allow_inf_nan=False,
         use_attribute_docstrings=True,
+        defer_build=True,
     )
 
     def data(self) -> dict[str, Any]:
