@@ -8,8 +8,8 @@ import gc
 def main() -> None:
     """Run the command line.
 
-    A run makes many small records that live to its end. Looking through them for cycles every 700 allocations, as Python
-    does unasked, takes longer than making them.
+    A run makes many small records that live to its end. Looking through them for cycles as often as Python does
+    unasked takes longer than making them.
     """
     gc.set_threshold(100_000, 20, 100)
     from memeval.cli.main import main as command_line
