@@ -110,10 +110,10 @@ class Journal:
             for response in each.responses:
                 self.responses[response.question_id, response.attempt] = response
 
-    def log(self, line: LogLine) -> None:
-        """Store a line of the log."""
-        self._append("log.jsonl", [line])
-        self.log_lines.append(line)
+    def log(self, *lines: LogLine) -> None:
+        """Store lines of the log."""
+        self._append("log.jsonl", lines)
+        self.log_lines.extend(lines)
 
     def _reopen(self, name: str, model: type[T]) -> list[T]:
         """Read a file of the journal, cut off a row that was being written when the run was killed, and open it."""

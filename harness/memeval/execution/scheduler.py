@@ -141,12 +141,9 @@ class Scheduler:
 
     def _store(self, batch: Iterable[Finished | LogLine | BaseException | None]) -> None:
         """Put a batch on disk, then count it."""
-        finished = []
-        for each in batch:
-            if isinstance(each, LogLine):
-                self._journal.log(each)
-            elif isinstance(each, Finished):
-                finished.append(each)
+        batch = list(batch)
+        finished = [each for each in batch if isinstance(each, Finished)]
+        self._journal.log(*(each for each in batch if isinstance(each, LogLine)))
         self._journal.write(finished)
         items = sum(len(each.items) for each in finished)
         if items:
