@@ -21,12 +21,20 @@ from memeval.records.scenario import Ask, Scenario, Turn
 from memeval.site.files import Asset
 
 SHARD_ITEMS = 25
-"""Items in a shard: small enough to load at a click, large enough that a benchmark is some dozens of files."""
+"""Most items in a shard: few enough to load at a click, enough that a benchmark is some dozens of files."""
+
+SHARD_BYTES = 200_000
+"""A shard that has grown so large is closed, however few its items: some items are twenty questions long."""
 
 QUESTION_CHARS = 160
 """Of each question, so much stands in the index, to be listed and searched."""
 
 Data = dict[str, Any]
+
+
+def lean(data: Data) -> Data:
+    """Return ``data`` without what is absent; readers take what is not there for absent."""
+    return {name: value for name, value in data.items() if value is not None}
 
 
 def encode(data: Any) -> bytes:
@@ -57,18 +65,19 @@ def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset
     where: dict[str, int] = {}
     asked: dict[str, str] = {}
     held: list[Data] = []
-    items = number = 0
+    items = size = number = 0
     for scenario in dataset.scenarios():
         mine = keys.get(scenario.scenario_id, [])
         held.append(_scenario(scenario, mine, words))
+        size += len(encode(held[-1]))
         where |= {key.item_id: number for key in mine}
         if words:
             questions = {step.question_id: step.question for step in scenario.questions()}
             asked |= {key.item_id: questions.get(key.question_ids[0], "")[:QUESTION_CHARS] for key in mine}
         items += len(mine)
-        if items >= SHARD_ITEMS:
+        if items >= SHARD_ITEMS or size >= SHARD_BYTES:
             yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
-            held, items, number = [], 0, number + 1
+            held, items, size, number = [], 0, 0, number + 1
     if held:
         yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
     yield Asset(f"{base}/index.json", encode({"shards": where, "questions": asked, "words": words}))
@@ -137,18 +146,25 @@ def run_shards(base: str, folder: RunFolder, head: Data, words: bool) -> Iterato
     contexts = {context.digest: context for context in folder.contexts()}
     judged = "judgments.jsonl" in folder.run.files
     judgments = {judgment.key: judgment for judgment in folder.judgments()} if judged else {}
-    grades = list(folder.grades())
-    for number, start in enumerate(range(0, len(grades), SHARD_ITEMS)):
-        piece = grades[start : start + SHARD_ITEMS]
-        answers = [answer for grade in piece for answer in responses.get(grade.item_id, [])]
-        digests = sorted({answer.context_digest for answer in answers if answer.context_digest})
-        data = {
-            "items": [_item(grade, responses.get(grade.item_id, []), judgments, words) for grade in piece],
-            "contexts": {digest: _context(contexts[digest], words) for digest in digests if digest in contexts},
-        }
-        yield Asset(f"{base}/{number}.json", encode(data))
-    index = head | {"words": words, "shard_items": SHARD_ITEMS, "items": [_line(grade) for grade in grades]}
-    yield Asset(f"{base}/index.json", encode(index))
+    lines: list[Data] = []
+    held: list[Data] = []
+    given: dict[str, list[Data]] = {}
+    size = number = 0
+    for grade in folder.grades():
+        answers = responses.get(grade.item_id, [])
+        item = _item(grade, answers, judgments, words)
+        named = {answer.context_digest for answer in answers if answer.context_digest in contexts} - given.keys()
+        new = {digest: _context(contexts[digest], words) for digest in sorted(named)}
+        held.append(item)
+        given |= new
+        lines.append(_line(grade) | {"shard": number})
+        size += len(encode(item)) + len(encode(new))
+        if len(held) >= SHARD_ITEMS or size >= SHARD_BYTES:
+            yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given}))
+            held, given, size, number = [], {}, 0, number + 1
+    if held:
+        yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given}))
+    yield Asset(f"{base}/index.json", encode(head | {"words": words, "items": lines}))
 
 
 def _line(grade: Grade) -> Data:
@@ -189,13 +205,14 @@ def _response(answer: Response, words: bool) -> Data:
         "items": None
         if answer.items is None
         else [
-            {
-                "turn_id": item.turn_id,
-                "dated": item.dated,
-                "source_ids": list(item.source_ids),
-                "score": item.score,
-                "text": item.text if words or item.text is None else withheld(item.text),
-            }
+            lean(
+                {
+                    "turn_id": item.turn_id,
+                    "source_ids": list(item.source_ids),
+                    "score": item.score,
+                    "text": item.text if words or item.text is None else withheld(item.text),
+                }
+            )
             for item in answer.items
         ],
         "context_digest": answer.context_digest,
@@ -211,10 +228,11 @@ def _response(answer: Response, words: bool) -> Data:
 
 def _context(context: Context, words: bool) -> list[Data]:
     return [
-        {
-            "turn_id": part.turn_id,
-            "dated": part.dated,
-            "text": part.text if words or part.text is None else withheld(part.text),
-        }
+        lean(
+            {
+                "turn_id": part.turn_id,
+                "text": part.text if words or part.text is None else withheld(part.text),
+            }
+        )
         for part in context.parts
     ]

@@ -76,7 +76,7 @@ function duration(seconds) {
 function retrieved(response, turns) {
   if (!response.items) return null;
   const rows = response.items.map((item) => make("li", {},
-    item.score === null ? null : make("span", { class: "mv-note" }, `${item.score.toPrecision(3)} `),
+    item.score === undefined ? null : make("span", { class: "mv-note" }, `${item.score.toPrecision(3)} `),
     item.source_ids.length ? make("code", {}, item.source_ids.join(" ")) : null,
     item.turn_id ? turn(item.turn_id, turns) : said(item.text)));
   return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows));

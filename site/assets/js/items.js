@@ -143,7 +143,7 @@ class Browser {
 
   /** Loads the shards an item stands in. */
   async load(number, id) {
-    const shard = Math.floor(number / this.index.shard_items);
+    const { shard } = this.index.items[number];
     const where = this.shared?.shards[id];
     const [mine, theirs] = await Promise.all([
       load(`data/runs/${this.run}/${shard}.json`),
