@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_PUBLIC = frozenset({"RunOptions", "board", "load_run", "reproduce", "run", "verify"})
+_PUBLIC = frozenset({"RunOptions", "board", "load_run", "load_runs", "reproduce", "run", "verify"})
 
 
 def __getattr__(name: str) -> Any:

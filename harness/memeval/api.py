@@ -13,7 +13,7 @@ from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import Finding, verify_results
+from memeval.evaluation.verification import Finding, runs_under, verify_results
 from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
 from memeval.records.errors import BadInput
@@ -78,13 +78,27 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
     return find_run(results, str(run))
 
 
-def verify(path: str | Path) -> list[Finding]:
+def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFolder]:
+    """Return the stored runs at or under a folder, or the one of an id.
+
+    Raises:
+        BadInput: there is neither such a folder nor such a run.
+    """
+    path = Path(named)
+    return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
+
+
+def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
     """Check every stored run at or under a path, and the ledger where there is one.
+
+    Args:
+        path: a run's folder or id, or a folder above runs.
+        results: where an id is looked up.
 
     Raises:
         BadInput: there is no run.
     """
-    return verify_results(Path(path))
+    return verify_results(Path(path) if Path(path).is_dir() else find_run(results, str(path)).path)
 
 
 def reproduce(
@@ -107,6 +121,7 @@ __all__ = [
     "RunOptions",
     "board",
     "load_run",
+    "load_runs",
     "reproduce",
     "run",
     "verify",

@@ -49,6 +49,7 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     (run,) = sealed_runs(tmp_path / "results")
     name = run.run.run_id
     assert call("verify") == (0, "1 runs hold: schema, digests, coverage and scores.\n", "")
+    assert call("verify", name) == (0, "1 runs hold: schema, digests, coverage and scores.\n", "")
     code, out, _ = call("reproduce", name)
     assert (code, out.split(": ")[-1]) == (0, "equal\n")
     assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
@@ -101,7 +102,8 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", "--data", "x"), "--data goes with one benchmark"),
         (("run", "no-memory", "--benchmark", "deepmemeval", "--data", "nowhere.json"), "nowhere.json"),
         (("run", "no-memory", *SMALL, "--python", "nowhere/python"), "cannot be run"),
-        (("verify", "nowhere"), "there is no finished run here"),
+        (("verify", "nowhere"), "there is no finished run nowhere"),
+        (("verify", "."), "there is no finished run here"),
         (("reproduce", "nowhere"), "there is no finished run nowhere"),
         (("ledger", "accept", "nowhere", "--reason", "x"), "there is no finished run nowhere"),
         (("data", "pull", "beliefs"), "needs no download"),

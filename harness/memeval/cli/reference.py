@@ -44,8 +44,8 @@ def page() -> str:
     runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"})
     parts = [
         "# Commands",
-        "This page is made from the commands themselves. Exit codes: 0 done; 1 done, and what was asked does not hold;\n"
-        "2 wrong call or bad input; 130 interrupted, resumable.",
+        "This page is made from the commands themselves. Exit codes: 0 done; 1 done, and what was asked does\n"
+        "not hold; 2 wrong call or bad input; 130 interrupted, resumable.",
     ]
     for words in COMMANDS:
         text = runner.invoke(app, [*words, "--help"], prog_name="memeval").output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +18,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def verify(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Runs, or folders above runs. Default: results.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(help="Runs, by folder or id; or folders above runs. Default: all results.")
+    ] = None,
+    results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
     """Check stored runs: schema, digests, coverage, and scores computed again from the rows.
@@ -27,11 +29,10 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verification import runs_under
 
-    places = paths or [DEFAULT_RESULTS]
-    findings = [finding for place in places for finding in api.verify(place)]
-    count = sum(len(runs_under(place)) for place in places)
+    places = runs or [str(results)]
+    findings = [finding for place in places for finding in api.verify(place, results=results)]
+    count = sum(len(api.load_runs(place, results)) for place in places)
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
@@ -54,11 +55,8 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verification import runs_under
 
-    folders = [folder for named in runs for folder in (runs_under(Path(named)) if Path(named).is_dir() else ())] or [
-        api.load_run(named, results) for named in runs
-    ]
+    folders = [folder for named in runs for folder in api.load_runs(named, results)]
     outcomes = []
     for folder in folders:
         outcome = api.reproduce(folder, data=data)

@@ -74,7 +74,7 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
     release = Release.from_data(
         {
             "schema_version": Release.SCHEMA,
-            "version": version or _next_version(f"{today:%Y.%m.%d}", set(known)),
+            "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
             "date": today.isoformat(),
             "memeval": memeval,
             "rows": [row.data() for row in rows],

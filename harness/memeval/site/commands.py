@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-from memeval.records.run import Run
+from memeval.records.run import Run, SystemKind
 from memeval.records.track import Limits
 
 
 def run_command(run: Run) -> str:
     """Return the call that makes such a run again."""
     track = run.track
-    words = ["memeval", "run", run.system.slug, "--benchmark", track.benchmark]
+    named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.slug
+    words = ["memeval", "run", named, "--benchmark", track.benchmark]
     if track.tier != "full":
         words += ["--tier", track.tier]
     words += ["--protocol", track.protocol]

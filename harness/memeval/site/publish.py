@@ -45,6 +45,8 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         CheckFailed: a stored run does not hold; nothing is published.
         BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
     """
+    if version == LATEST:
+        raise BadInput(f"'{LATEST}' is where the newest release is found, and no version.", remedy="Name another.")
     folders = sealed_runs(results)
     if not folders:
         raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")

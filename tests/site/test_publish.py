@@ -1,0 +1,153 @@
+"""Publishing: whole or not at all, the same state once, and nothing published is ever changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.records.errors import BadInput, CheckFailed
+from memeval.records.ledger import Deed
+from memeval.site import publish as publishing
+from memeval.site.publish import publish
+from memeval.systems.source import find_system
+from tests.support.tiny import TinyBenchmark
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with one run in it."""
+    results = tmp_path_factory.mktemp("stored") / "results"
+    run_system(find_system("no-memory"), Exam.open(TinyBenchmark()), RunOptions(results=results))
+    return results
+
+
+@pytest.fixture
+def results(stored: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may add to."""
+    import shutil
+
+    return Path(shutil.copytree(stored, tmp_path / "results"))
+
+
+def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
+    """Return every file below a folder with its time and bytes."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_mtime, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def add_run(results: Path) -> None:
+    run_system(find_system("always-hedge"), Exam.open(TinyBenchmark()), RunOptions(results=results))
+
+
+def test_a_release_is_frozen_built_and_pointed_at(results: Path, tmp_path: Path) -> None:
+    to = tmp_path / "public"
+    list(publish(results, to, version="2026.1"))
+    assert (to / "2026.1" / "index.html").is_file()
+    assert json.loads((to / "versions.json").read_bytes()) == [
+        {"version": "2026.1", "title": "2026.1", "aliases": ["latest"]}
+    ]
+    assert (to / "latest" / "index.html").read_bytes() == (to / "2026.1" / "index.html").read_bytes()
+    assert 'url=latest/"' in (to / "index.html").read_text()
+    (release,) = (results / "releases").glob("*.json")
+    frozen = json.loads(release.read_bytes())
+    assert [row["system"] for row in frozen["rows"]] == ["no-memory"]
+
+
+def test_publishing_the_same_state_again_changes_nothing(results: Path, tmp_path: Path) -> None:
+    to = tmp_path / "public"
+    list(publish(results, to))
+    before = tree(tmp_path)
+    said = list(publish(results, to))
+    assert tree(tmp_path) == before
+    assert "nothing has changed" in said[-1]
+
+
+def test_a_new_run_is_a_new_version_and_the_old_one_stays_as_it_was(results: Path, tmp_path: Path) -> None:
+    to = tmp_path / "public"
+    list(publish(results, to, version="1"))
+    before = tree(to / "1")
+    add_run(results)
+    list(publish(results, to, version="2"))
+    assert tree(to / "1") == before
+    assert [each["version"] for each in json.loads((to / "versions.json").read_bytes())] == ["2", "1"]
+    assert (to / "latest").resolve() == (to / "2").resolve()
+
+
+def test_a_word_in_the_ledger_is_a_new_state(results: Path, tmp_path: Path) -> None:
+    list(publish(results, tmp_path / "public", version="1"))
+    (run,) = sealed_runs(results)
+    Ledger(results).append(Deed.INVALIDATED, run, by="tester", reason="a test")
+    list(publish(results, tmp_path / "public", version="2"))
+    assert (tmp_path / "public" / "2").is_dir()
+
+
+def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> None:
+    list(publish(results, tmp_path / "public", version="1"))
+    add_run(results)
+    before = tree(tmp_path)
+    with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
+        list(publish(results, tmp_path / "public", version="1"))
+    assert tree(tmp_path) == before
+
+
+def test_two_releases_on_one_day_have_two_versions(results: Path, tmp_path: Path) -> None:
+    list(publish(results, tmp_path / "public"))
+    add_run(results)
+    list(publish(results, tmp_path / "public"))
+    first, second = sorted(path.stem for path in (results / "releases").glob("*.json"))
+    assert second == f"{first}.2"
+
+
+def test_a_publication_that_was_cut_off_is_finished_by_the_same_call(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = tmp_path / "public"
+
+    def cut(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "build", cut)
+        with pytest.raises(KeyboardInterrupt):
+            list(publish(results, to, version="1"))
+    assert not (to / "latest").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "_point", cut)
+        with pytest.raises(KeyboardInterrupt):
+            list(publish(results, to, version="1"))
+    assert not (to / "latest").exists()
+    list(publish(results, to, version="1"))
+    assert (to / "latest" / "index.html").is_file()
+    assert len(list((results / "releases").glob("*.json"))) == 1
+
+
+def test_a_dry_run_writes_nothing(results: Path, tmp_path: Path) -> None:
+    before = tree(tmp_path)
+    said = list(publish(results, tmp_path / "public", version="1", dry_run=True))
+    assert tree(tmp_path) == before
+    assert "would be frozen and built" in said[-1]
+
+
+def test_a_run_that_does_not_hold_stops_everything(results: Path, tmp_path: Path) -> None:
+    (run,) = sealed_runs(results)
+    run.file("grades.jsonl").write_bytes(b"")
+    with pytest.raises(CheckFailed, match=r"grades\.jsonl\.gz"):
+        list(publish(results, tmp_path / "public", version="1"))
+    assert not (tmp_path / "public").exists()
+    assert not (results / "releases").exists()
+
+
+@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest"])
+def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path, version: str) -> None:
+    with pytest.raises(BadInput):
+        list(publish(results, tmp_path / "public", version=version))
+    assert not (results / "releases").exists()
