@@ -151,3 +151,11 @@ def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path
     with pytest.raises(BadInput):
         list(publish(results, tmp_path / "public", version=version))
     assert not (results / "releases").exists()
+
+
+def test_a_site_is_built_where_the_caller_stands(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    publishing.build(Path("results"), Path("out/site"))
+    assert (tmp_path / "out" / "site" / "index.html").is_file()

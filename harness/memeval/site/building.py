@@ -41,6 +41,7 @@ def build(
         raise BadInput(
             "this folder holds something that is not a site of memeval.", where=out, remedy="Name another folder."
         )
+    out = out.absolute()  # MkDocs takes what is relative from where its configuration lies
     site = read_site(results, version=version, releases=releases, find=find)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
