@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from memeval.records.run import Harness
 
-PACKAGES = ("bpe-openai", "numpy", "pydantic")
+PACKAGES = ("bpe-openai", "pydantic")
 """Packages whose version can decide a number."""
 
 
