@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.readers import Reader
+from memeval.execution.secrets import blotted
 from memeval.execution.tokens import count_tokens
 from memeval.execution.work import Finished, Work
 from memeval.records.response import Context, Outcome, Response, Timings
@@ -139,7 +140,7 @@ class Runner:
                     attempt=work.attempt,
                     outcome=outcome_of(failure),
                     answer="",
-                    error=str(failure),
+                    error=blotted(str(failure)),
                     timings=Timings(started=utc_now()),
                 )
                 for question_id in open_items.pop(item_id)[len(had) :]
@@ -198,7 +199,7 @@ class Runner:
         except SystemFailure as failure:
             if not self._system.alive:
                 raise _Aborted(failure, item_id) from None
-            outcome, error = outcome_of(failure), str(failure)
+            outcome, error = outcome_of(failure), blotted(str(failure))
         found = None if reply is None or reply.items is None else reply.items[: self._search_items]
         context = _context(reply, found)
         if context is not None:

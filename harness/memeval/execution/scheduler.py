@@ -12,6 +12,7 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
 from memeval.execution.readers import Reader
 from memeval.execution.runner import Runner
+from memeval.execution.secrets import blotted
 from memeval.execution.work import Finished, Work
 from memeval.records.log import LogLine
 from memeval.records.response import Response
@@ -150,10 +151,12 @@ class Scheduler:
             self._progress.advance(items, sum(_failed(each.responses) for each in finished))
 
     def _printed(self, line: str) -> None:
-        self._done.put(LogLine(at=utc_now(), event="printed", detail=line[:LONGEST_DETAIL]))
+        self._done.put(LogLine(at=utc_now(), event="printed", detail=blotted(line)[:LONGEST_DETAIL]))
 
     def _happened(self, event: str, detail: str, scenario_id: str) -> None:
-        self._done.put(LogLine(at=utc_now(), event=event, detail=detail[:LONGEST_DETAIL], scenario_id=scenario_id))
+        self._done.put(
+            LogLine(at=utc_now(), event=event, detail=blotted(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
+        )
 
 
 def _failed(responses: Iterable[Response]) -> int:

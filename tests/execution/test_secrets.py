@@ -1,0 +1,41 @@
+"""What looks like a secret is blotted out; ordinary words stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from memeval.execution.secrets import blotted, secrets_of
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-" + "a1B2" * 8,
+        "ghp_" + "a1B2" * 9,
+        "AKIA" + "ABCD" * 4,
+        "hf_" + "a1B2" * 8,
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-DEF_123",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_known_shapes_are_blotted_out(secret: str) -> None:
+    assert blotted(f"connecting with {secret} now") == "connecting with [secret] now"
+
+
+def test_headers_and_addresses_lose_their_secret_and_keep_the_rest() -> None:
+    assert blotted("Authorization: Bearer abcdefghijklmnop") == "Authorization: Bearer [secret]"
+    assert blotted("postgres://me:hunter22@localhost/db") == "postgres://[secret]@localhost/db"
+
+
+def test_values_of_telling_variables_are_blotted_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "correct-horse-battery")
+    assert blotted("using correct-horse-battery") == "using [secret]"
+
+
+def test_short_values_and_plain_variables_are_no_secrets() -> None:
+    assert secrets_of({"API_KEY": "short", "HOME": "/home/somebody", "MY_TOKEN": "long enough"}) == {"long enough"}
+
+
+@pytest.mark.parametrize("text", ["The task-list is at sk-1.", "I keep my keys in a bowl.", "See http://example.org/a"])
+def test_ordinary_text_stays(text: str) -> None:
+    assert blotted(text) == text
