@@ -13,6 +13,7 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Deed
+from memeval.site import build
 from memeval.site import publish as publishing
 from memeval.site.publish import publish
 from memeval.systems.source import find_system
@@ -157,5 +158,5 @@ def test_a_site_is_built_where_the_caller_stands(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    publishing.build(Path("results"), Path("out/site"))
+    build(Path("results"), Path("out/site"))
     assert (tmp_path / "out" / "site" / "index.html").is_file()
