@@ -24,9 +24,9 @@ def test_a_run_gives_its_rows_and_the_digest_of_its_head(tmp_path: Path) -> None
 
 
 def test_runs_are_found_by_path_and_unfinished_ones_are_passed_over(tmp_path: Path) -> None:
-    one, two = make_run(tmp_path, "zeta"), make_run(tmp_path, "acme")
-    (one.path.parent / "20261102T100000-0123abcd" / "journal").mkdir(parents=True)
-    assert [folder.path for folder in sealed_runs(tmp_path)] == [two.path, one.path]
+    made = [make_run(tmp_path, slug, done=1) for slug in "qwertyuiopasdfgh"]
+    (made[0].path.parent / "20261102T100000-0123abcd" / "journal").mkdir(parents=True)
+    assert [folder.path for folder in sealed_runs(tmp_path)] == sorted(folder.path for folder in made)
     assert sealed_runs(tmp_path / "nothing") == []
 
 

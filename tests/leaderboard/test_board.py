@@ -279,6 +279,14 @@ def test_pairs_meet_item_by_item_in_whatever_order_their_rows_lie(tmp_path: Path
     assert places(board_of(*straight)) == places(board_of(*mixed)) == {"acme": (1, 1), "zeta": (2, 2)}
 
 
+def test_an_error_is_a_wrong_answer_when_runs_are_compared(tmp_path: Path) -> None:
+    track = make_track(500)
+    sound = make_run(tmp_path, "sound", {"kept": 250}, track=track)
+    shaky = make_run(tmp_path, "shaky", {"kept": 250}, track=track, errors=20)
+    assert row_of(board_of(sound, shaky), "shaky").error_rate == 0.02
+    assert places(board_of(sound, shaky)) == {"sound": (1, 2), "shaky": (1, 2)}
+
+
 def test_rows_without_a_composite_stand_last_and_equal_ones_by_name(tmp_path: Path) -> None:
     board = board_of(
         make_run(tmp_path, "aardvark", {"kept": 50, "changed": 49}, done=99),
@@ -355,7 +363,14 @@ def rewrite_grades(folder: RunFolder, **changes: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"item_id": "kept-999"}, {"cluster": "person-9"}, {"category": "changed"}, {"category": "unheard-of"}]
+    "changes",
+    [
+        {"item_id": "kept-000b"},
+        {"item_id": "kept-999"},
+        {"cluster": "person-9"},
+        {"category": "changed"},
+        {"category": "unheard-of"},
+    ],
 )
 def test_runs_that_were_graded_on_other_items_are_not_compared(tmp_path: Path, changes: dict[str, str]) -> None:
     one, other = make_run(tmp_path, "acme", {"kept": 40}), make_run(tmp_path, "zeta", {"kept": 10})

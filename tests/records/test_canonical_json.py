@@ -19,7 +19,7 @@ from tests.records.strategies import JSON, records
 
 
 @pytest.mark.parametrize("model", all_stored(), ids=lambda model: model.__name__)
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_every_stored_record_comes_back_equal_and_with_equal_bytes(model: type[Stored], data: st.DataObject) -> None:
     record = data.draw(records(model))
@@ -31,11 +31,13 @@ def test_every_stored_record_comes_back_equal_and_with_equal_bytes(model: type[S
     assert json.loads(line)["schema_version"] == model.SCHEMA
 
 
+@settings(deadline=None)
 @given(value=JSON)
 def test_canonical_json_says_the_same_value(value: Any) -> None:
     assert json.loads(canonical_json(value)) == value
 
 
+@settings(deadline=None)
 @given(value=st.dictionaries(st.text(max_size=5), JSON, min_size=2), seed=st.integers())
 def test_the_order_of_keys_changes_neither_text_nor_digest(value: dict[str, Any], seed: int) -> None:
     pairs = list(value.items())
@@ -44,6 +46,7 @@ def test_the_order_of_keys_changes_neither_text_nor_digest(value: dict[str, Any]
     assert digest_of(dict(reversed(pairs))) == digest_of(value)
 
 
+@settings(deadline=None)
 @given(one=JSON, other=JSON)
 def test_different_texts_have_different_digests(one: Any, other: Any) -> None:
     assert (digest_of(one) == digest_of(other)) == (canonical_json(one) == canonical_json(other))

@@ -27,7 +27,7 @@ def test_a_schema_is_a_valid_one_of_the_draft_it_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_schema_takes_every_record_and_no_unknown_key(name: str, data: st.DataObject) -> None:
     record = data.draw(records(MODELS[FILES[name]["title"]])).data()

@@ -195,11 +195,11 @@ def test_what_is_no_json_object_in_utf_8_is_refused(text: bytes | str, sentence:
     assert refusal(LogLine, text).startswith(sentence)
 
 
-@pytest.mark.parametrize("depth", [150, 250, *range(700, 1001, 10), 100_000])
 @pytest.mark.parametrize("brackets", [("[", "]"), ('{"a":', "}")])
-def test_no_depth_of_nesting_is_more_than_a_refusal(depth: int, brackets: tuple[str, str]) -> None:
-    nested = brackets[0] * depth + "1" + brackets[1] * depth
-    refusal(LogLine, json.dumps(LOG)[:-1] + f', "detail": {nested}}}')
+def test_no_depth_of_nesting_is_more_than_a_refusal(brackets: tuple[str, str]) -> None:
+    for depth in (150, 250, *range(700, 1001), 100_000):  # at one or two depths JSON is read and not written again
+        nested = brackets[0] * depth + "1" + brackets[1] * depth
+        refusal(LogLine, json.dumps(LOG)[:-1] + f', "detail": {nested}}}')
 
 
 @pytest.mark.parametrize("twice", ['"event":"stopped"', '"event":"started"', '"schema_version":1'])
