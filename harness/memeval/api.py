@@ -16,6 +16,7 @@ from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import Finding, runs_under, verify_results
 from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
+from memeval.leaderboard.releases import hold
 from memeval.records.errors import BadInput
 from memeval.systems.source import SystemSource, find_system
 
@@ -98,7 +99,14 @@ def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding
     Raises:
         BadInput: there is no run.
     """
-    return verify_results(Path(path) if Path(path).is_dir() else find_run(results, str(path)).path)
+    place = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
+    findings = verify_results(place)
+    try:
+        hold(place)
+    except BadInput as error:
+        if not any(finding.problem == error.problem for finding in findings):
+            findings.append(Finding(error.where or str(place), error.problem, error.remedy or ""))
+    return findings
 
 
 def reproduce(

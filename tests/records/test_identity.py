@@ -85,7 +85,9 @@ def test_a_track_has_the_same_id_in_whatever_order_it_was_written(track: Track, 
 
 
 def test_an_id_is_twelve_digits_of_the_sha_256_of_the_parts_as_anyone_can_hash_them() -> None:
-    text = json.dumps(TRACK.model_dump(mode="json"), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(
+        TRACK.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    )
     assert TRACK.id == hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -99,7 +101,9 @@ def test_other_inputs_have_another_fingerprint(part: str) -> None:
 def test_a_fingerprint_rests_on_what_decides_the_answers_and_on_nothing_else() -> None:
     # The list of the design: no clock, argv, concurrency, path or commit among it.
     assert set(Inputs.model_fields) == set(OTHER_INPUTS)
-    text = json.dumps(INPUTS.model_dump(mode="json"), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(
+        INPUTS.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    )
     assert INPUTS.fingerprint == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -115,3 +119,20 @@ def test_the_same_inputs_at_another_time_and_place_are_another_run_of_the_same_f
     assert one.fingerprint == other.fingerprint
     assert one.run_id != other.run_id
     assert one.run_id.endswith(f"-{one.fingerprint[:8]}")
+
+
+def test_a_part_that_is_added_later_leaves_the_ids_of_earlier_tracks_as_they_are() -> None:
+    class LaterTrack(Track):
+        """A track of a later memeval."""
+
+        weather: str = "as ever"
+
+    class LaterLimits(Limits):
+        """Limits of a later memeval."""
+
+        memory_mb: int | None = None
+
+    later = LaterTrack(**{name: getattr(TRACK, name) for name in Track.model_fields})
+    assert later.id == TRACK.id
+    assert later.model_copy(update={"weather": "hail"}).id != TRACK.id
+    assert LaterLimits().identity() == Limits().identity()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.evaluation.plan import Exam
@@ -91,6 +92,17 @@ def test_a_word_in_the_ledger_is_a_new_state(results: Path, tmp_path: Path) -> N
     assert (tmp_path / "public" / "2").is_dir()
 
 
+def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_path: Path) -> None:
+    (run,) = sealed_runs(results)
+    Ledger(results).append(Deed.INVALIDATED, run, by="tester", reason="a test")
+    list(publish(results, tmp_path / "public", version="1"))
+    assert api.verify(results) == []
+    (results / "ledger.jsonl").write_bytes(b"")
+    assert "lines that release 1 stands on" in "".join(map(str, api.verify(results)))
+    with pytest.raises(BadInput, match="lines that release 1 stands on"):
+        list(publish(results, tmp_path / "public", version="2"))
+
+
 def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> None:
     list(publish(results, tmp_path / "public", version="1"))
     add_run(results)
@@ -147,7 +159,7 @@ def test_a_run_that_does_not_hold_stops_everything(results: Path, tmp_path: Path
     assert not (results / "releases").exists()
 
 
-@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest"])
+@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest", "versions.json"])
 def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path, version: str) -> None:
     with pytest.raises(BadInput):
         list(publish(results, tmp_path / "public", version=version))

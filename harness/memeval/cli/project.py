@@ -94,7 +94,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         "submission": Submission,
     }
     return {
-        name: {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
+        name: {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+        | model.model_json_schema(mode="validation" if model is Submission else "serialization")
         for name, model in files.items()
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         }
     )
     known = {release.version: release for release in releases(results)}
-    _still_holds(Ledger(results), known.values())
+    hold(results)
     same = [release for release in known.values() if release.state == state and version in (None, release.version)]
     if same:
         return same[-1], False
@@ -107,10 +106,15 @@ def keep(release: Release, results: Path) -> None:
     write_whole(path, data)
 
 
-def _still_holds(ledger: Ledger, frozen_before: Iterable[Release]) -> None:
-    """Refuse a ledger whose end was cut off or changed after a release: no later line of it would tell."""
+def hold(results: Path) -> None:
+    """Check that the ledger still holds every line that a release stands on; its last lines have no later one to tell.
+
+    Raises:
+        BadInput: lines were changed or taken out after a release, or something cannot be read.
+    """
+    ledger = Ledger(results)
     states = ledger.states()
-    for release in frozen_before:
+    for release in releases(results):
         if release.ledger_digest is not None and release.ledger_digest not in states:
             raise BadInput(
                 f"lines that release {release.version} stands on were changed or taken out.",

@@ -58,6 +58,14 @@ class Record(BaseModel):
         """Return the record as plain JSON data."""
         return self.model_dump(mode="json")
 
+    def identity(self) -> dict[str, Any]:
+        """Return what the record's hash is made of: its data, without what is at its default.
+
+        A field that is added later has a default that stands for how things were before, so old ids stay; for the same
+        reason the default of a field that goes into a hash is never changed.
+        """
+        return self.model_dump(mode="json", exclude_defaults=True)
+
     def to_json(self) -> str:
         """Return the record as one line of canonical JSON."""
         return canonical_json(self.data())

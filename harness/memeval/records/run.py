@@ -196,7 +196,7 @@ class Inputs(Record):
     @property
     def fingerprint(self) -> str:
         """The hash of all of it, 64 hexadecimal digits."""
-        return digest_of(self.data())[7:]
+        return digest_of(self.identity())[7:]
 
 
 class Run(Stored):

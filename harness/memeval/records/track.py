@@ -82,7 +82,7 @@ class Track(Record):
     @property
     def id(self) -> str:
         """The track's id: twelve hexadecimal digits of the hash of its parts."""
-        return digest_of(self.data())[7:19]
+        return digest_of(self.identity())[7:19]
 
     @property
     def planned(self) -> int:

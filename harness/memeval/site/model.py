@@ -11,6 +11,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.leaderboard.board import Board, Row, Table, build_board
+from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.release import Release
@@ -110,13 +111,12 @@ def read_site(
     """
     board = build_board(sealed_runs(results), Ledger(results))
     if releases is None:
-        heads = sorted((results / "releases").glob("*.json"))
-        releases = [Release.parse(head.read_bytes(), head) for head in heads]
+        releases = stored_releases(results)
     names = sorted({table.track.benchmark for table in board.tables})
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in names},
-        releases=tuple(sorted(releases, key=lambda release: (release.date, release.version), reverse=True)),
+        releases=tuple(reversed(list(releases))),
         version=version,
     )
 

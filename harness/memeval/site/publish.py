@@ -18,6 +18,9 @@ from memeval.storage import unwritable, write_whole
 
 LATEST = "latest"
 
+TAKEN = frozenset({LATEST, "index.html", "versions.json"})
+"""Names beside the versions."""
+
 DOORSTEP = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -45,8 +48,8 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         CheckFailed: a stored run does not hold; nothing is published.
         BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
     """
-    if version == LATEST:
-        raise BadInput(f"'{LATEST}' is where the newest release is found, and no version.", remedy="Name another.")
+    if version in TAKEN:
+        raise BadInput(f"'{version}' stands for something else beside the versions.", remedy="Name another version.")
     folders = sealed_runs(results)
     if not folders:
         raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")
