@@ -31,6 +31,7 @@ GOLDEN: list[tuple[Sequence[float], float | None, bool]] = [
     ([10], None, False),
     ([10, 4], None, False),
     ([10] * 5, None, False),
+    ([5e-324] * 5 + [1e12] * 15, None, False),
 ]
 
 

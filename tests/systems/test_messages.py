@@ -66,6 +66,8 @@ def test_a_line_that_is_no_reply_is_refused(line: bytes) -> None:
         {"answer": "", "items": [{"text": "a", "source_ids": "s001"}]},
         {"answer": "", "tokens": "5"},
         {"answer": "", "tokens": 10**400},
+        {"answer": "", "tokens": 1e308},
+        {"answer": "", "tokens": -1},
     ],
 )
 def test_a_forged_reply_of_the_wrong_shape_is_refused(value: object) -> None:

@@ -380,6 +380,42 @@ def test_nothing_outlives_memeval_however_it_ends(tmp_path: Path, end: str) -> N
         time.sleep(60)
     return str(subprocess.Popen(['/bin/sleep', '60']).pid)
     """
+    pid, folder, grandchild = _said_by_a_parent(tmp_path, body, end)
+    assert gone(int(pid)) and gone(int(grandchild))
+    assert not Path(folder).exists()
+
+
+def test_a_reply_that_nobody_reads_any_more_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = _abandoned(tmp_path, "process.ask('last')")
+    assert not folder.exists()
+
+
+def test_an_abandoned_system_takes_nothing_with_it_but_its_own_folder(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    folder = _abandoned(tmp_path, f"process.ask({str(precious)!r})")
+    assert precious.is_dir()
+    assert not folder.exists()
+
+
+def _abandoned(tmp_path: Path, end: str) -> Path:
+    """Let memeval die while a call is under way, which then comes back; return the system's folder."""
+    body = """
+    os.environ['TMPDIR'] = question
+    if question != 'q':
+        parent = os.getppid()
+        os.kill(parent, signal.SIGKILL)
+        while os.getppid() == parent:
+            time.sleep(0.001)
+    return str(subprocess.Popen(['/bin/sleep', '60']).pid)
+    """
+    pid, folder, grandchild = _said_by_a_parent(tmp_path, body, end)
+    assert gone(int(pid)) and gone(int(grandchild))
+    return Path(folder)
+
+
+def _said_by_a_parent(tmp_path: Path, body: str, end: str) -> list[str]:
+    """Run a memeval of its own to a given end; return the ids of its system and grandchild, and the folder between."""
     file = write(tmp_path, adapter(body))
     script = tmp_path / "parent.py"
     script.write_text(textwrap.dedent(PARENT).format(end=end))
@@ -391,9 +427,7 @@ def test_nothing_outlives_memeval_however_it_ends(tmp_path: Path, end: str) -> N
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(harness)},
     )
-    pid, folder, grandchild = ended.stdout.split()[:3]
-    assert gone(int(pid)) and gone(int(grandchild))
-    assert not Path(folder).exists()
+    return ended.stdout.split()[:3]
 
 
 def test_a_stopped_process_times_out(system: Start) -> None:

@@ -237,7 +237,7 @@ def test_what_no_record_can_hold_is_refused_with_a_sentence(system: Start, retur
     assert process.ask("good").answer == "fine"
 
 
-@pytest.mark.parametrize("returned", ["None", "True", "'5'", "float('inf')", "-1", "10 ** 400"])
+@pytest.mark.parametrize("returned", ["None", "True", "'5'", "float('inf')", "-1", "10 ** 400", "1e308"])
 def test_a_token_count_that_is_none_is_refused(system: Start, returned: str) -> None:
     source = f"""
         class A:

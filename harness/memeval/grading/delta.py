@@ -6,6 +6,7 @@ memeval's gate, which also reads the answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -70,7 +71,8 @@ def efficiency(tokens: Sequence[float]) -> Efficiency:
         return Efficiency(None, "There are no late questions to compare the early ones with.")
     if expected == 0:
         return Efficiency(None, "No context was delivered for the early questions.")
-    return Efficiency(1.0 - sum(late) / expected)
+    value = 1.0 - sum(late) / expected
+    return Efficiency(value) if math.isfinite(value) else Efficiency(None, "The token counts are out of proportion.")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from memeval.records.base import Digest, digest_of
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
 from memeval.systems.output import visible
+from memeval.systems.worker import TOKEN_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +186,17 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
         answer=text(value.get("answer", "")),
         context=None if context is None else text(context),
         items=None if items is None else tuple(_found(item) for item in items),
-        reported_tokens=None if tokens is None else number(tokens),
+        reported_tokens=None if tokens is None else _tokens(tokens),
         seconds=seconds,
         worker_seconds=number(worker_seconds),
     )
+
+
+def _tokens(value: Any) -> float:
+    count = number(value)
+    if not 0 <= count <= TOKEN_LIMIT:
+        raise Garbled("a count of tokens that none can be")
+    return count
 
 
 def _found(value: Any) -> Found:

@@ -44,6 +44,9 @@ TAKES_ANY_KEYWORD = 0x08
 ITEM_LIMIT = 100_000
 """How many items a search may bring up; an endless generator would fill the memory."""
 
+TOKEN_LIMIT = 10**12
+"""No context has more tokens than this; sums of a run's counts stay far from what a number can hold."""
+
 MESSAGE_LIMIT = 1000
 TRACE_FRAMES = 8
 """How many characters of an exception's message are kept, and how many frames of its traceback, innermost last."""
@@ -286,6 +289,8 @@ class Calls:
             tokens = number(self.run("get_context_tokens"), "get_context_tokens returned")
             if tokens < 0:
                 raise Refused("get_context_tokens returned a negative number.")
+            if tokens > TOKEN_LIMIT:
+                raise Refused(f"get_context_tokens returned more than {TOKEN_LIMIT}.")
             value["tokens"] = tokens
             self.method = "query"
         return value
@@ -363,26 +368,30 @@ def write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def end_abandoned() -> None:
-    """End this process, those it started, and its private folder: memeval has gone without a word."""
+def end_abandoned(folder: str) -> None:
+    """End this process, those it started, and its private folder: memeval has gone without a word.
+
+    The folder was noted at the start: by now an adapter may have set ``TMPDIR`` to a place that holds other things.
+    """
     import shutil
     import signal
 
-    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
 
 
-def watch(parent: int) -> None:
+def watch(parent: int, folder: str) -> None:
     """Wait until the process that started this one has gone."""
     while os.getppid() == parent:
         time.sleep(0.5)
-    end_abandoned()
+    end_abandoned(folder)
 
 
 def serve() -> None:
     """Answer calls until memeval says close."""
+    folder = os.path.dirname(os.path.abspath(__file__))
     requests = os.fdopen(os.dup(0), "rb", 1 << 16)
     replies = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -390,16 +399,19 @@ def serve() -> None:
     os.close(nothing)
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    if sys.path and sys.path[0] == folder:
         del sys.path[0]
-    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=watch, args=(os.getppid(), folder), daemon=True).start()
     calls = Calls()
     for line in requests:
         request = json.loads(line)
-        write_all(replies, calls.answer(request).encode("ascii"))
+        try:
+            write_all(replies, calls.answer(request).encode("ascii"))
+        except BrokenPipeError:
+            end_abandoned(folder)
         if request["call"] == "close":
             return
-    end_abandoned()
+    end_abandoned(folder)
 
 
 if __name__ == "__main__":
