@@ -123,6 +123,8 @@ def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
         (lambda head: head.update(colour="red"), "unknown key 'colour'"),
         (lambda head: head.update(schema_version=99), "Update memeval"),
         (lambda head: head.pop("scores"), "'scores' is missing"),
+        (lambda head: head["track"].update(categories=[]), "which is not planned"),
+        (lambda head: head["track"]["categories"][0].update(items=10**400), "track.categories"),
     ],
 )
 def test_an_edited_head_is_caught_and_the_field_named(stored: Path, edit: Callable[[Json], object], said: str) -> None:
@@ -134,6 +136,28 @@ def test_an_edited_head_is_caught_and_the_field_named(stored: Path, edit: Callab
 def test_a_damaged_file_is_named(stored: Path, damage: bytes) -> None:
     (stored / "responses.jsonl.gz").write_bytes(damage)
     assert "responses.jsonl.gz" in findings(stored)
+
+
+def test_a_file_that_lies_elsewhere_is_named(stored: Path, tmp_path: Path) -> None:
+    log = stored / "log.jsonl.gz"
+    log.rename(tmp_path / "log.jsonl.gz")
+    log.symlink_to(tmp_path / "log.jsonl.gz")
+    assert "log.jsonl.gz: is a link to somewhere else. Put the file itself there." in findings(stored)
+
+
+def test_a_run_behind_a_link_is_verified_like_any_other(stored: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    stored.rename(elsewhere)
+    stored.symlink_to(elsewhere)
+    for above in (stored.parent, stored.parents[1], stored.parents[2]):
+        assert "the run belongs in" in "".join(map(str, verify_results(above)))
+
+
+def test_a_head_that_cannot_be_read_is_a_finding(stored: Path) -> None:
+    (stored / "run.json").unlink()
+    (stored / "run.json").mkdir()
+    found = verify_results(stored.parents[2])
+    assert [each.problem for each in found] == ["the file cannot be read (Is a directory)."]
 
 
 def test_a_file_that_does_not_belong_is_named(stored: Path) -> None:

@@ -33,6 +33,12 @@ class RunFolder:
             raise BadInput(
                 "there is no run.json here.", where=self.path, remedy="Name the folder of a finished run."
             ) from None
+        except OSError as error:
+            raise BadInput(
+                f"the file cannot be read ({error.strerror}).",
+                where=self.path / "run.json",
+                remedy="Restore the file, or record a new run.",
+            ) from None
 
     @cached_property
     def run(self) -> Run:

@@ -54,7 +54,14 @@ def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
     answered = {row.item_id for row in responses}
     items = [key for key in exam.keys if key.item_id in answered]
     again = grade_items(exam, items, responses, judge_named(run.track.judge))
-    scores = score(run.track.categories, again)
+    try:
+        scores = score(run.track.categories, again)
+    except (ValueError, OverflowError) as error:
+        raise BadInput(
+            f"the track's categories are not those of the benchmark: {error}.",
+            where=folder.path / "run.json",
+            remedy="Restore the file, or record a new run.",
+        ) from None
     findings = [*_strangers(folder, answered, exam), *_differences(folder, stored, again), *_contexts(folder, exam)]
     if scores != run.scores:
         findings.append(

@@ -103,6 +103,9 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
         if name not in ROW_FILES:
             continue
         path = folder.file(name)
+        if path.is_symlink():
+            yield Finding(str(path), "is a link to somewhere else.", "Put the file itself there.")
+            continue
         try:
             found = inner_digest(path)
         except MemevalError as error:
@@ -164,8 +167,13 @@ def _fits(grade: Grade, outcome: Outcome) -> bool:
 
 def _sums(run: Run, responses: list[Response], grades: list[Grade], head: str) -> Iterator[Finding]:
     """Whatever in the head follows from the rows, follows from them."""
+    try:
+        scores = score(run.track.categories, grades)
+    except (ValueError, OverflowError) as error:
+        yield Finding(f"{head}: track.categories", f"are not those of the grades: {error}.")
+        return
     again = {
-        "scores": (run.scores, score(run.track.categories, grades)),
+        "scores": (run.scores, scores),
         "coverage": (run.coverage, coverage(run.coverage.limit, run.track.planned, responses, grades)),
         "tokens": (run.tokens, summary.tokens(responses)),
         "timing.phases": (run.timing.phases, summary.phases(responses)),
@@ -212,7 +220,7 @@ def verify_results(path: Path) -> list[Finding]:
         entries = ledger.entries()
     except MemevalError as error:
         return [*findings, Finding(error.where or str(ledger.path), error.problem, error.remedy or REMEDY)]
-    here = {folder.path.name: folder.digest for folder in folders}
+    here = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
     for number, entry in enumerate(entries, start=1):
         where = f"{ledger.path}:{number}"
         if entry.run_id not in here:
@@ -222,8 +230,19 @@ def verify_results(path: Path) -> list[Finding]:
     return findings
 
 
+def _has_head(folder: RunFolder) -> bool:
+    try:
+        return bool(folder.head_bytes)
+    except MemevalError:
+        return False
+
+
 def runs_under(path: Path) -> list[RunFolder]:
-    """Return the runs at or under a path: a run's folder, or any folder above runs."""
+    """Return the runs at or under a path: a run's folder, or any folder above runs.
+
+    ``**`` follows no links; a board does, so the folders it looks into are looked into here as well.
+    """
     if (path / "run.json").exists():
         return [RunFolder(path)]
-    return [RunFolder(found.parent) for found in sorted(path.glob("**/run.json"))]
+    heads = {found for pattern in ("**", "*", "*/*", "*/*/*") for found in path.glob(f"{pattern}/run.json")}
+    return [RunFolder(found.parent) for found in sorted(heads)]

@@ -95,7 +95,8 @@ def _files(row: Row, words: bool) -> Iterator[tuple[str, str]]:
     yield "run.json", "run.json"
     if words:
         for name in sorted(row.run.files):
-            if row.folder.file(name).is_file() and segment(name) == name:
+            path = row.folder.file(name)
+            if path.is_file() and not path.is_symlink() and segment(name) == name:
                 yield name, f"{name}.gz"
 
 
