@@ -159,11 +159,49 @@ def test_a_run_that_does_not_hold_stops_everything(results: Path, tmp_path: Path
     assert not (results / "releases").exists()
 
 
-@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest", "versions.json"])
+@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest", "versions.json", 65 * "9"])
 def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path, version: str) -> None:
     with pytest.raises(BadInput):
         list(publish(results, tmp_path / "public", version=version))
     assert not (results / "releases").exists()
+
+
+@pytest.mark.parametrize("place", [".", "public"])
+def test_nothing_is_published_among_the_runs(results: Path, place: str) -> None:
+    before = tree(results)
+    with pytest.raises(BadInput, match="inside the results folder"):
+        list(publish(results, results / place, version="1"))
+    with pytest.raises(BadInput, match="inside the results folder"):
+        build(results, results / place / "site")
+    assert tree(results) == before
+
+
+def test_a_place_that_cannot_be_taken_is_refused_before_anything_is_frozen(results: Path, tmp_path: Path) -> None:
+    file, foreign, taken = tmp_path / "file", tmp_path / "foreign", tmp_path / "taken"
+    file.write_text("x")
+    (foreign / "1").mkdir(parents=True)
+    (foreign / "1" / "thesis.tex").write_text("x")
+    (taken / "latest").mkdir(parents=True)
+    for to, said in (
+        (file, "cannot be made"),
+        (file / "below", "cannot be made"),
+        (foreign, "not a site of memeval"),
+        (taken, "is no link"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            list(publish(results, to, version="1"))
+    assert not (results / "releases").exists()
+    assert [path.name for path in foreign.iterdir()] == ["1"]
+
+
+def test_a_file_behind_a_link_is_not_put_on_the_site(results: Path, tmp_path: Path) -> None:
+    (run,) = sealed_runs(results)
+    secret = tmp_path / "secret"
+    secret.write_text("private")
+    run.file("log.jsonl").unlink()
+    run.file("log.jsonl").symlink_to(secret)
+    build(results, tmp_path / "site")
+    assert not list((tmp_path / "site").rglob("log.jsonl.gz"))
 
 
 def test_a_site_is_built_where_the_caller_stands(

@@ -13,6 +13,8 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release, ReleaseRow
 from memeval.storage import unwritable, write_whole
 
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
+
 
 def releases(results: Path) -> list[Release]:
     """Return the releases of a results folder, oldest first.
@@ -47,6 +49,11 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         BadInput: the version stands for another board already, or is no version; or lines of the ledger that an
             earlier release stands on are gone.
     """
+    if version is not None and not _VERSION.fullmatch(version):
+        raise BadInput(
+            f"{version!r} is no version.",
+            remedy="Take at most 64 letters, digits, dots, dashes and underscores, a letter or digit first.",
+        )
     rows = _rows(board)
     ledger = results / "ledger.jsonl"
     ledger_digest = digest_bytes(ledger.read_bytes()) if ledger.exists() else None

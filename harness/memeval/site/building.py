@@ -37,13 +37,10 @@ def build(
     """
     if not results.is_dir():
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
-    if out.exists() and not _is_ours(out):
-        raise BadInput(
-            "this folder holds something that is not a site of memeval.", where=out, remedy="Name another folder."
-        )
+    refuse_place(results, out)
     out = out.absolute()  # MkDocs takes what is relative from where its configuration lies
     site = read_site(results, version=version, releases=releases, find=find)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
@@ -52,6 +49,35 @@ def build(
             out.rename(Path(scratch) / "old")
         made.rename(out)
         shutil.rmtree(Path(scratch) / "old", ignore_errors=True)
+
+
+def refuse_place(results: Path, out: Path) -> None:
+    """Refuse a place where no site may go.
+
+    Raises:
+        BadInput: it lies among the stored runs, whose copies in the site would then be taken for runs; or it holds
+            something else.
+    """
+    if out.resolve().is_relative_to(results.resolve()):
+        raise BadInput("this is inside the results folder.", where=out, remedy="Name a folder outside of it.")
+    if out.exists() and not _is_ours(out):
+        raise BadInput(
+            "this folder holds something that is not a site of memeval.", where=out, remedy="Name another folder."
+        )
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        BadInput: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"the folder cannot be made ({error.strerror}).", where=folder, remedy="Name another folder."
+        ) from None
 
 
 def _is_ours(out: Path) -> bool:

@@ -13,7 +13,7 @@ from memeval.evaluation.verification import verify_results
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.site.building import build
+from memeval.site.building import build, make_folder, refuse_place
 from memeval.storage import unwritable, write_whole
 
 LATEST = "latest"
@@ -66,17 +66,35 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
     if dry_run:
         yield f"{target}: would be {'frozen and built' if is_new else 'built'}, and latest would point at it."
         return
+    _make_ready(to, results, target)
     if is_new:
         keep(release, results)
         yield f"{results / 'releases' / release.version}.json: frozen, {len(release.rows)} rows."
-    if not target.is_dir():
+    if not _is_built(target):
         build(results, target, version=release.version)
         yield f"{target}: built."
-    known = [each.version for each in reversed(releases(results)) if (to / each.version).is_dir()]
+    known = [each.version for each in reversed(releases(results)) if _is_built(to / each.version)]
     write_whole(to / "versions.json", _selector(known).encode())
     write_whole(to / "index.html", DOORSTEP.encode())
     _point(to, known[0])
     yield f"{to / LATEST}: points at {known[0]}."
+
+
+def _make_ready(to: Path, results: Path, target: Path) -> None:
+    """Make the folder of the versions, and refuse it before anything is frozen that could not be put there.
+
+    Raises:
+        BadInput: it cannot be made, lies in the results folder, or holds something else where a version belongs.
+    """
+    refuse_place(results, target)
+    latest = to / LATEST
+    if latest.exists() and not latest.is_symlink():
+        raise BadInput("this is no link, and would have to become one.", where=latest, remedy="Name another folder.")
+    make_folder(to)
+
+
+def _is_built(target: Path) -> bool:
+    return target.is_dir() and any(target.iterdir())
 
 
 def _selector(versions: list[str]) -> str:
