@@ -59,6 +59,13 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     assert call("verify")[0] == 0
 
 
+def test_what_others_wrote_into_the_ledger_does_not_move_the_terminal(call: Call, tmp_path: Path) -> None:
+    call("run", "no-memory", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    call("ledger", "invalidate", run.run.run_id, "--reason", "\x1b[2J\u202e", "--by", "me")
+    assert call("ledger", "show")[1].endswith("by me: \\x1b[2J\\u202e\n")
+
+
 def test_machines_get_json(call: Call, tmp_path: Path) -> None:
     call("run", "always-hedge", *SMALL)
     assert json.loads(call("verify", "--json")[1]) == {"runs": 1, "findings": []}
@@ -93,6 +100,13 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", *SMALL, "--tier", "huge"), "has no tier 'huge'"),
         (("run", "no-memory", *SMALL, "--protocol", "f1"), "has no protocol 'f1'"),
         (("run", "no-memory", *SMALL, "--judge", "gpt"), "there is no judge 'gpt'"),
+        (("run", "no-memory", *SMALL, "--judge", "rules@7"), "there is no judge 'rules@7'. There is: rules@1."),
+        (("run", "no-memory", *SMALL, "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "nan"), "--ask-seconds is nan. Give a number"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "inf"), "--ask-seconds is inf. Give a number"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "-1"), "--ask-seconds is -1. Give a number"),
+        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=--5"), "not '--5'"),
+        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=" + 5000 * "9"), "a whole number"),
         (("run", "no-memory", *SMALL, "--reader", "me"), "there is no reader 'me'"),
         (("run", "bm25", *SMALL, "--reader", "native"), "has no 'query'"),
         (("run", "no-memory", *SMALL, "--limit", "0"), "--limit is 0"),

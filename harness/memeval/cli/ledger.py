@@ -33,9 +33,11 @@ def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
     if as_json:
         print_json([entry.data() for entry in entries])
         return
+    from memeval.systems.output import visible
+
     for entry in entries:
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
-        print(f"{entry.at}  {entry.deed}  {entry.run_id}{other}  by {entry.by}: {entry.reason}")
+        print(visible(f"{entry.at}  {entry.deed}  {entry.run_id}{other}  by {entry.by}: {entry.reason}"))
 
 
 @app.command("accept")

@@ -75,4 +75,6 @@ def main() -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"memeval: {sentence}", file=sys.stderr)
+    from memeval.systems.output import visible
+
+    print(f"memeval: {visible(sentence)}", file=sys.stderr)

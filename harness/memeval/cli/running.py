@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +82,7 @@ def run(
         tier=tier,
         judge=judge,
         reader=reader,
-        limits=Limits() if ask_seconds is None else Limits(ask_seconds=ask_seconds),
+        limits=Limits() if ask_seconds is None else Limits(ask_seconds=_seconds("--ask-seconds", ask_seconds)),
         limit=limit,
         concurrency=concurrency,
         fresh=fresh,
@@ -108,6 +110,12 @@ def run(
             f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
             remedy="Look at the errors with memeval site build, mend the system, and run again.",
         )
+
+
+def _seconds(option: str, value: float) -> float:
+    if not 0 < value < math.inf:
+        raise BadInput(f"{option} is {value:g}.", remedy="Give a number of seconds above 0.")
+    return value
 
 
 def _available(source: SystemSource, data: Path | None) -> list[str]:
@@ -138,7 +146,8 @@ def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise BadInput(f"--parameter '{each}' is not of the form NAME=VALUE.", remedy="Write --parameter seed=7.")
-        parameters[name] = int(value) if value.lstrip("-").isdecimal() else value
+        # Past twenty digits it is no parameter that anything takes, and past 4,300 Python reads it as no number.
+        parameters[name] = int(value) if re.fullmatch(r"-?[0-9]{1,20}", value) else value
     return parameters
 
 

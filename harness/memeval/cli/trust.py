@@ -29,6 +29,7 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
+    from memeval.systems.output import visible
 
     places = runs or [str(results)]
     findings = [finding for place in places for finding in api.verify(place, results=results)]
@@ -37,7 +38,7 @@ def verify(
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
         for finding in findings:
-            print(finding)
+            print(visible(str(finding)))
     if findings:
         raise CheckFailed(f"{len(findings)} things do not hold in {count} runs.")
     if not as_json:
@@ -55,6 +56,7 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
+    from memeval.systems.output import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     outcomes = []
@@ -63,7 +65,7 @@ def reproduce(
         outcomes.append(outcome)
         if not as_json:
             for finding in outcome.findings:
-                print(finding)
+                print(visible(str(finding)))
             word = "equal" if outcome.equal else "DIFFERENT"
             print(f"{outcome.run_id}: {outcome.grades} grades, composite {percent(outcome.composite)}: {word}")
     if as_json:

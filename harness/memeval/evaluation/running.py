@@ -33,6 +33,7 @@ from memeval.records.run import Inputs, Isolation, SystemIdentity
 from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import Hello
+from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import SystemSource, candidates_warning, greet
 
@@ -69,8 +70,8 @@ def judge_named(name: str) -> Judge:
     Raises:
         BadInput: there is none.
     """
-    if name.partition("@")[0] != "rules":
-        raise BadInput(f"there is no judge '{name}'.", remedy="Judges: rules.")
+    if name not in (RulesJudge.name, RulesJudge.name.partition("@")[0]):
+        raise BadInput(f"there is no judge '{visible(name)}'.", remedy=f"There is: {RulesJudge.name}.")
     return RulesJudge()
 
 

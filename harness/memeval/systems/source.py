@@ -138,7 +138,7 @@ def folder_source(folder: Path) -> SystemSource:
         raise BadInput(
             f"is a folder without a {MANIFEST}.",
             where=folder,
-            remedy="Name the adapter file itself, or write one: memeval submit new.",
+            remedy=f"Name the adapter file itself, or write a {MANIFEST} beside it.",
         )
     submission = read_manifest(manifest)
     if submission.slug in CONTROLS:
