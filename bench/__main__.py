@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import run_deepmemeval
+from bench.measure import Ratio
 
 MEASUREMENTS = (run_deepmemeval.measure,)
 OUT = Path("build/bench.json")
@@ -18,10 +19,10 @@ OUT = Path("build/bench.json")
 
 def main() -> int:
     """Measure, print a table, store the figures; return 1 where a target is missed."""
-    found = []
+    found: list[Ratio] = []
     for measure in MEASUREMENTS:
         with tempfile.TemporaryDirectory() as scratch:
-            found.append(measure(Path(scratch)))
+            found += measure(Path(scratch))
     table = Table(title="memeval beside its references")
     for column in ("measurement", "ours s", "reference s", "ratio", "target", "peak MB", "reference is"):
         table.add_column(column)
@@ -31,7 +32,7 @@ def main() -> int:
             f"{each.ours_seconds:.2f}",
             f"{each.reference_seconds:.2f}",
             f"{each.ratio:.2f}",
-            f"≤ {each.target:g}",
+            f"≤ {each.target:g}" if each.target else "–",
             f"{each.peak_mb:.0f}" + (f" (≤ {each.peak_target_mb:g})" if each.peak_target_mb else ""),
             each.reference,
         )

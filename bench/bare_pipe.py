@@ -1,8 +1,9 @@
-"""The reference for a run: the same calls over a bare JSON-lines pipe, an fsync a scenario, and nothing else.
+"""The reference for a run: the same calls over a bare JSON-lines pipe, fsyncs, and nothing else.
 
-    python bench/bare_pipe.py SCENARIOS.jsonl OUT
+    python bench/bare_pipe.py SCENARIOS.jsonl OUT row|scenario
 
-``SCENARIOS.jsonl`` holds a list a line: of sessions (objects) and questions (texts), in order. Standard library only.
+``SCENARIOS.jsonl`` holds a list a line: of sessions (objects) and questions (texts), in order. With ``row`` each answer
+is on disk before it is counted, with ``scenario`` those of a scenario together. Standard library only.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ for line in sys.stdin:
 """
 
 
-def main(scenarios: str, out: str) -> None:
+def main(scenarios: str, out: str, each: str) -> None:
     """Make every call, one after the other."""
     with (
         open(scenarios, encoding="utf-8") as lines,  # noqa: PTH123
@@ -60,10 +61,14 @@ def main(scenarios: str, out: str) -> None:
                     if asked > 1:
                         row["tokens"] = call("get_context_tokens")
                     rows.write(json.dumps(row) + "\n")
+                    if each == "row":
+                        rows.flush()
+                        os.fsync(rows.fileno())
                 else:
                     call("ingest_session", session=step, timestamp=step["date"])
-            rows.flush()
-            os.fsync(rows.fileno())
+            if each == "scenario":
+                rows.flush()
+                os.fsync(rows.fileno())
         worker.stdin.close()
 
 

@@ -14,7 +14,10 @@ def main() -> None:
     gc.set_threshold(100_000, 20, 100)
     from memeval.cli.main import main as command_line
 
-    command_line()
+    try:
+        command_line()
+    finally:
+        gc.freeze()  # what is left goes with the process; looking through it first takes time
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.response import Context, Response
     from memeval.records.run import Run
     from memeval.records.scenario import Scenario
+    from memeval.records.schema import json_schema
     from memeval.records.submission import Submission
 
     files: dict[str, type[Record]] = {
@@ -94,8 +95,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "submission": Submission,
     }
     return {
-        name: {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-        | model.model_json_schema(mode="validation" if model is Submission else "serialization")
+        name: json_schema(model, "validation" if model is Submission else "serialization")
         for name, model in files.items()
     }
 

@@ -133,7 +133,8 @@ class Journal:
         return [model.parse(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
 
     def _append(self, name: str, rows: Iterable[Stored]) -> None:
-        data = "".join(row.to_json() + "\n" for row in rows).encode()
+        # In the fields' order, which is four times as fast; sealing writes them in canonical form.
+        data = "".join(row.model_dump_json() + "\n" for row in rows).encode()
         if not data:
             return
         stream = self._streams[name]

@@ -18,6 +18,9 @@ from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
 
+STAGGER_SECONDS = 0.1
+"""How long after one slot the next one starts: a run that is over by then needs no second process."""
+
 GATHER_SECONDS = 0.01
 """How long rows are gathered before they are put on disk together."""
 
@@ -74,7 +77,7 @@ class Scheduler:
             self._todo.put(work)
             count += 1
         threads = [
-            threading.Thread(target=self._serve, name=f"memeval-slot-{slot}", daemon=True)
+            threading.Thread(target=self._serve, args=(slot,), name=f"memeval-slot-{slot}", daemon=True)
             for slot in range(min(self._concurrency, count))
         ]
         for thread in threads:
@@ -93,9 +96,11 @@ class Scheduler:
         for thread in threads:
             thread.join()
 
-    def _serve(self) -> None:
-        """Take scenarios until there are none left; one thread's life."""
+    def _serve(self, slot: int) -> None:
+        """Take scenarios until there are none left; one thread's life. Slots start one after another."""
         try:
+            if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
+                return
             system = self._take_system()
             self._systems.append(system)
             with system:

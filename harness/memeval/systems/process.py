@@ -29,6 +29,9 @@ WINDOW_SESSIONS = 32
 WINDOW_BYTES = 256_000
 """How many sessions, and bytes of them, are on their way at once; one session always may be."""
 
+HELD_SECONDS = 0.05
+"""How long the worker may hold back the reply to a session, to send it with the next ones."""
+
 CLOSE_SECONDS = 10.0
 """How long an adapter's ``close`` may take."""
 
@@ -206,7 +209,7 @@ class SystemProcess:
     def _taken_in(self, waiting: deque[tuple[int, int]]) -> int:
         """Wait for the oldest session on its way, and return its bytes; on failure, wait for the others first."""
         number, size = waiting.popleft()
-        limit = self._limits.take_in_seconds
+        limit = self._limits.take_in_seconds + HELD_SECONDS
         try:
             self._read("take_in", number, self._receive("take_in", limit))
         except SystemFailure:

@@ -35,9 +35,6 @@ FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
 class _Raw(Record):
     """A piece of the released file."""
 
-    # The file is not ours to describe, and reading docstrings from the source would slow every start.
-    model_config = Record.model_config | {"use_attribute_docstrings": False, "defer_build": True}
-
 
 class RawTurn(_Raw):
     """One thing said."""

@@ -1,0 +1,64 @@
+"""JSON Schemas of the records, with the docstring below each field as its description.
+
+Pydantic can read those docstrings when a class is made (``use_attribute_docstrings``), by parsing the source of every
+record at every start, which is a tenth of a short run. Only an exported schema needs them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from memeval.records.base import Record
+
+
+def json_schema(model: type[Record], mode: Literal["validation", "serialization"] = "serialization") -> dict[str, Any]:
+    """Return the JSON Schema of a record.
+
+    Args:
+        model: the record.
+        mode: ``validation`` for what memeval reads and people write, ``serialization`` for what memeval writes.
+    """
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    schema |= model.model_json_schema(mode=mode)
+    known = {each.__name__: each for each in (model, *_below(Record))}
+    for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        if name in known:
+            words = descriptions(known[name])
+            for field, entry in part.get("properties", {}).items():
+                if field in words:
+                    entry["description"] = words[field]
+    return schema
+
+
+def descriptions(model: type[Record]) -> dict[str, str]:
+    """Return the docstring below each field of a record, inherited fields among them."""
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        if issubclass(each, Record):
+            found.update(_docstrings(each))
+    return {name: text for name, text in found.items() if name in model.model_fields}
+
+
+def _below(base: type[Record]) -> Iterator[type[Record]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _below(model)
+
+
+def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
+    """Yield the fields that a class itself declares, with the string below each."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    assert isinstance(body, ast.ClassDef)  # noqa: S101
+    for field, below in zip(body.body, body.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+            and isinstance(below.value.value, str)
+        ):
+            yield field.target.id, inspect.cleandoc(below.value.value)
