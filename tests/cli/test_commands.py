@@ -135,6 +135,27 @@ def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[s
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that nobody may write to: /proc")
+def test_a_results_folder_that_is_read_only_is_named(call: Call) -> None:
+    code, out, err = call("run", "no-memory", *SMALL, "--results", "/proc/memeval")
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert "cannot be written" in err
+    assert "--results" in err
+
+
+def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tmp_path: Path) -> None:
+    call("run", "no-memory", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    head = run.path / "run.json"
+    text = head.read_text().replace('"schema_version": 1', '"schema_version": 7')
+    head.write_text(text, encoding="utf-8")
+    for words in (("verify",), ("reproduce", str(run.path)), ("site", "build"), ("run", "no-memory", *SMALL)):
+        code, out, err = call(*words)
+        assert code != 0, words
+        assert "Update memeval" in out + err, words
+    assert head.read_text() == text
+
+
 def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do_not(
     call: Call, tmp_path: Path
 ) -> None:
