@@ -6,12 +6,17 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any
 
+CACHED_CHARACTERS = 64_000
+"""Counts of longer texts are not kept, for with a count its text is kept."""
+
 
 @cache
-def _encoding() -> Any:
-    import bpe_openai  # 0.7 s: loaded for the first context, not for systems that return none
+def _tokenizer() -> Any:
+    # 0.7 s: loaded for the first context, not for systems that return none. What the package puts around the counter
+    # makes lists of tokens, and refuses texts beyond a million characters or 200,000 tokens.
+    from bpe_openai._bindings import tokenizer_for_encoding
 
-    return bpe_openai.get_encoding("o200k_base")
+    return tokenizer_for_encoding("o200k_base")
 
 
 def tokenizer_name() -> str:
@@ -19,7 +24,13 @@ def tokenizer_name() -> str:
     return f"o200k_base (bpe-openai {version('bpe-openai')})"
 
 
-@lru_cache(maxsize=4096)
 def count_tokens(text: str) -> int:
     """Return the number of tokens in ``text``."""
-    return len(_encoding().encode_ordinary(text))
+    return _kept_count(text) if len(text) <= CACHED_CHARACTERS else _count(text)
+
+
+def _count(text: str) -> int:
+    return int(_tokenizer().count(text))
+
+
+_kept_count = lru_cache(maxsize=1024)(_count)
