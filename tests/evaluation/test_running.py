@@ -250,6 +250,23 @@ def test_an_unfinished_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert verify_run(run) == []
 
 
+def test_a_run_killed_right_after_its_head_was_written_is_tidied_when_it_is_reused(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    run = run_system(file_source(path), exam(), options(tmp_path))
+    (run.path / "journal").mkdir()
+    (run.path / "journal" / "plan.json").write_text("{}")
+    assert "does not belong" in str(verify_run(run)[0])
+    assert run_system(file_source(path), exam(), options(tmp_path)).path == run.path
+    assert verify_run(run) == []
+
+
+def test_only_a_shipped_control_is_known_to_cost_nothing(tmp_path: Path) -> None:
+    assert run_system(find_system("no-memory"), exam(), options(tmp_path)).run.cost.usd == 0.0
+    cost = run_system(file_source(plain_adapter(tmp_path)), exam(), options(tmp_path)).run.cost
+    assert cost.usd is None
+    assert cost.reason == "memeval does not see whether the system calls models"
+
+
 def test_other_inputs_are_not_resumed_onto_and_the_difference_is_named(tmp_path: Path) -> None:
     unfinished = interrupted(tmp_path, plain_adapter(tmp_path))
     before = {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()}

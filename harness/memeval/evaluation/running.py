@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import threading
 import time
@@ -112,6 +113,7 @@ def _run(
     items = exam.selected(options.limit)
     folder, kept = _place(place, inputs, options, progress)
     if folder is not None and (folder / "run.json").exists():
+        shutil.rmtree(folder / "journal", ignore_errors=True)  # left where the run was killed right after its head
         return RunFolder(folder)
     if folder is None:
         folder = _start(place, inputs, _identity(source, hello), exam)

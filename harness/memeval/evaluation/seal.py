@@ -20,7 +20,7 @@ from memeval.records.base import Stored
 from memeval.records.grade import Grade
 from memeval.records.journal import Plan
 from memeval.records.response import Context, Response
-from memeval.records.run import Cost, Coverage, FileDigest, Run, Timing
+from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemKind, Timing
 from memeval.storage import write_whole
 
 
@@ -116,10 +116,12 @@ def _used(responses: Iterable[Response], contexts: dict[str, Context]) -> list[C
 
 
 def _cost(plan: Plan) -> Cost:
-    """Return the dollars of a run: none where nobody was paid, unknown where the system calls models itself."""
+    """Return the dollars of a run: none for what memeval ships, unknown where a system may call models itself."""
+    if plan.system.kind is SystemKind.CONTROL:
+        return Cost(usd=0.0, reason=None)
     if plan.inputs.declared_models:
         return Cost(usd=None, reason="the system calls models whose use memeval does not see")
-    return Cost(usd=0.0, reason=None)
+    return Cost(usd=None, reason="memeval does not see whether the system calls models")
 
 
 def _pretty(run: Run) -> bytes:
