@@ -74,7 +74,13 @@ def test_ctrl_c_ends_at_once_with_a_sentence_and_the_same_call_resumes(tmp_path:
     adapter = plain_adapter(tmp_path, on_query="time.sleep(0.05)")
     results = tmp_path / "results"
     process = subprocess.Popen(
-        command(adapter, results), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command(adapter, results),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell's background jobs ignore Ctrl-C, and so would what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while stored_rows(results) < 3 and time.monotonic() < deadline:
