@@ -1,0 +1,62 @@
+"""The runs this repository holds: every one verifies, and gives the same bytes when it is graded again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memeval import api
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.leaderboard.board import Standing
+from memeval.records.ledger import Deed
+from memeval.systems.controls import CONTROLS
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+RUNS = sealed_runs(RESULTS)
+
+
+def score(slug: str, category: str, reader: str = "extractive@1") -> int:
+    """Return how many items of a category a control got right."""
+    (run,) = (each.run for each in RUNS if each.run.system.slug == slug and each.run.track.reader == reader)
+    return next(c.tally.correct for c in run.scores.categories if c.name == category)
+
+
+def test_every_control_has_a_run_under_each_of_its_readers() -> None:
+    have = {(run.run.system.slug, run.run.track.reader.partition("@")[0]) for run in RUNS}
+    assert have == {(control.slug, reader) for control in CONTROLS.values() for reader in control.readers}
+
+
+def test_all_of_it_verifies() -> None:
+    assert api.verify(RESULTS) == []
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: f"{folder.run.system.slug}-{folder.run.track.reader}")
+def test_every_run_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> None:
+    outcome = api.reproduce(folder)
+    assert outcome.findings == ()
+    assert outcome.grades == 500
+
+
+def test_every_run_is_whole_from_a_clean_checkout_and_in_the_ledger() -> None:
+    board = api.board(RESULTS)
+    assert {row.standing for row in board.runs} == {Standing.CONTROL}
+    for row in board.runs:
+        assert row.run.harness.dirty is False
+        assert {Deed.ACCEPTED, Deed.REPRODUCED} <= {entry.deed for entry in row.entries}
+
+
+@pytest.mark.parametrize("category", ["belief-update", "noise-resistance", "temporal-belief", "delta-efficiency"])
+def test_controls_order_as_they_must_where_a_plain_answer_is_right(category: str) -> None:
+    assert score("oracle", category) >= score("full-context", category)
+    assert score("bm25", category) >= score("no-memory", category)
+
+
+@pytest.mark.parametrize("category", ["cascade-propagation", "uncertainty-abstention"])
+def test_always_hedging_gains_only_where_doubt_is_right_and_loses_its_twins(category: str) -> None:
+    (run,) = (each.run for each in RUNS if each.run.system.slug == "always-hedge")
+    twins = {s.value: s.tally for s in run.scores.slices if s.category == category and s.slice == "twin"}
+    assert twins["changed"].correct == twins["changed"].planned
+    assert twins["reconfirmed"].correct == twins["unchanged"].correct == 0
+    for other in ("belief-update", "noise-resistance", "temporal-belief", "delta-efficiency"):
+        assert score("always-hedge", other, "native") == 0
