@@ -59,6 +59,17 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     assert call("verify")[0] == 0
 
 
+def test_a_run_gives_way_only_to_another_of_its_own_system(call: Call, tmp_path: Path) -> None:
+    call("run", "no-memory", *SMALL, "--repeat", "2")
+    call("run", "always-hedge", *SMALL)
+    hedge, old, new = (run.run.run_id for run in sealed_runs(tmp_path / "results"))
+    for other, said in ((old, "does not supersede itself"), (hedge, "are not of one system on one benchmark")):
+        code, _, err = call("ledger", "supersede", old, other, "--reason", "x", "--by", "me")
+        assert code == ExitCode.BAD_INPUT and said in err
+    assert not (tmp_path / "results" / "ledger.jsonl").exists()
+    assert call("ledger", "supersede", old, new, "--reason", "x", "--by", "me")[0] == ExitCode.DONE
+
+
 def test_what_others_wrote_into_the_ledger_does_not_move_the_terminal(call: Call, tmp_path: Path) -> None:
     call("run", "no-memory", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")

@@ -113,6 +113,16 @@ def supersede(
 
     Example: memeval ledger supersede OLD NEW --reason "new version"
     """
+    from memeval import api
+
+    old, new = api.load_run(run, results).run, api.load_run(other, results).run
+    if old.run_id == new.run_id:
+        raise BadInput("a run does not supersede itself.", remedy="Name the old run and the new one.")
+    if (old.system.slug, old.track.benchmark) != (new.system.slug, new.track.benchmark):
+        raise BadInput(
+            f"{old.run_id} and {new.run_id} are not of one system on one benchmark.",
+            remedy="A run is superseded by a later run of the same system; to take one off the board, invalidate it.",
+        )
     _append(Deed.SUPERSEDED, run, other, reason, by, results)
 
 
