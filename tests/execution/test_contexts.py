@@ -29,6 +29,11 @@ def test_a_quoted_turn_is_stored_by_id_and_not_by_its_words() -> None:
     assert all(part.text is None and part.dated for part in stored.parts)
 
 
+def test_lines_of_its_own_are_one_part_however_many_they_are() -> None:
+    stored = TurnTexts(MADE).context("\n".join([*["a line"] * 9, "", LINES[0], "", ""]))
+    assert [part.text for part in stored.parts] == ["a line\n" * 9, None, "\n"]
+
+
 def test_an_item_equal_to_a_turn_is_stored_by_id_and_any_other_with_its_words() -> None:
     texts = TurnTexts(MADE)
     quoted = texts.item(CONTENTS[0], ("s001:t01",), 0.5)

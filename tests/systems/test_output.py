@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import threading
 
-from memeval.systems.output import KEPT_BYTES, LINE_BYTES, OutputReader, visible
+from memeval.systems.output import KEPT_BYTES, KEPT_LINES, LINE_BYTES, OutputReader, visible
 
 
 def read(data: bytes) -> tuple[list[str], str]:
@@ -33,6 +33,13 @@ def test_a_flood_is_bounded_and_counted() -> None:
     assert lines[-1] == "12345 more bytes of the system's output were not kept."
     assert sum(map(len, lines[:-1])) == KEPT_BYTES
     assert max(map(len, lines[:-1])) <= LINE_BYTES
+
+
+def test_a_flood_of_short_lines_is_bounded_too() -> None:
+    lines, last = read(b"x\n" * (KEPT_LINES + 10) + b"the end\n")
+    assert len(lines) == KEPT_LINES + 1
+    assert lines[-1] == "28 more bytes of the system's output were not kept."
+    assert last == "the end"
 
 
 def test_the_thread_ends_with_the_pipe() -> None:

@@ -46,9 +46,18 @@ class TurnTexts:
     def context(self, text: str) -> Context:
         """Return a context as it is stored."""
         parts = []
+        own: list[str] = []
         for line in text.split("\n"):
             turn_id, dated = self._turns.get(line, (None, False))
-            parts.append(ContextPart(turn_id=turn_id, dated=dated, text=None if turn_id else line))
+            if turn_id is None:
+                own.append(line)  # a part for every line of a long text would take many times the text's memory
+                continue
+            if own:
+                parts.append(ContextPart(text="\n".join(own)))
+                own = []
+            parts.append(ContextPart(turn_id=turn_id, dated=dated))
+        if own:
+            parts.append(ContextPart(text="\n".join(own)))
         return Context(digest=digest_of_text(text), scenario_id=self.scenario_id, parts=tuple(parts))
 
     def text(self, part: ContextPart | RetrievedItem) -> str:

@@ -10,6 +10,9 @@ from functools import lru_cache
 from math import fsum, log
 from typing import Protocol
 
+KEPT_CHARACTERS = 10_000
+"""What a longer line says is worked out anew each time."""
+
 NATIVE = "native"
 """The system answers by itself."""
 
@@ -104,9 +107,12 @@ def _sentences(contexts: Sequence[str], timestamp: str | None) -> list[_Sentence
     return [sentence for line in lines for sentence in _said(line) if sentence.date[:10] <= until]
 
 
-@lru_cache(maxsize=20_000)
 def _said(line: str) -> tuple[_Sentence, ...]:
-    """Return what a line says; questions say nothing."""
+    """Return what a line says; questions say nothing. What long lines say is not kept, for that takes much memory."""
+    return _kept(line) if len(line) <= KEPT_CHARACTERS else _read(line)
+
+
+def _read(line: str) -> tuple[_Sentence, ...]:
     head = _DATED.match(line)
     date, speaker = (head.group(1), head.group(2) or "") if head else ("", "")
     text = line[head.end() :] if head else line
@@ -115,6 +121,9 @@ def _said(line: str) -> tuple[_Sentence, ...]:
         for sentence in _SENTENCE.split(text.strip())
         if sentence and not sentence.endswith("?")
     )
+
+
+_kept = lru_cache(maxsize=20_000)(_read)
 
 
 def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:

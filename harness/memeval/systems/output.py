@@ -12,6 +12,9 @@ Log = Callable[[str], None]
 KEPT_BYTES = 256_000
 """Bytes of output handed on per process; the rest is counted."""
 
+KEPT_LINES = 2_000
+"""Lines of output handed on per process; each costs far more than its bytes."""
+
 LINE_BYTES = 4_000
 """Longer lines are cut into several."""
 
@@ -35,15 +38,16 @@ class OutputReader(threading.Thread):
         super().__init__(name="memeval-system-output", daemon=True)
         self._descriptor = descriptor
         self._log = log
+        self._lines = self._dropped = 0
         self.last_line = ""
         """The last line that was not blank."""
 
     def run(self) -> None:
-        held, kept, dropped = b"", 0, 0
+        held, kept = b"", 0
         try:
             while chunk := os.read(self._descriptor, 1 << 16):
                 room = max(0, KEPT_BYTES - kept)
-                dropped += max(0, len(chunk) - room)
+                self._dropped += max(0, len(chunk) - room)
                 kept += len(chunk[:room])
                 *lines, held = (held + chunk[:room]).split(b"\n")
                 for line in lines:
@@ -55,12 +59,16 @@ class OutputReader(threading.Thread):
             os.close(self._descriptor)
         if held:
             self._hand_on(held)
-        if dropped:
-            self._log(f"{dropped} more bytes of the system's output were not kept.")
+        if self._dropped:
+            self._log(f"{self._dropped} more bytes of the system's output were not kept.")
 
     def _hand_on(self, line: bytes) -> None:
         for start in range(0, max(1, len(line)), LINE_BYTES):
             text = visible(line[start : start + LINE_BYTES].decode("utf-8", "backslashreplace"))
             if text.strip():
                 self.last_line = text
-            self._log(text)
+            if self._lines < KEPT_LINES:
+                self._lines += 1
+                self._log(text)
+            else:
+                self._dropped += len(line[start : start + LINE_BYTES]) + 1
