@@ -42,7 +42,7 @@ def run(
         data: a local copy of the benchmark's data; goes with one benchmark.
         parameters: seed and size of a generated benchmark.
         options: how it is run.
-        repeat: how many runs to end up with; more than one starts new runs.
+        repeat: how many times to run; each time after the first starts another run.
         progress: is told how it goes.
 
     Raises:

@@ -48,8 +48,8 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     call("run", "always-hedge", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")
     name = run.run.run_id
-    assert call("verify") == (0, "1 runs hold: schema, digests, coverage and scores.\n", "")
-    assert call("verify", name) == (0, "1 runs hold: schema, digests, coverage and scores.\n", "")
+    assert call("verify") == (0, "1 run verified: schema, digests, coverage and scores hold.\n", "")
+    assert call("verify", name) == (0, "1 run verified: schema, digests, coverage and scores hold.\n", "")
     code, out, _ = call("reproduce", name)
     assert (code, out.split(": ")[-1]) == (0, "equal\n")
     assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
@@ -95,7 +95,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
     code, out, err = call("verify")
     assert code == ExitCode.CHECK_FAILED
     assert "run.json: scores." in out
-    assert "do not hold" in err
+    assert "amiss in 1 run" in err
     assert call("publish", "--to", "public")[0] == ExitCode.CHECK_FAILED
     assert not (tmp_path / "public").exists()
 
@@ -174,6 +174,7 @@ def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED
     assert "cannot be ranked" in err
+    assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")
     assert call("run", adapter, *SMALL, "--limit", "6")[0] == ExitCode.DONE
     assert call("run", "always-error", *SMALL)[0] == ExitCode.DONE

@@ -100,13 +100,16 @@ def generate(
     from memeval.benchmarks import find
     from memeval.cli.running import parse_parameters
     from memeval.evaluation.plan import Exam
-    from memeval.storage import write_whole
+    from memeval.storage import unwritable, write_whole
 
     benchmark = find(name)
     if benchmark.info.source is not None:
         raise BadInput(f"{benchmark.info.id} is not generated.", remedy=f"memeval data pull {benchmark.info.name}")
     exam = Exam.open(benchmark, None, parse_parameters(parameter))
-    to.mkdir(parents=True, exist_ok=True)
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(to, error) from None
     for filename, rows in (("scenarios.jsonl", exam.dataset.scenarios()), ("keys.jsonl", iter(exam.keys))):
         write_whole(to / filename, "".join(row.to_json() + "\n" for row in rows).encode())
     print(f"{exam.benchmark.info.id}: {len(exam.keys)} items, {exam.dataset.digest}")

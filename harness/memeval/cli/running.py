@@ -104,11 +104,11 @@ def run(
                 _report(folder)
                 print(folder.path, flush=True)
                 if limit is None and _over_gate(folder):
-                    gated.append(folder.path.name)
+                    gated.append(f"{folder.path.name} (first: {_first_error(folder)})")
     if gated:
         raise CheckFailed(
             f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
-            remedy="Look at the errors with memeval site build, mend the system, and run again.",
+            remedy="All errors are on the site that memeval site build makes. Mend the system, and run again.",
         )
 
 
@@ -157,6 +157,11 @@ def _over_gate(folder: RunFolder) -> bool:
 
     tally = folder.run.scores.overall
     return folder.run.system.kind is not SystemKind.CONTROL and tally.errors > ERROR_GATE * tally.planned
+
+
+def _first_error(folder: RunFolder) -> str:
+    """Return what went wrong first, cut to a line."""
+    return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]
 
 
 def _report(folder: RunFolder) -> None:

@@ -24,6 +24,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``2 runs``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def percent(share: float | None) -> str:
     """Return a share as percent with one decimal; a dash where there is none."""
     return "–" if share is None else f"{100 * share:.1f}"

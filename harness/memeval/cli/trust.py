@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, percent, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
 from memeval.records.errors import CheckFailed
 
 
@@ -40,9 +40,9 @@ def verify(
         for finding in findings:
             print(visible(str(finding)))
     if findings:
-        raise CheckFailed(f"{len(findings)} things do not hold in {count} runs.")
+        raise CheckFailed(f"{counted(len(findings), 'thing')} amiss in {counted(count, 'run')}.")
     if not as_json:
-        print(f"{count} runs hold: schema, digests, coverage and scores.")
+        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores hold.")
 
 
 def reproduce(

@@ -26,7 +26,7 @@ def run_command(run: Run) -> str:
         words += ["--ask-seconds", f"{track.limits.ask_seconds:g}"]
     if run.coverage.limit is not None:
         words += ["--limit", str(run.coverage.limit)]
-    return shlex.join(words)
+    return shlex.join([*words, "--fresh"])
 
 
 def repeat_commands(run: Run) -> tuple[tuple[str, str], ...]:

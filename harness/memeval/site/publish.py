@@ -55,8 +55,8 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")
     findings = verify_results(results)
     if findings:
-        raise CheckFailed(f"{findings[0]} ({len(findings)} things do not hold; nothing was published.)")
-    yield f"{len(folders)} runs hold."
+        raise CheckFailed(f"{findings[0]} ({len(findings)} amiss in all; nothing was published.)")
+    yield f"verified: {len(folders)}."
     release, is_new = frozen(build_board(folders, Ledger(results)), results, version, memeval_version())
     target = to / release.version
     done = not is_new and target.is_dir() and _versions(to)[:1] == [release.version] and _latest(to) == release.version
