@@ -11,6 +11,9 @@ from pathlib import Path, PurePath
 
 from memeval.records.run import Harness
 
+OID = "# branch.oid "
+"""How ``git status --porcelain=v2 --branch`` tells the commit."""
+
 PACKAGES = ("bpe-openai", "pydantic")
 """Packages whose version can decide a number."""
 
@@ -50,20 +53,14 @@ def _checkout() -> tuple[str | None, bool | None]:
     if not (root / ".git").exists():
         return None, None
     try:
-        head = subprocess.run(
-            ["git", "-C", str(root), "rev-parse", "HEAD"],
+        told = subprocess.run(
+            ["git", "-C", str(root), "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", "harness"],
             capture_output=True,
             text=True,
             timeout=10,
             check=True,
-        )
-        status = subprocess.run(
-            ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "--", "harness"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
+        ).stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
         return None, None
-    return head.stdout.strip(), bool(status.stdout.strip())
+    commit = next((line.removeprefix(OID) for line in told if line.startswith(OID)), None)
+    return commit, any(not line.startswith("#") for line in told)

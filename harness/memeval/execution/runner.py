@@ -153,17 +153,14 @@ class Runner:
         item_of = {question: item for item, questions in open_items.items() for question in questions}
         texts = TurnTexts(work.scenario)
         waiting: list[TakeIn] = []
-        try:
-            self._system.reset()
-        except SystemFailure as failure:
-            raise _Aborted(failure, None) from None
+        afresh = True
         left = len(item_of)
         for step in work.scenario.steps:
             if isinstance(step, TakeIn):
                 waiting.append(step)
             elif step.question_id in item_of:
-                self._take_in(waiting, gathered)
-                waiting = []
+                self._take_in(waiting, gathered, afresh)
+                waiting, afresh = [], False
                 item_id = item_of[step.question_id]
                 response = self._ask(work, item_id, step, texts, gathered)
                 gathered.responses.setdefault(item_id, []).append(response)
@@ -171,13 +168,17 @@ class Runner:
                 if left == 0:
                     break
 
-    def _take_in(self, waiting: list[TakeIn], gathered: _Pass) -> None:
-        if not waiting:
+    def _take_in(self, waiting: list[TakeIn], gathered: _Pass, afresh: bool) -> None:
+        """Have sessions taken in, into an empty memory where ``afresh``."""
+        if not waiting and not afresh:
             return
         try:
-            gathered.take_in_seconds = self._system.take_in(
-                (session_json(step.session), step.session.date) for step in waiting
+            seconds = self._system.take_in(
+                ((session_json(step.session), step.session.date) for step in waiting), afresh=afresh
             )
+            if not waiting:
+                return
+            gathered.take_in_seconds = seconds
             gathered.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None

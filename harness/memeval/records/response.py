@@ -75,7 +75,8 @@ class Timings(Record):
     read_seconds: float | None = None
     """Spent by the reader, where one answered."""
     take_in_seconds: float | None = None
-    """Spent taking in the sessions since the question before; ``None`` where there were none."""
+    """Spent taking in the sessions since the question before, the reset before the first of them included; ``None``
+    where there were none."""
     take_in_sessions: int = 0
     """How many sessions those were."""
     settle_seconds: float | None = None

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from memeval.records.track import Limits
 from memeval.systems import messages
@@ -37,6 +37,15 @@ CLOSE_SECONDS = 10.0
 
 METHODS = {"load": "Loading the adapter", "take_in": "ingest_session", "ask": "query"}
 """What a call is named in sentences, where it is not by its own name."""
+
+
+class _Waiting(NamedTuple):
+    """A call on its way."""
+
+    call: str
+    number: int
+    size: int
+    seconds: float
 
 
 class SystemProcess:
@@ -118,7 +127,7 @@ class SystemProcess:
         self._call("reset", self._limits.reset_seconds)
         return time.monotonic() - started
 
-    def take_in(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]]) -> float:
+    def take_in(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
         """Have sessions taken in, in order; return the seconds that all of them took.
 
         The next ones are sent while one is taken in, but the limit holds for each. Once one fails, those behind it
@@ -126,22 +135,25 @@ class SystemProcess:
 
         Args:
             sessions: each as one line of ASCII JSON (see :func:`messages.session_json`) or as a dict, with its time.
+            afresh: whether the memory is reset first, in the same breath.
 
         Raises:
             SystemFailure: the first failure.
         """
         started = time.monotonic()
-        waiting: deque[tuple[int, int]] = deque()
+        waiting: deque[_Waiting] = deque()
         in_flight = 0
+        if afresh:
+            waiting.append(_Waiting("reset", self._send("reset", b""), 0, self._limits.reset_seconds))
         for session, timestamp in sessions:
             data = session if isinstance(session, bytes) else messages.to_line(session)
             while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
-                in_flight -= self._taken_in(waiting)
+                in_flight -= self._answered(waiting)
             number = self._send("take_in", b',"timestamp":%b,"session":%b' % (_ascii(timestamp), data))
-            waiting.append((number, len(data)))
+            waiting.append(_Waiting("take_in", number, len(data), self._limits.take_in_seconds))
             in_flight += len(data)
         while waiting:
-            self._taken_in(waiting)
+            self._answered(waiting)
         return time.monotonic() - started
 
     def settle(self) -> float | None:
@@ -206,18 +218,17 @@ class SystemProcess:
         with self._ungarbled():
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
 
-    def _taken_in(self, waiting: deque[tuple[int, int]]) -> int:
-        """Wait for the oldest session on its way, and return its bytes; on failure, wait for the others first."""
-        number, size = waiting.popleft()
-        limit = self._limits.take_in_seconds + HELD_SECONDS
+    def _answered(self, waiting: deque[_Waiting]) -> int:
+        """Wait for the oldest call on its way, and return its bytes; on failure, wait for the others first."""
+        oldest = waiting.popleft()
         try:
-            self._read("take_in", number, self._receive("take_in", limit))
+            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds + HELD_SECONDS))
         except SystemFailure:
             while waiting and self.alive:
                 with contextlib.suppress(SystemFailure):
-                    self._read("take_in", waiting.popleft()[0], self._receive("take_in", limit))
+                    self._answered(waiting)
             raise
-        return size
+        return oldest.size
 
     def _call(self, call: str, seconds: float, arguments: bytes = b"") -> dict[str, Any]:
         number = self._send(call, arguments)

@@ -251,14 +251,15 @@ class Calls:
         }
 
     def reset(self, request: dict[str, Any]) -> None:
-        """Empty the memory."""
+        """Empty the memory; where that fails, nothing is taken in until it succeeds."""
+        self.broken = True
         self.run("reset")
         self.broken = False
 
     def take_in(self, request: dict[str, Any]) -> None:
         """Take a session in; once one fails, those behind it are skipped until the next reset."""
         if self.broken:
-            raise Refused("Not taken in, since an earlier session failed.", "skipped")
+            raise Refused("Not taken in, since an earlier call failed.", "skipped")
         self.broken = True
         session, timestamp = request["session"], request["timestamp"]
         if hasattr(self.system, "ingest_session"):
