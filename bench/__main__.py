@@ -32,7 +32,7 @@ def main() -> int:
             f"{each.ours_seconds:.2f}",
             f"{each.reference_seconds:.2f}",
             f"{each.ratio:.2f}",
-            f"≤ {each.target:g}" if each.target else "–",
+            f"≤ {each.target:g}",
             f"{each.peak_mb:.0f}" + (f" (≤ {each.peak_target_mb:g})" if each.peak_target_mb else ""),
             each.reference,
         )

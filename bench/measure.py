@@ -34,8 +34,8 @@ class Ratio:
     """Median of the reference."""
     ratio: float
     """Median of the ratios, pair by pair."""
-    target: float | None
-    """What the ratio should stay under; ``None`` where it only says how far off a limit is."""
+    target: float
+    """What the ratio should stay under."""
     peak_mb: float
     """Largest resident size of ours."""
     peak_target_mb: float | None
@@ -48,9 +48,7 @@ class Ratio:
     @property
     def holds(self) -> bool:
         """Whether both targets are met."""
-        return (self.target is None or self.ratio <= self.target) and (
-            self.peak_target_mb is None or self.peak_mb <= self.peak_target_mb
-        )
+        return self.ratio <= self.target and (self.peak_target_mb is None or self.peak_mb <= self.peak_target_mb)
 
     def data(self) -> dict[str, object]:
         """Return the measurement as plain data."""
@@ -88,7 +86,7 @@ def ratio(
     name: str,
     costs: tuple[list[Cost], list[Cost]],
     *,
-    target: float | None,
+    target: float,
     peak_target_mb: float | None,
     reference: str,
 ) -> Ratio:

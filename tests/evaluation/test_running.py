@@ -15,7 +15,9 @@ from memeval.evaluation.verification import verify_run
 from memeval.execution.journal import Journal
 from memeval.execution.progress import Silent
 from memeval.records.errors import BadInput
+from memeval.records.journal import Plan
 from memeval.records.response import Outcome
+from memeval.records.run import Inputs
 from memeval.records.track import Limits
 from memeval.systems.source import file_source, find_system
 from tests.support.adapters import plain_adapter
@@ -201,16 +203,21 @@ def test_two_classes_are_named_and_the_first_runs(tmp_path: Path) -> None:
     assert "Another, Plain" in notes.said[0]
 
 
-def interrupted(folder: Path, source_file: Path, scenarios: int = 8) -> Path:
-    """Leave a run of ``source_file`` unfinished, and return its folder."""
-    chosen = options(folder)
-    run = run_system(file_source(source_file), exam(scenarios), chosen)
+def interrupted(
+    folder: Path,
+    source_file: Path,
+    scenarios: int = 8,
+    *,
+    fresh: bool = False,
+    again: RunFolder | None = None,
+    rows: int | None = None,
+) -> Path:
+    """Leave a run of ``source_file`` unfinished, with its first rows stored, and return its folder."""
+    chosen = options(folder, fresh=fresh, retry_errors=again is not None)
+    run = run_system(file_source(source_file), exam(3 if again else scenarios), chosen)
     journal = run.path / "journal"
     journal.mkdir()
     head = run.run
-    from memeval.records.journal import Plan
-    from memeval.records.run import Inputs
-
     plan = Plan(
         run_id=head.run_id,
         started=head.timing.started,
@@ -224,10 +231,12 @@ def interrupted(folder: Path, source_file: Path, scenarios: int = 8) -> Path:
         isolation=head.isolation,
         harness=head.harness,
         seeds=head.seeds,
+        carries_over=again.run.run_id if again else None,
     )
     (journal / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
-    rows = [row.to_json() for row in run.responses()][: scenarios // 2]
-    (journal / "responses.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    stored = [row.to_json() + "\n" for row in (again or run).responses()]
+    kept = stored[: scenarios // 2 if rows is None else rows]
+    (journal / "responses.jsonl").write_text("".join(kept), encoding="utf-8")
     for path in run.path.glob("*.gz"):
         path.unlink()
     (run.path / "run.json").unlink()
@@ -303,6 +312,41 @@ def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path:
     assert again.run.scores.overall.correct == 3
     assert first.run.scores.overall.correct == 2
     assert verify_run(again) == []
+
+
+def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
+    """Leave a second attempt at a failed item unfinished, with so many rows carried over; the adapter is mended."""
+    mark = folder / "mended"
+    path = plain_adapter(
+        folder, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
+    )
+    first = run_system(file_source(path), exam(3), options(folder))
+    mark.touch()
+    second = interrupted(folder, path, again=first, rows=rows)
+    assert second != first.path
+    return path, first
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_a_retry_killed_while_rows_were_carried_over_asks_no_good_question_again(tmp_path: Path, rows: int) -> None:
+    path, first = retry_left_unfinished(tmp_path, rows)
+    before = {(row.question_id, row.attempt): row.timings.started for row in first.responses()}
+    again = run_system(file_source(path), exam(3), options(tmp_path))
+    after = {(row.question_id, row.attempt): row.timings.started for row in again.responses()}
+    assert again.path != first.path
+    assert before.items() < after.items()
+    assert after.keys() - before.keys() == {("tiny-000:q01", 2)}
+    assert again.run.scores.overall.correct == 3
+    assert verify_run(again) == []
+
+
+def test_a_fresh_run_that_was_interrupted_takes_nothing_from_a_finished_one(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    first = run_system(file_source(path), exam(), options(tmp_path))
+    interrupted(tmp_path, path, fresh=True)
+    again = run_system(file_source(path), exam(), options(tmp_path, retry_errors=True))
+    assert again.path != first.path
+    assert not {row.timings.started for row in again.responses()} & {row.timings.started for row in first.responses()}
 
 
 def test_the_oracle_is_shown_the_evidence_alone(tmp_path: Path) -> None:

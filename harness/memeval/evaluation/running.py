@@ -111,17 +111,18 @@ def _run(
     inputs = _inputs(source, hello, exam, reader, judge, options)
     place = options.results / exam.benchmark.info.name / source.slug
     items = exam.selected(options.limit)
-    folder, kept = _place(place, inputs, options, progress)
+    folder, retried = _place(place, inputs, options, progress)
     if folder is not None and (folder / "run.json").exists():
         shutil.rmtree(folder / "journal", ignore_errors=True)  # left where the run was killed right after its head
         return RunFolder(folder)
     if folder is None:
-        folder = _start(place, inputs, _identity(source, hello), exam)
+        folder = _start(place, inputs, _identity(source, hello), exam, retried)
     with _interruptible(), Journal(folder) as journal:
-        if kept is not None:
-            _carry_over(kept, journal)
         plan = Journal.plan(folder)
-        open_items, attempts = _open_items(items, journal, options.retry_errors)
+        again = frozenset(journal.responses) if options.retry_errors else frozenset()
+        if plan.carries_over is not None:
+            again = _carry_over(RunFolder(place / plan.carries_over), journal)
+        open_items, attempts = _open_items(items, journal, again)
         done = len(items) - len(open_items)
         progress.start(f"{source.slug} on {exam.benchmark.info.id}", len(items), done)
         if done > 0:
@@ -153,7 +154,7 @@ def _starter(source: SystemSource, limits: Limits) -> Callable[[Callable[[str], 
     return lambda log: SystemProcess(source.launch, limits, log)
 
 
-def _start(place: Path, inputs: Inputs, system: SystemIdentity, exam: Exam) -> Path:
+def _start(place: Path, inputs: Inputs, system: SystemIdentity, exam: Exam, retried: RunFolder | None) -> Path:
     """Make the folder of a new run; a run's id holds its start to the second, so twins wait for the next one."""
     while True:
         started = datetime.now(UTC)
@@ -167,6 +168,7 @@ def _start(place: Path, inputs: Inputs, system: SystemIdentity, exam: Exam) -> P
             isolation=Isolation.FILES_REACHABLE,
             harness=harness(),
             seeds={"PYTHONHASHSEED": HASH_SEED},
+            carries_over=retried.run.run_id if retried else None,
         )
         if Journal.start(place / run_id, plan):
             return place / run_id
@@ -215,8 +217,8 @@ def _place(
     """Find where a run goes on.
 
     Returns:
-        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start another; and the
-        finished run whose rows another run carries over, where failed items are tried again.
+        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start another; and, where
+        that tries the failed items of a finished run again, the finished run.
     """
     if options.fresh:
         return None, None
@@ -232,7 +234,7 @@ def _place(
     ]
     same = [folder for folder in unfinished if Journal.plan(folder).inputs.fingerprint == inputs.fingerprint]
     if same:
-        return same[-1], finished[-1] if finished and options.retry_errors else None
+        return same[-1], None
     if finished:
         if options.retry_errors and finished[-1].run.scores.overall.errors:
             return None, finished[-1]
@@ -260,15 +262,30 @@ def differing(one: Inputs, other: Inputs) -> list[str]:
     ]
 
 
-def _carry_over(kept: RunFolder, journal: Journal) -> None:
-    """Put the rows of a finished run into the journal of the one that tries its failed items again."""
-    if not journal.responses:
-        journal.write([Finished((), tuple(kept.responses()), tuple(kept.contexts()))])
+def _carry_over(kept: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
+    """Put the rows of a finished run, as far as they are missing, into the journal of the one that starts from them.
+
+    Returns:
+        Question and attempt of all these rows.
+    """
+    rows = {(row.question_id, row.attempt): row for row in kept.responses()}
+    missing = tuple(row for key, row in rows.items() if key not in journal.responses)
+    if missing:
+        journal.write([Finished((), missing, tuple(kept.contexts()))])
         journal.log(LogLine(at=utc_now(), event="carried over", detail=f"the rows of {kept.run.run_id}"))
+    return frozenset(rows)
 
 
-def _open_items(items: Sequence[ItemKey], journal: Journal, retry_errors: bool) -> tuple[list[ItemKey], dict[str, int]]:
-    """Return the items that are still to be done, and which attempt each is."""
+def _open_items(
+    items: Sequence[ItemKey], journal: Journal, again: frozenset[tuple[str, int]]
+) -> tuple[list[ItemKey], dict[str, int]]:
+    """Return the items that are still to be done, and which attempt each is.
+
+    Args:
+        items: the planned items, in plan order.
+        journal: what is on disk.
+        again: question and attempt of the rows that are tried again where they failed.
+    """
     last = last_attempts(journal.responses.values())
     open_items, attempts = [], {}
     for item in items:
@@ -276,7 +293,7 @@ def _open_items(items: Sequence[ItemKey], journal: Journal, retry_errors: bool) 
         if not is_done(item, last):
             open_items.append(item)
             attempts[item.item_id] = max((row.attempt for row in rows), default=1)
-        elif retry_errors and any(row.outcome.is_error for row in rows):
+        elif any(row.outcome.is_error and (row.question_id, row.attempt) in again for row in rows):
             open_items.append(item)
             attempts[item.item_id] = max(row.attempt for row in rows) + 1
     return open_items, attempts

@@ -26,3 +26,5 @@ class Plan(Stored):
     """The memeval that runs it."""
     seeds: dict[str, int] = {}
     """Every seed in use."""
+    carries_over: str | None = None
+    """The finished run whose rows this one starts from, to try failed items again; ``None`` for a run of its own."""

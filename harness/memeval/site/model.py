@@ -77,10 +77,6 @@ class SiteModel:
         times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
         return max(times, default=None)
 
-    def table_of(self, row: Row) -> Table | None:
-        """Return the table of a run's track."""
-        return next((table for table in self.board.tables if table.track.id == row.run.track_id), None)
-
     def benchmark_of(self, track: Track) -> BenchmarkView:
         """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
