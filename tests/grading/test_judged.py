@@ -5,7 +5,7 @@ import pytest
 from memeval.grading.judged import Judged
 from memeval.judging.base import Ruling
 from memeval.keys import BeliefKey, CascadeKey, Stance
-from memeval.records.grade import Flag, GradeState, Judgment
+from memeval.records.grade import Flag, GradeState
 from memeval.records.response import Outcome
 from tests.grading.builders import FixedJudge, NoJudge, fact, item, response, scenario
 
@@ -14,11 +14,11 @@ DIGEST = "sha256:" + "0" * 64
 
 
 def test_the_ruling_becomes_the_grade() -> None:
-    judgment = Judgment(key=DIGEST, item_id="i", request={}, reply="yes")
-    judge = FixedJudge(Ruling(GradeState.GRADED, True, "It fits.", (Flag.HEDGED,), (judgment,)))
+    judge = FixedJudge(Ruling(GradeState.GRADED, True, "It fits.", (Flag.HEDGED,), DIGEST, {"loose": False}))
     grade = Judged().grade(item(KEY), scenario(), [response("Jest")], judge)
     assert (grade.state, grade.verdict, grade.reason) == (GradeState.GRADED, True, "It fits.")
     assert (grade.flags, grade.judgment_key, grade.grader) == ((Flag.HEDGED,), DIGEST, "judged@1")
+    assert grade.alternates == {"loose": False}
     assert (grade.category, grade.cluster, grade.slices) == ("belief-update", "ada", {"difficulty": "easy"})
 
 

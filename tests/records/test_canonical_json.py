@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memeval.records.base import Stored, canonical_json, digest_bytes, digest_of
-from memeval.records.grade import Judgment
+from memeval.records.call import Api, ModelRequest
 from tests.records.models import all_stored
 from tests.records.strategies import JSON, records
 
@@ -71,5 +71,5 @@ def test_what_is_no_number_has_no_canonical_json(value: float) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, "\ud800", {"\udfff": 1}])
 def test_a_request_that_no_row_can_hold_is_refused_when_it_is_recorded(value: Any) -> None:
-    with pytest.raises(ValueError, match="request"):
-        Judgment(key=digest_of(1), item_id="i", request={"messages": [value]}, reply="yes")
+    with pytest.raises(ValueError, match="body"):
+        ModelRequest(endpoint="http://localhost", api=Api.CHAT, body={"messages": [value]})

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from memeval.keys import ItemKey
 from memeval.records.base import Record, Stored
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.grade import Grade, Judgment
+from memeval.records.grade import Grade
 from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.records.run import Run
@@ -168,9 +169,11 @@ def test_no_number_is_read_where_there_is_none(run: dict[str, Any], word: str) -
 
 @pytest.mark.parametrize("word", ["NaN", "-Infinity", "1e999", "[1, [NaN]]"])
 def test_no_number_is_read_where_anything_may_stand(word: str) -> None:
-    text = '{"schema_version":1,"key":"sha256:%s","item_id":"i","request":{"t":%s},"reply":"yes"}'
-    assert Judgment.parse(text % ("0" * 64, "1.5"), "untouched").request == {"t": 1.5}
-    assert refusal(Judgment, text % ("0" * 64, word)).startswith("'request'")
+    request = ModelRequest(endpoint="http://localhost", api=Api.CHAT, body={"t": 0.125})
+    call = Call(key=request.key, caller=Caller.JUDGE, phase=Phase.JUDGE, request=request, reply="yes", at="now")
+    text = call.to_json()
+    assert Call.parse(text.replace("0.125", "1.5"), "untouched").request.body == {"t": 1.5}
+    assert refusal(Call, text.replace("0.125", word)).startswith("'request.body")
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from memeval.archive.rows import read_rows
 from memeval.records.base import Digest, digest_bytes
+from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.records.grade import Grade, Judgment
+from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
 
-ROW_FILES = ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "judgments.jsonl", "log.jsonl")
+ROW_FILES = ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "judgments.jsonl", "calls.jsonl", "log.jsonl")
 """Files of rows of a sealed run, by name without ``.gz``."""
 
 
@@ -71,9 +72,16 @@ class RunFolder:
         """Yield the grades in plan order."""
         return read_rows(self.file("grades.jsonl"), Grade)
 
-    def judgments(self) -> Iterator[Judgment]:
-        """Yield the judgments by key."""
-        return read_rows(self.file("judgments.jsonl"), Judgment)
+    def judgments(self) -> Iterator[Call]:
+        """Yield the calls to a model judge, by key; none where the run has no such file."""
+        return self._calls("judgments.jsonl")
+
+    def calls(self) -> Iterator[Call]:
+        """Yield the reader's calls, by key, then the system's, by scenario in plan order and as they came."""
+        return self._calls("calls.jsonl")
+
+    def _calls(self, name: str) -> Iterator[Call]:
+        return read_rows(self.file(name), Call) if name in self.run.files else iter(())
 
 
 def sealed_runs(results: Path) -> list[RunFolder]:

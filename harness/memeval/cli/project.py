@@ -66,9 +66,11 @@ def schema(
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of all files, by the name of the file."""
     from memeval.keys import ItemKey
+    from memeval.records.audit import Audit, Bridge, Probe
     from memeval.records.base import Record
     from memeval.records.benchmark import BenchmarkInfo
-    from memeval.records.grade import Grade, Judgment
+    from memeval.records.call import Call
+    from memeval.records.grade import Grade
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
     from memeval.records.log import LogLine
@@ -80,14 +82,18 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.submission import Submission
 
     files: dict[str, type[Record]] = {
+        "audit": Audit,
         "benchmark": BenchmarkInfo,
+        "bridge": Bridge,
+        "calls": Call,
         "contexts": Context,
         "grades": Grade,
-        "judgments": Judgment,
+        "judgments": Call,
         "keys": ItemKey,
         "ledger": LedgerEntry,
         "log": LogLine,
         "plan": Plan,
+        "probes": Probe,
         "release": Release,
         "responses": Response,
         "run": Run,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+from memeval.records.call import Phase
 from memeval.records.response import Response
-from memeval.records.run import Percentiles, Phase, Tokens, TokenSource
+from memeval.records.run import Percentiles, Tokens, TokenSource
 
 
 def phases(responses: Iterable[Response]) -> dict[Phase, Percentiles]:

@@ -38,6 +38,7 @@ class Judged:
             reason=ruling.reason,
             flags=ruling.flags,
             judgment_key=ruling.judgment_key,
+            alternates=dict(ruling.alternates),
         )
 
     def _grade(self, item: ItemKey, state: GradeState, verdict: bool | None, **rest: object) -> Grade:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from memeval.keys import AnswerKey
 from memeval.records.base import Digest
-from memeval.records.grade import Flag, GradeState, Judgment
+from memeval.records.grade import Flag, GradeState
 from memeval.records.scenario import Scenario
 
 
@@ -34,13 +35,10 @@ class Ruling:
     """Why, in one sentence."""
     flags: tuple[Flag, ...] = ()
     """What was noticed about the answer."""
-    judgments: tuple[Judgment, ...] = field(default=())
-    """The recorded requests behind the ruling, the deciding one last; none for the rule set."""
-
-    @property
-    def judgment_key(self) -> Digest | None:
-        """The judgment that decided."""
-        return self.judgments[-1].key if self.judgments else None
+    judgment_key: Digest | None = None
+    """The judgment that decided: a recorded call to a model, by its key; ``None`` for the rule set."""
+    alternates: Mapping[str, bool] = field(default_factory=dict)
+    """Verdicts under other declared readings of the same reply, by name."""
 
 
 class Judge(Protocol):

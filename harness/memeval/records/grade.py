@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import JsonValue, field_validator
-
-from memeval.records.base import Digest, Record, Stored, canonical_json
+from memeval.records.base import Digest, Record, Stored
 
 
 class GradeState(StrEnum):
@@ -73,37 +71,7 @@ class Grade(Stored):
     metrics: dict[str, float | None] = {}
     """Further measurements, by name; ``None`` where undefined."""
     judgment_key: Digest | None = None
-    """The judgment that decided, where a judge was asked."""
-
-
-class Judgment(Stored):
-    """One request to a judge and its raw reply. A recorded judgment is never asked again."""
-
-    key: Digest
-    """Digest of the canonical JSON of the request."""
-    item_id: str
-    """The item it was first asked for."""
-    request: dict[str, JsonValue]
-    """The request as sent, without headers or keys."""
-    reply: str
-    """The raw reply."""
-    fingerprint: str | None = None
-    """The provider's own fingerprint of the model that replied."""
-    prompt_tokens: int | None = None
-    """Tokens of the request, as the provider counted them."""
-    completion_tokens: int | None = None
-    """Tokens of the reply, as the provider counted them."""
-    cost_usd: float | None = None
-    """Dollars, by the dated price list; ``None`` where the model has no known price."""
-    seconds: float | None = None
-    """From sending to the last byte."""
-
-    @field_validator("request")
-    @classmethod
-    def _has_canonical_json(cls, request: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Refuse NaN, infinities and lone surrogates, which no stored row can hold."""
-        canonical_json(request).encode()
-        return request
+    """The judgment that decided (a call in ``judgments.jsonl``, by its key), where a model was asked."""
 
 
 class FlagCount(Record):

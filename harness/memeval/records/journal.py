@@ -28,3 +28,7 @@ class Plan(Stored):
     """Every seed in use."""
     carries_over: str | None = None
     """The finished run whose rows this one starts from, to try failed items again; ``None`` for a run of its own."""
+    answers_from: str | None = None
+    """The run whose stored responses are graded again; ``None`` for a run of its own answers."""
+    replayed: bool = False
+    """Whether all model calls are answered from a record."""

@@ -71,7 +71,10 @@ class Timings(Record):
     started: str
     """UTC time at which the question was sent, ISO 8601."""
     ask_seconds: float | None = None
-    """From sending the question to the last byte of the reply; ``None`` where the question was never sent."""
+    """From sending the question to the last byte of the reply; ``None`` where the question was never sent. Rows of
+    before the phase ``search`` was kept apart have the time of ``search`` here."""
+    search_seconds: float | None = None
+    """The same for ``search``, where a reader answers."""
     read_seconds: float | None = None
     """Spent by the reader, where one answered."""
     take_in_seconds: float | None = None
@@ -81,6 +84,17 @@ class Timings(Record):
     """How many sessions those were."""
     settle_seconds: float | None = None
     """Spent waiting for the system to finish indexing; ``None`` where it offers no ``settle``."""
+
+
+class ReportedUsage(Record):
+    """A system's own account of its model calls. Text from outside: shown, marked, and never ranked on."""
+
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    """Tokens it sent."""
+    completion_tokens: int | None = Field(default=None, ge=0)
+    """Tokens it received."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    """Dollars it spent."""
 
 
 class Response(Stored):
@@ -111,6 +125,10 @@ class Response(Stored):
     """Tokens of the context delivered for this question, counted by memeval; ``None`` where none was returned."""
     reported_tokens: float | None = None
     """Tokens of context by the system's own account; ``None`` where it gave none."""
+    reader_key: Digest | None = None
+    """The call in which a model reader answered, by its key: request and raw reply are in the calls of the run."""
+    usage: ReportedUsage | None = None
+    """What the system says its model calls took since it said so last; ``None`` where it does not say."""
     timings: Timings
     """How long things took."""
 

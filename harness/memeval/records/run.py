@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from memeval.records.base import Digest, Record, Slug, Stored, digest_of
+from memeval.records.call import Phase, PhaseUsage
 from memeval.records.scores import Scores
 from memeval.records.track import Redistribution, Track
 
@@ -95,15 +96,6 @@ class Percentiles(Record):
     """Sum."""
 
 
-class Phase(StrEnum):
-    """Where time and tokens go."""
-
-    TAKE_IN = "take_in"
-    SETTLE = "settle"
-    ASK = "ask"
-    READ = "read"
-
-
 class Timing(Record):
     """When a run took place and how long its phases took. Never the same twice."""
 
@@ -145,7 +137,7 @@ class Cost(Record):
     usd: float | None
     """``None`` where unknown."""
     reason: str | None
-    """Why it is unknown."""
+    """Why it is unknown, or what it leaves out; ``None`` where there is nothing to add."""
 
 
 class Coverage(Record):
@@ -229,6 +221,14 @@ class Run(Stored):
     """Context tokens."""
     cost: Cost
     """Dollars."""
+    usage: dict[Phase, PhaseUsage] = {}
+    """What model calls took, by phase; a phase without any is left out."""
+    prices: str | None = None
+    """The dated price list that dollars follow from; ``None`` where there was nothing to price."""
+    answers_from: str | None = None
+    """The run whose stored responses were graded again under another judge; ``None`` for a run of its own answers."""
+    replayed: bool = False
+    """Whether all model calls were answered from a record. Such a run is no independent repetition."""
     coverage: Coverage
     """How much of the plan was done."""
     scores: Scores

@@ -34,6 +34,10 @@ class Limits(Record):
     """How many items are asked of ``search``."""
     reply_bytes: int = 4_000_000
     """The longest reply to one call, in bytes of UTF-8."""
+    reader_tokens: int = 32_000
+    """The most context, in tokens of the track's tokenizer, that a model reader is sent for one question."""
+    scenario_calls: int = 20_000
+    """How many model calls a system may make in one pass over a scenario."""
 
 
 class CategoryPlan(Record):
@@ -69,9 +73,11 @@ class Track(Record):
     judge: str
     """The judge with its version: ``rules@1``."""
     judge_endpoint: str | None = None
-    """Where a model judge is reached; ``None`` for the rule set."""
+    """Base URL at which a model judge is reached; ``None`` for the rule set."""
     judge_label: str | None = None
     """What the submitter calls a judge at an endpoint that is not its maker's."""
+    reader_endpoint: str | None = None
+    """Base URL at which a model reader is reached; ``None`` for ``native`` and the extractive reader."""
     prompts: dict[str, Digest] = {}
     """Digest of every prompt in use, by name."""
     tokenizer: str

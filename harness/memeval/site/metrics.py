@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from memeval.leaderboard.board import Row, Standing, Table
-from memeval.records.run import Phase, SystemKind, TokenSource
+from memeval.records.call import Phase
+from memeval.records.run import SystemKind, TokenSource
 from memeval.records.scores import CategoryScore, Interval, Tally
 from memeval.records.track import CategoryPlan
 from memeval.site import text

@@ -15,7 +15,8 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey
 from memeval.records.base import digest_bytes
-from memeval.records.grade import Grade, Judgment
+from memeval.records.call import Call
+from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Ask, Scenario, Turn
 from memeval.site.files import Asset
@@ -178,7 +179,7 @@ def _line(grade: Grade) -> Data:
     }
 
 
-def _item(grade: Grade, answers: list[Response], judgments: dict[str, Judgment], words: bool) -> Data:
+def _item(grade: Grade, answers: list[Response], judgments: dict[str, Call], words: bool) -> Data:
     judgment = judgments.get(grade.judgment_key) if grade.judgment_key else None
     return {
         "id": grade.item_id,
@@ -188,7 +189,11 @@ def _item(grade: Grade, answers: list[Response], judgments: dict[str, Judgment],
         "alternates": grade.alternates,
         "metrics": grade.metrics,
         "reason": grade.reason if words else None,
-        "judge_reply": None if judgment is None else judgment.reply if words else withheld(judgment.reply),
+        "judge_reply": None
+        if judgment is None or judgment.reply is None
+        else judgment.reply
+        if words
+        else withheld(judgment.reply),
         "responses": [_response(answer, words) for answer in answers],
     }
 
