@@ -52,7 +52,7 @@ def values(annotation: Any, limits: tuple[Any, ...] = ()) -> st.SearchStrategy[A
     if origin is Annotated:
         return values(parts[0], (*limits, *(each for part in parts[1:] for each in _flat(part))))
     if origin in (Union, types.UnionType):
-        return st.one_of([values(part) for part in parts])
+        return st.one_of([values(part, limits) for part in parts])
     if origin is Literal:
         return st.sampled_from(parts)
     if origin is tuple:

@@ -29,6 +29,7 @@ OTHER_PARTS: dict[str, Any] = {
     "reader": "extractive@1",
     "judge": "rules@2",
     "judge_endpoint": "https://judge.example",
+    "reader_endpoint": "https://reader.example",
     "judge_label": "ours",
     "prompts": {"judge": digest_of("prompt")},
     "tokenizer": "cl100k_base",
