@@ -1,0 +1,327 @@
+"""A real HTTP server that speaks the OpenAI API and answers from the request alone, with faults where they are wanted.
+
+In a test: ``with ModelServer(latency=0.05) as server: … server.url``. As a process of its own, which can be killed and
+started again on the same port: ``python -m tests.support.model_server --port 8123 --latency 0.05 --fault 429=0.1``; it
+prints its base URL once it listens, and ``GET /seen`` gives its counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import hashlib
+import json
+import signal
+import ssl
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+FINGERPRINT = "fp_local"
+"""The fingerprint of every reply."""
+
+_ERRORS: dict[str, tuple[int, dict[str, Any]]] = {
+    "429": (429, {"message": "Rate limit reached.", "type": "requests", "code": "rate_limit_exceeded"}),
+    "500": (500, {"message": "The server had an error.", "type": "server_error", "code": None}),
+    "400": (400, {"message": "Invalid 'messages'.", "type": "invalid_request_error", "code": "invalid_value"}),
+    "quota": (
+        429,
+        {
+            "message": "You exceeded your current quota, please check your plan and billing details.",
+            "type": "insufficient_quota",
+            "code": "insufficient_quota",
+        },
+    ),
+    "model": (
+        404,
+        {
+            "message": "The model does not exist or you do not have access to it.",
+            "type": "invalid_request_error",
+            "code": "model_not_found",
+        },
+    ),
+}
+_BODIES = {
+    "html": b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>",
+    "garbage": b"\x00\xff\xfe{not json at all",
+    "empty": b"",
+}
+FAULTS = (*_ERRORS, *_BODIES, "key", "dropped", "torn", "cut", "blank", "slow", "huge", "no-choices")
+"""What can be wrong with a reply:
+
+``429`` with a Retry-After, ``500``, ``400``, ``quota`` gone, no such ``model``, wrong ``key`` (401, with the key given
+back), ``html``, ``garbage`` and ``empty`` bodies under 200, a connection ``dropped`` before the reply or ``torn`` in
+it, JSON ``cut`` off, ``blank`` content, ``slow``, a ``huge`` reply of 10 MB, ``no-choices``.
+"""
+
+
+def yes_or_no(body: dict[str, Any]) -> str:
+    """Answer yes or no, by the hash of the prompt."""
+    prompt = json.dumps(body.get("messages"), sort_keys=True).encode()
+    return ("no", "yes")[hashlib.sha256(prompt).digest()[0] % 2]
+
+
+def digest(body: Any) -> str:
+    """Return what the server counts a request under."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+class ModelServer:
+    """An OpenAI-compatible server on loopback, in a thread; use it as a context manager, as often as wanted.
+
+    Args:
+        latency: seconds that each reply takes.
+        answer: the text of a chat reply, from the request's body.
+        faults: per name of :data:`FAULTS`, the share of tries that go wrong so, decided by seed, request and try.
+        seed: another seed, other faults.
+        most_faults: after so many faults in a row a request is answered; ``None`` for never.
+        retry_after: what ``429`` says, in seconds; ``None`` says nothing.
+        slow_seconds: how long ``slow`` takes.
+        key: the key that must be presented; any will do where it is ``None``.
+        models: the models there are; all where it is ``None``.
+        port: 0 for a free one, which is kept when the server is started again.
+        tls: serve HTTPS with this.
+    """
+
+    def __init__(
+        self,
+        *,
+        latency: float = 0.0,
+        answer: Callable[[dict[str, Any]], str] = yes_or_no,
+        faults: Mapping[str, float] | None = None,
+        seed: int = 0,
+        most_faults: int | None = 3,
+        retry_after: float | None = 0.05,
+        slow_seconds: float = 0.5,
+        key: str | None = None,
+        models: frozenset[str] | None = None,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        if unknown := set(faults or {}) - set(FAULTS):
+            raise ValueError(f"no such faults: {unknown}")
+        self.latency, self.answer, self.faults, self.seed = latency, answer, dict(faults or {}), seed
+        self.most_faults, self.retry_after, self.slow_seconds = most_faults, retry_after, slow_seconds
+        self.key, self.models, self.port, self.tls = key, models, port, tls
+        self.answered: Counter[str] = Counter()
+        """Good replies delivered, per digest of the request's body."""
+        self.tries: Counter[str] = Counter()
+        """Requests received, per digest of the body."""
+        self.faulted: Counter[str] = Counter()
+        """Faults made, per name."""
+        self.bodies: list[dict[str, Any]] = []
+        """The bodies received, in order."""
+        self.headers: list[dict[str, str]] = []
+        """The headers received, in order, names in lower case."""
+        self.times: list[float] = []
+        """When each request came, on the monotonic clock."""
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.received = threading.Condition()
+        """Notified at every request; see :meth:`wait_for`."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._stop = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        """The base URL for clients."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/v1"
+
+    @property
+    def requests(self) -> int:
+        """How many requests came."""
+        return len(self.times)
+
+    def wait_for(self, requests: int, timeout: float = 10) -> None:
+        """Wait until so many requests have come in all."""
+        with self.received:
+            if not self.received.wait_for(lambda: self.requests >= requests, timeout):
+                raise TimeoutError(f"{self.requests} of {requests} requests came")
+
+    def __enter__(self) -> Self:
+        ready = threading.Event()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=asyncio.run, args=(self.serve(ready.set),), daemon=True)
+        self._thread.start()
+        if not ready.wait(10):
+            raise RuntimeError("the server did not start")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(10)
+
+    async def serve(self, ready: Callable[[], None]) -> None:
+        """Serve until :meth:`stop`; ``ready`` is called once the server listens."""
+        self._loop = asyncio.get_running_loop()
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_post("/v1/chat/completions", self._model_call)
+        app.router.add_post("/v1/embeddings", self._model_call)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/seen", self._seen)
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=self.tls, backlog=1024)
+        await site.start()
+        self.port = runner.addresses[0][1]
+        ready()
+        await self._stop.wait()
+        await runner.cleanup()
+
+    def stop(self) -> None:
+        """End :meth:`serve`, from its own thread."""
+        self._stop.set()
+
+    async def _models(self, _request: web.Request) -> web.Response:
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "local"} for name in self.models or ()]
+        return web.json_response({"object": "list", "data": data})
+
+    async def _seen(self, _request: web.Request) -> web.Response:
+        return web.json_response(
+            {
+                "requests": self.requests,
+                "answered": self.answered,
+                "faulted": self.faulted,
+                "most_in_flight": self.most_in_flight,
+            }
+        )
+
+    async def _model_call(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        name = digest(body)
+        self.tries[name] += 1
+        with self.received:
+            self.times.append(time.monotonic())
+            self.bodies.append(body)
+            self.headers.append({field.lower(): value for field, value in request.headers.items()})
+            self.received.notify_all()
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._reply(request, body, name)
+        finally:
+            self.in_flight -= 1
+
+    async def _reply(self, request: web.Request, body: dict[str, Any], name: str) -> web.StreamResponse:
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        fault = self._fault(name)
+        if fault:
+            self.faulted[fault] += 1
+        if fault == "key" or (self.key is not None and given != self.key):
+            return _error(401, {"message": f"Incorrect API key provided: {given}.", "code": "invalid_api_key"})
+        if self.models is not None and body.get("model") not in self.models:
+            fault = "model"
+        if fault in _ERRORS:
+            status, error = _ERRORS[fault]
+            wait = {"Retry-After": str(self.retry_after)} if fault == "429" and self.retry_after is not None else {}
+            return _error(status, error, wait)
+        if fault in _BODIES:
+            return web.Response(body=_BODIES[fault], content_type="text/html" if fault == "html" else None)
+        if fault == "dropped":
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        if fault == "slow":
+            await asyncio.sleep(self.slow_seconds)
+        reply = self._good(body, request.path, {"blank": "", "huge": "x" * 10_000_000}.get(fault or ""))
+        if fault == "no-choices":
+            reply["choices"] = []
+        data = json.dumps(reply).encode()
+        if fault == "cut":
+            return web.Response(body=data[: len(data) // 2], content_type="application/json")
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
+        await response.prepare(request)
+        if fault == "torn":
+            await response.write(data[: len(data) // 2])
+            assert request.transport is not None
+            request.transport.close()
+            return response
+        await response.write(data)
+        await response.write_eof()
+        if fault in (None, "slow", "blank"):
+            self.answered[name] += 1
+        return response
+
+    def _fault(self, name: str) -> str | None:
+        """Decide what goes wrong with this try of this request."""
+        tried = self.tries[name]
+        if self.most_faults is not None and tried > self.most_faults:
+            return None
+        lot = int.from_bytes(hashlib.sha256(f"{self.seed} {name} {tried}".encode()).digest()[:6]) / (1 << 48)
+        for fault, share in self.faults.items():
+            if lot < share:
+                return fault
+            lot -= share
+        return None
+
+    def _good(self, body: dict[str, Any], path: str, text: str | None) -> dict[str, Any]:
+        if path.endswith("embeddings"):
+            return _embeddings(body)
+        content = self.answer(body) if text is None else text
+        prompt = sum(len(json.dumps(message)) // 4 + 1 for message in body.get("messages", ()))
+        made = len(content) // 4 + 1
+        message = {"role": "assistant", "content": content}
+        return {
+            "id": "chatcmpl-" + digest(body)[:12],
+            "object": "chat.completion",
+            "created": 0,
+            "model": body.get("model"),
+            "system_fingerprint": FINGERPRINT,
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made},
+        }
+
+
+def _error(status: int, error: dict[str, Any], headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.json_response({"error": error}, status=status, headers=headers)
+
+
+def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    """Return eight numbers a text, from its hash."""
+    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+    data = []
+    for index, text in enumerate(texts):
+        vector: Any = [byte / 255 - 0.5 for byte in hashlib.sha256(str(text).encode()).digest()[:8]]
+        if body.get("encoding_format") == "base64":
+            vector = base64.b64encode(struct.pack("<8f", *vector)).decode()
+        data.append({"object": "embedding", "index": index, "embedding": vector})
+    tokens = sum(len(str(text)) // 4 + 1 for text in texts)
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "data": data, "model": body.get("model"), "usage": usage}
+
+
+def main() -> None:
+    """Serve until SIGTERM or SIGINT."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.model_server")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME=SHARE")
+    given = parser.parse_args()
+    faults = {name: float(share) for name, _, share in (each.partition("=") for each in given.fault)}
+    server = ModelServer(latency=given.latency, faults=faults, seed=given.seed, port=given.port)
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        await server.serve(lambda: print(server.url, flush=True))
+
+    asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()
