@@ -1,0 +1,177 @@
+"""Stored audits and bridges of judges: a folder each, under ``results/audits`` and ``results/bridges``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from memeval.archive.rows import pack, read_rows
+from memeval.records.audit import Audit, Bridge, Probe
+from memeval.records.base import Digest, Stored, digest_bytes
+from memeval.records.call import Call
+from memeval.records.errors import BadInput
+from memeval.storage import unwritable, write_whole
+
+AUDITS, BRIDGES = "audits", "bridges"
+"""Folders below the results folder."""
+
+PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
+"""Files of rows of an audit, by name without ``.gz``."""
+
+_PART = ".part"
+
+_PLAIN = re.compile(r"[a-z0-9]+(:[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?@[0-9]+")
+"""Names of judges that stay apart when their signs become dashes: the first and the last dash were the signs."""
+
+
+def judge_slug(name: str) -> str:
+    """Return a judge's name as the name of a folder: readable, safe everywhere, and not another judge's.
+
+    Args:
+        name: the judge with its version, as in a track, such as ``openai:gpt-4o-2024-08-06@1``.
+    """
+    if len(name) <= 80 and _PLAIN.fullmatch(name):
+        return re.sub("[:@]", "-", name)
+    readable = re.sub(r"[^a-z0-9.]+", "-", name.lower())[:60].strip("-.") or "judge"
+    return f"{readable}_{digest_bytes(name.encode('utf-8', 'replace'))[7:19]}"
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A folder with a head, which is written last and never changed."""
+
+    path: Path
+
+    HEAD: ClassVar[str]
+
+    @cached_property
+    def head_bytes(self) -> bytes:
+        """The bytes of the head."""
+        where = self.path / self.HEAD
+        try:
+            return where.read_bytes()
+        except FileNotFoundError:
+            raise BadInput(f"there is no {self.HEAD} here.", where=self.path, remedy="Restore the file.") from None
+        except OSError as error:
+            raise BadInput(
+                f"the file cannot be read ({error.strerror}).", where=where, remedy="Restore the file."
+            ) from None
+
+    @property
+    def digest(self) -> Digest:
+        """Digest of the head, and through it of all the folder's files."""
+        return digest_bytes(self.head_bytes)
+
+
+@dataclass(frozen=True)
+class AuditFolder(_Folder):
+    """A stored audit."""
+
+    HEAD: ClassVar[str] = "audit.json"
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The audit's head."""
+        return Audit.parse(self.head_bytes, self.path / self.HEAD)
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file of rows, given its name without ``.gz``."""
+        return self.path / f"{name}.gz"
+
+    def probes(self) -> Iterator[Probe]:
+        """Yield the calibration answers with what the judge said of them."""
+        return read_rows(self.file(PROBES), Probe)
+
+    def judgments(self) -> Iterator[Call]:
+        """Yield the calls to a model judge; none for the rule set."""
+        return read_rows(self.file(JUDGMENTS), Call) if JUDGMENTS in self.audit.files else iter(())
+
+
+@dataclass(frozen=True)
+class BridgeFolder(_Folder):
+    """A stored bridge from one judge to the next."""
+
+    HEAD: ClassVar[str] = "bridge.json"
+
+    @cached_property
+    def bridge(self) -> Bridge:
+        """The bridge."""
+        return Bridge.parse(self.head_bytes, self.path / self.HEAD)
+
+
+def stored_audits(results: Path) -> list[AuditFolder]:
+    """Return every stored audit under a results folder, by path."""
+    return [AuditFolder(head.parent) for head in _heads(results, f"{AUDITS}/*/*/*/{AuditFolder.HEAD}")]
+
+
+def stored_bridges(results: Path) -> list[BridgeFolder]:
+    """Return every stored bridge under a results folder, by path."""
+    return [BridgeFolder(head.parent) for head in _heads(results, f"{BRIDGES}/*/*/{BridgeFolder.HEAD}")]
+
+
+def _heads(results: Path, pattern: str) -> list[Path]:
+    return [head for head in sorted(results.glob(pattern)) if head.parent.suffix != _PART]
+
+
+def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments: Iterable[Call] = ()) -> AuditFolder:
+    """Store an audit, whole or not at all.
+
+    Args:
+        results: the results folder.
+        audit: the audit; its ``files`` are filled in here.
+        probes: the calibration answers with their verdicts.
+        judgments: the calls to a model judge; none for the rule set.
+
+    Raises:
+        BadInput: an audit of that id is stored already, or the place cannot be written.
+    """
+    judged = list(judgments)
+    rows: dict[str, Iterable[Stored]] = {PROBES: probes} | ({JUDGMENTS: judged} if judged else {})
+    packed = {name: pack(records) for name, records in rows.items()}
+    audit = audit.model_copy(update={"files": {name: digest for name, (_data, digest) in packed.items()}})
+    place = results / AUDITS / audit.benchmark.partition("@")[0] / judge_slug(audit.judge) / audit.audit_id
+    files = {f"{name}.gz": data for name, (data, _digest) in packed.items()}
+    _write(place, files | {AuditFolder.HEAD: _pretty(audit)})
+    return AuditFolder(place)
+
+
+def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
+    """Store a bridge, whole or not at all.
+
+    Args:
+        results: the results folder.
+        bridge: the bridge.
+
+    Raises:
+        BadInput: a bridge of that id is stored already, or the place cannot be written.
+    """
+    place = results / BRIDGES / bridge.benchmark.partition("@")[0] / bridge.bridge_id
+    _write(place, {BridgeFolder.HEAD: _pretty(bridge)})
+    return BridgeFolder(place)
+
+
+def _write(place: Path, files: dict[str, bytes]) -> None:
+    """Write a folder beside its place, and move it there when it is whole."""
+    if place.exists():
+        raise BadInput("this is stored already.", where=place, remedy="What is stored is never changed; do it again.")
+    part = place.with_name(place.name + _PART)
+    try:
+        if part.exists():  # left by a process that was killed
+            shutil.rmtree(part)
+        part.mkdir(parents=True)
+        for name, data in files.items():
+            write_whole(part / name, data)
+        part.rename(place)
+    except OSError as error:
+        raise unwritable(place, error) from None
+
+
+def _pretty(record: Stored) -> bytes:
+    """Return the head as text that a reviewer can read and compare line by line."""
+    return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
