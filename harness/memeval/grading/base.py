@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from memeval.judging.base import Judge
+from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
@@ -18,6 +18,12 @@ class Grader(Protocol):
     @property
     def name(self) -> str:
         """Name and version, such as ``judged@1``; part of the track."""
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return what a judge is asked about one item: what :meth:`grade` brings before it, and nothing else.
+
+        Blank answers and failures are never among it. The arguments are those of :meth:`grade`.
+        """
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item.

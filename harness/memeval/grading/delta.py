@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memeval.grading.outcomes import first_failure
-from memeval.judging.base import Judge
+from memeval.judging.base import Case, Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -121,6 +121,10 @@ class DeltaEfficiency:
     def __init__(self, headline: Headline) -> None:
         self.headline = headline
         self.name = "delta-efficiency@1" if headline == "published" else "delta-efficiency-gated@1"
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.

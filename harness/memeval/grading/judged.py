@@ -17,20 +17,31 @@ class Judged:
 
     name = "judged@1"
 
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`.
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return the item's one case, or none where its answer is blank or an error.
 
         Raises:
             ValueError: the item is not one question with one response.
         """
         if len(item.question_ids) != 1 or len(responses) != 1:
             raise ValueError(f"{item.item_id}: {self.name} grades one response to one question, not {len(responses)}")
-        failure = first_failure(responses)
-        if failure is not None:
+        if first_failure(responses) is not None:
+            return ()
+        question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+        return (Case(item.item_id, question, responses[0].answer, item.key, scenario),)
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`.
+
+        Raises:
+            ValueError: the item is not one question with one response.
+        """
+        cases = self.cases(item, scenario, responses)
+        if failure := first_failure(responses):
             state, reason = failure
             return self._grade(item, state, False if state is GradeState.EMPTY else None, reason=reason)
-        question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-        ruling = judge.rule(Case(item.item_id, question, responses[0].answer, item.key, scenario))
+        (case,) = cases
+        ruling = judge.rule(case)
         return self._grade(
             item,
             ruling.state,

@@ -41,14 +41,22 @@ class RulesJudge:
         Raises:
             TypeError: the key is of a kind that is not judged.
         """
-        hedged = hedges(case.answer, case.question)
-        flags = [Flag.HEDGED] if hedged else []
-        if holds_most_of_the_history(case):
-            flags.insert(0, Flag.CONTEXT_DUMP)
+        flags = noticed(case)
+        if Flag.CONTEXT_DUMP in flags:
             verdict, reason = False, "The answer holds most of the history."
         else:
-            verdict, reason = _verdict(case, hedged)
-        return Ruling(GradeState.GRADED, verdict, reason, tuple(flags))
+            verdict, reason = _verdict(case, Flag.HEDGED in flags)
+        return Ruling(GradeState.GRADED, verdict, reason, flags)
+
+
+def noticed(case: Case) -> tuple[Flag, ...]:
+    """Return what a reader of the board should know about an answer, whoever judges it."""
+    flags = []
+    if holds_most_of_the_history(case):
+        flags.append(Flag.CONTEXT_DUMP)
+    if hedges(case.answer, case.question):
+        flags.append(Flag.HEDGED)
+    return tuple(flags)
 
 
 def holds_most_of_the_history(case: Case) -> bool:

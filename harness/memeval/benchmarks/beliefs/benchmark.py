@@ -148,7 +148,8 @@ class BeliefsBenchmark(Benchmark):
         tiers=("full",),
         categories=tuple(category.info() for category in CATEGORIES),
         alternates={
-            "published": "Delta efficiency as DeepMemEval publishes it: token counts alone, whatever the answers say."
+            "published": "Delta efficiency as DeepMemEval publishes it: token counts alone, whatever the answers say.",
+            "substring": "With a model judge: a first reply with the letters of yes anywhere in it is a pass.",
         },
     )
 

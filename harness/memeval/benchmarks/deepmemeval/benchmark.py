@@ -159,7 +159,8 @@ INFO = BenchmarkInfo(
     categories=tuple(category.info() for category in CATEGORIES),
     alternates={
         "gated": "A saving of context counts only where the answers still hold the facts: half of them early, and late"
-        " four fifths of what was held early."
+        " four fifths of what was held early.",
+        "substring": "With a model judge: a first reply with the letters of yes anywhere in it is a pass.",
     },
     defects=DEFECTS,
 )

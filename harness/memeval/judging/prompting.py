@@ -1,0 +1,192 @@
+"""The prompts of the model judge: one a kind of key and stance, with the answer fenced off as data.
+
+The prompts are files beside this module, in memeval's own words. ``{name}`` in one stands for something of the case;
+``{answer}`` brings the fence along, so that a prompt from elsewhere is fenced as well.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from importlib import resources
+from pathlib import Path
+
+from memeval.judging.base import Case
+from memeval.keys import (
+    AnswerKey,
+    BeliefKey,
+    CascadeKey,
+    Fact,
+    NoiseKey,
+    Stance,
+    TemporalKey,
+    UncertaintyKey,
+)
+from memeval.records.base import Digest, digest_bytes, digest_of
+from memeval.records.errors import BadInput
+
+REMINDER = "reminder"
+"""The prompt that is appended when a judge is asked again because its reply was neither yes nor no."""
+
+SHOWN: dict[str, frozenset[str]] = {
+    "belief-update": frozenset({"current", "stale"}),
+    "cascade-propagation": frozenset({"root_change", "dependent"}),
+    "cascade-propagation-confirmed": frozenset({"root_change", "dependent"}),
+    "noise-resistance": frozenset({"reference", "distractors"}),
+    "temporal-belief": frozenset({"reference", "others"}),
+    "uncertainty-abstention": frozenset({"reason"}),
+    "uncertainty-abstention-confirmed": frozenset({"reason", "dependent"}),
+}
+"""Per prompt, what it may be shown of the key. All of them may be shown ``question``, ``answer`` and ``fence``."""
+
+ANSWER_CHARACTERS = 24_000
+"""A longer answer is cut in the middle. The bound is part of the judge's version."""
+
+_ALWAYS = frozenset({"question", "answer", "fence"})
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Prompts:
+    """The prompts in use, read once.
+
+    Args:
+        folder: prompts of someone's own, under the same file names; those that are not there stay memeval's.
+
+    Raises:
+        BadInput: the folder cannot be used as it is.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        ours = resources.files("memeval.judging") / "prompts"
+        raw = {name: (ours / f"{name}.txt").read_bytes() for name in (*SHOWN, REMINDER)}
+        if folder is not None:
+            raw |= _brought(folder)
+        self.digests: dict[str, Digest] = {f"judge/{name}": digest_bytes(data) for name, data in sorted(raw.items())}
+        """Digest of every prompt's bytes, by name, as they go into the track."""
+        self._texts = {name: data.decode() for name, data in raw.items()}
+
+    def asking(self, case: Case) -> str:
+        """Return what a judge is asked about a case.
+
+        Raises:
+            TypeError: the key is of a kind that is not judged.
+        """
+        mark = _mark(case)
+        values = _shown(case.key) | {
+            "question": case.question,
+            "fence": mark,
+            "answer": fenced(_bounded(case.answer), mark),
+        }
+        # One pass: what stands in a value is never looked at again, whatever it looks like.
+        return _PLACEHOLDER.sub(lambda found: values[found.group(1)], self._texts[prompt_name(case.key)])
+
+    def asking_again(self, case: Case) -> str:
+        """Return what a judge is asked whose reply was neither yes nor no: the same, and a reminder of the form."""
+        return f"{self.asking(case)}\n{self._texts[REMINDER]}"
+
+
+def prompt_name(key: AnswerKey) -> str:
+    """Return the name of the prompt for a key.
+
+    Raises:
+        TypeError: the key is of a kind that is not judged.
+    """
+    match key:
+        case CascadeKey(stance=Stance.CONFIDENT) | UncertaintyKey(stance=Stance.CONFIDENT):
+            return f"{key.kind}-confirmed"
+        case _ if key.kind in SHOWN:
+            return key.kind
+        case _:
+            raise TypeError(f"no model judges keys of kind {key.kind!r}")
+
+
+def fenced(answer: str, mark: str) -> str:
+    """Return an answer between two lines that carry a mark.
+
+    Args:
+        answer: the answer, which must not hold the mark.
+        mark: twelve hexadecimal digits.
+    """
+    return f"----- answer {mark} begins -----\n{answer}\n----- answer {mark} ends -----"
+
+
+def _mark(case: Case) -> str:
+    """Return a mark for the fence of a case that its answer does not hold.
+
+    It is drawn from a digest of all that the judge is shown, and drawn again while the answer holds it.
+    """
+    material = [case.question, case.answer, case.key.data()]
+    answer = case.answer.lower()
+    draw = 0
+    while (mark := digest_of([draw, *material])[7:19]) in answer:
+        draw += 1
+    return mark
+
+
+def _bounded(answer: str) -> str:
+    """Return an answer whole, or with its middle left out where it is longer than ``ANSWER_CHARACTERS``."""
+    if len(answer) <= ANSWER_CHARACTERS:
+        return answer
+    kept = ANSWER_CHARACTERS // 2
+    return f"{answer[:kept]}\n[{len(answer) - 2 * kept} characters left out here]\n{answer[-kept:]}"
+
+
+def _shown(key: AnswerKey) -> dict[str, str]:
+    """Return what a judge may be shown of a key."""
+    match key:
+        case BeliefKey():
+            return {"current": key.current.text, "stale": _listed(key.stale)}
+        case CascadeKey():
+            return {"root_change": key.root_change, "dependent": key.dependent.text}
+        case NoiseKey():
+            return {"reference": key.reference.text, "distractors": _listed(key.distractors)}
+        case TemporalKey():
+            return {"reference": key.reference.text, "others": _listed(key.others)}
+        case UncertaintyKey():
+            return {"reason": key.reason, "dependent": key.dependent.text}
+        case _:
+            raise TypeError(f"no model judges keys of kind {key.kind!r}")
+
+
+def _listed(facts: tuple[Fact, ...]) -> str:
+    return ", ".join(fact.text.rstrip(".") for fact in facts) or "None"
+
+
+def _brought(folder: Path) -> dict[str, bytes]:
+    """Return the prompts in a folder of someone's own.
+
+    Raises:
+        BadInput: there are none, or one has an unknown name, an unknown placeholder, or no place for the answer.
+    """
+    try:
+        files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
+        raw = {path.stem: path.read_bytes() for path in files}
+    except OSError as error:
+        raise BadInput(f"the prompts cannot be read ({error.strerror}).", where=folder) from None
+    if not raw:
+        raise BadInput("there are no prompts in this folder.", where=folder, remedy=f"Names: {_names()}.")
+    for path in files:
+        _check(path, raw[path.stem])
+    return raw
+
+
+def _check(path: Path, data: bytes) -> None:
+    name = path.stem
+    if name not in (*SHOWN, REMINDER):
+        near = difflib.get_close_matches(name, (*SHOWN, REMINDER), n=1)
+        hint = f"Did you mean '{near[0]}.txt'?" if near else f"Names: {_names()}."
+        raise BadInput(f"no prompt is called '{name}'.", where=path, remedy=hint)
+    try:
+        held = set(_PLACEHOLDER.findall(data.decode()))
+    except UnicodeDecodeError:
+        raise BadInput("the prompt is not UTF-8 text.", where=path) from None
+    known = SHOWN[name] | _ALWAYS if name in SHOWN else frozenset()
+    if unknown := sorted(held - known):
+        offered = ", ".join(f"{{{each}}}" for each in sorted(known)) or "none"
+        raise BadInput(f"unknown placeholder {{{unknown[0]}}}.", where=path, remedy=f"Those of this prompt: {offered}.")
+    if name in SHOWN and "answer" not in held:
+        raise BadInput("the prompt has no {answer}, so the judge would not see it.", where=path)
+
+
+def _names() -> str:
+    return ", ".join(f"{name}.txt" for name in (*SHOWN, REMINDER))
