@@ -17,7 +17,7 @@ CONTEXT = "\n".join(
 
 
 def read(question: str, timestamp: str | None = None, *contexts: str) -> str:
-    return ExtractiveReader().read(question, timestamp, contexts or (CONTEXT,))
+    return ExtractiveReader().read(question, timestamp, contexts or (CONTEXT,)).answer
 
 
 def test_the_latest_of_equal_lines_answers() -> None:
@@ -53,7 +53,7 @@ def test_all_context_delivered_is_read() -> None:
 
 @given(st.text(), st.lists(st.text()))
 def test_any_text_is_read_without_failing_and_the_answer_stands_in_it(question: str, contexts: list[str]) -> None:
-    answer = ExtractiveReader().read(question, None, contexts)
+    answer = ExtractiveReader().read(question, None, contexts).answer
     assert answer == "" or any(answer in context for context in contexts)
 
 

@@ -12,10 +12,16 @@ class Progress(Protocol):
     """Is told how a run goes."""
 
     def start(self, title: str, total: int, done: int) -> None:
-        """A run begins: its title, its planned items, and how many are on disk already."""
+        """A run, or a stage of one, begins: its title, its planned items, and how many are on disk already."""
 
     def advance(self, items: int, errors: int) -> None:
         """Items are on disk; so many of them failed."""
+
+    def spend(self, usd: float | None, made: int, cached: int) -> None:
+        """Model calls so far: dollars (``None`` where unknown), calls made, and calls answered from the record.
+
+        It is shown with the next advance.
+        """
 
     def note(self, sentence: str) -> None:
         """Something a person should know."""
@@ -33,6 +39,9 @@ class Silent:
     def advance(self, items: int, errors: int) -> None:
         """See :class:`Progress`."""
 
+    def spend(self, usd: float | None, made: int, cached: int) -> None:
+        """See :class:`Progress`."""
+
     def note(self, sentence: str) -> None:
         """See :class:`Progress`."""
 
@@ -48,7 +57,7 @@ class Bar:
     def __init__(self) -> None:
         self._bar: Any = None
         self._task: Any = None
-        self._title = ""
+        self._title = self._spent = ""
         self._total = self._done = self._errors = self._first = 0
         self._began = self._said = 0.0
 
@@ -62,6 +71,8 @@ class Bar:
 
     def start(self, title: str, total: int, done: int) -> None:
         """See :class:`Progress`."""
+        self.stop()
+        self._spent = ""
         self._title, self._total, self._done, self._first, self._errors = title, total, done, done, 0
         self._began = self._said = time.monotonic()
         if sys.stderr.isatty():
@@ -91,6 +102,10 @@ class Bar:
             self._said = time.monotonic()
             print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
 
+    def spend(self, usd: float | None, made: int, cached: int) -> None:
+        """See :class:`Progress`."""
+        self._spent = spent_so_far(usd, made, cached)
+
     def note(self, sentence: str) -> None:
         """See :class:`Progress`."""
         if self._bar is not None:
@@ -110,8 +125,16 @@ class Bar:
 
     def _rate(self) -> str:
         errors = f", {self._errors} errors" if self._errors else ""
-        return f"{self._speed():.1f} items/s{errors}"
+        return f"{self._speed():.1f} items/s{errors}{self._spent}"
 
     def _left(self) -> str:
         speed = self._speed()
         return f", {(self._total - self._done) / speed:.0f} s left" if speed > 0 else ""
+
+
+def spent_so_far(usd: float | None, made: int, cached: int) -> str:
+    """Return what model calls took in words that go on after others; nothing where there were none."""
+    if not made and not cached:
+        return ""
+    dollars = "price unknown" if usd is None else f"${usd:.4f}"
+    return f", {dollars}, {made} calls" + (f", {cached} from the record" if cached else "")

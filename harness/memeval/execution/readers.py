@@ -10,11 +10,37 @@ from functools import lru_cache
 from math import fsum, log
 from typing import Protocol
 
+from memeval.records.base import Digest
+
 KEPT_CHARACTERS = 10_000
 """What a longer line says is worked out anew each time."""
 
 NATIVE = "native"
 """The system answers by itself."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader made of a question."""
+
+    answer: str
+    """The answer; blank where the context holds none."""
+    key: Digest | None = None
+    """The model call in which it answered, by its key; ``None`` where no model was asked."""
+    note: str | None = None
+    """What the log should say of it, as a sentence."""
+
+
+class ReaderFailed(Exception):
+    """A reader came to no answer; the text is a sentence.
+
+    Attributes:
+        key: the model call that failed, by its key.
+    """
+
+    def __init__(self, sentence: str, key: Digest | None = None) -> None:
+        self.key = key
+        super().__init__(sentence)
 
 
 class Reader(Protocol):
@@ -24,7 +50,7 @@ class Reader(Protocol):
     def name(self) -> str:
         """Name and version, such as ``extractive@1``; part of the track."""
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> str:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
         """Answer a question.
 
         Args:
@@ -32,8 +58,9 @@ class Reader(Protocol):
             timestamp: the time it is asked as of, ISO 8601; ``None`` for now.
             contexts: the context the asker has been given, oldest delivery first.
 
-        Returns:
-            The answer; blank where the context holds none.
+        Raises:
+            ReaderFailed: it came to no answer.
+            MemevalError: the run has to stop.
         """
 
 
@@ -54,17 +81,22 @@ class ExtractiveReader:
 
     name = "extractive@1"
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> str:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
         """Answer a question; see :class:`Reader`."""
         sentences = _sentences(contexts, timestamp)
         asked = set(_words(question))
         holding = Counter(word for sentence in sentences for word in sentence.words if word in asked)
         weight = {word: log(1 + len(sentences) / count) for word, count in holding.items()}
         if not weight:
-            return ""
+            return Reading("")
         _, _, place = max((_overlap(each, weight), each.date, place) for place, each in enumerate(sentences))
         best = sentences[place]
-        return f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text
+        return Reading(f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text)
+
+
+def distinct_lines(contexts: Sequence[str]) -> list[str]:
+    """Return the lines of all deliveries, each once, in the order they first came."""
+    return list(dict.fromkeys(line for context in contexts for line in context.split("\n")))
 
 
 def reader_named(name: str) -> Reader | None:
@@ -103,8 +135,7 @@ def _stem(word: str) -> str:
 def _sentences(contexts: Sequence[str], timestamp: str | None) -> list[_Sentence]:
     """Return the sentences of the distinct lines of the context that were said by ``timestamp``, in order."""
     until = (timestamp or "9999")[:10]
-    lines = dict.fromkeys(line for context in contexts for line in context.split("\n"))
-    return [sentence for line in lines for sentence in _said(line) if sentence.date[:10] <= until]
+    return [sentence for line in distinct_lines(contexts) for sentence in _said(line) if sentence.date[:10] <= until]
 
 
 def _said(line: str) -> tuple[_Sentence, ...]:

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memeval.execution.contexts import TurnTexts
+from memeval.execution.door import Door, NoDoor
 from memeval.execution.journal import utc_now
-from memeval.execution.readers import Reader
+from memeval.execution.readers import Reader, ReaderFailed, Reading
 from memeval.execution.secrets import blotted
 from memeval.execution.tokens import count_tokens
+from memeval.execution.usage import UsageMeter
 from memeval.execution.work import Finished, Work
+from memeval.records.call import Phase
+from memeval.records.errors import MemevalError
 from memeval.records.response import Context, Outcome, Response, Timings
 from memeval.records.scenario import Ask, TakeIn
 from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
@@ -61,6 +65,10 @@ class Runner:
         search_items: how many items are asked of ``search``.
         log: told of restarts and repeats, with the scenario's id.
         stopped: whether the run was interrupted; a process that is gone for that reason is not started again.
+        door: is told what the system is doing, for the calls it makes to models.
+        check: raises what stops the run, where something does. It is called before anything is made of what a system
+            did, well or badly: a system that is refused its models fails, or answers without them, through no fault
+            of its own.
     """
 
     def __init__(
@@ -70,31 +78,48 @@ class Runner:
         search_items: int,
         log: Callable[[str, str, str], None],
         stopped: Callable[[], bool],
+        door: Door | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._system = system
         self._reader = reader
         self._search_items = search_items
         self._log = log
         self._stopped = stopped
+        self._door = door or NoDoor()
+        self._check = check
+        self._usage = UsageMeter(system, lambda sentence: log("usage", sentence, self._scenario_id))
+        self._scenario_id = ""
 
     def run(self, work: Work) -> Iterator[Finished]:
         """Yield the items of a scenario as they come to an end.
 
         A process that dies is started again and the open items are repeated, once; an item whose call takes too long is
-        given up, and the items after it go on with a fresh process and the history taken in again.
+        given up, and the items after it go on with a fresh process and the history taken in again. Where the run is
+        stopped, items that had come to an end by then are yielded, and no others.
+
+        Raises:
+            MemevalError: the run has to stop: a budget is spent, say.
         """
+        self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)
         died = False
         while open_items and not self._stopped():
             gathered = _Pass()
+            self._door.enter(self._scenario_id)
+            self._door.in_phase(Phase.TAKE_IN)
             try:
                 if not self._system.alive:
                     self._restart()
                 self._walk(work, open_items, gathered)
+            except MemevalError:
+                yield from self._settle_whole(work, open_items, gathered)
+                raise
             except _Aborted as stop:
+                yield from self._settle_whole(work, open_items, gathered)
                 if self._stopped():
                     return
-                yield from self._settle_whole(work, open_items, gathered)
+                self._check()
                 if isinstance(stop.failure, SystemDied) and not died:
                     died = True
                     self._log("repeated", str(stop.failure), work.scenario.scenario_id)
@@ -172,13 +197,19 @@ class Runner:
         """Have sessions taken in, into an empty memory where ``afresh``."""
         if not waiting and not afresh:
             return
+        self._door.in_phase(Phase.TAKE_IN)
         try:
-            seconds = self._system.take_in(
+            seconds = 0.0
+            if afresh and self._usage.wanted:
+                seconds, afresh = self._system.reset(), False
+                self._usage.begin()
+            seconds += self._system.take_in(
                 ((session_json(step.session), step.session.date) for step in waiting), afresh=afresh
             )
             if not waiting:
                 return
             gathered.take_in_seconds = seconds
+            self._door.in_phase(Phase.SETTLE)
             gathered.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None
@@ -189,29 +220,39 @@ class Runner:
         started = utc_now()
         reply: Reply | None = None
         error: str | None = None
-        answer, outcome = "", Outcome.OK
+        reading = Reading("")
+        outcome = Outcome.OK
         read_seconds = None
+        self._door.in_phase(Phase.ASK if self._reader is None else Phase.SEARCH)
         try:
             if self._reader is None:
                 reply = self._system.ask(step.question, step.timestamp)
-                answer = reply.answer
+                reading = Reading(reply.answer)
             else:
                 reply = self._system.search(step.question, self._search_items, step.timestamp)
         except SystemFailure as failure:
             if not self._system.alive:
                 raise _Aborted(failure, item_id) from None
             outcome, error = outcome_of(failure), blotted(str(failure))
+        usage = self._usage.since()
+        self._check()
         found = None if reply is None or reply.items is None else reply.items[: self._search_items]
         context = _context(reply, found)
         if context is not None:
             gathered.contexts.append(texts.context(context))
             gathered.delivered.append(context)
         if self._reader is not None and reply is not None:
-            began = time.monotonic()
             seen = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
-            answer = self._reader.read(step.question, step.timestamp, seen)
+            began = time.monotonic()
+            try:
+                reading = self._reader.read(step.question, step.timestamp, seen)
+            except ReaderFailed as failure:
+                reading = Reading("", failure.key)
+                outcome, error = Outcome.READER_ERROR, blotted(str(failure))
             read_seconds = time.monotonic() - began
-        if outcome is Outcome.OK and not answer.strip():
+            if reading.note is not None:
+                self._log("read", f"{step.question_id}: {reading.note}", self._scenario_id)
+        if outcome is Outcome.OK and not reading.answer.strip():
             outcome = Outcome.EMPTY
         response = Response(
             item_id=item_id,
@@ -219,7 +260,7 @@ class Runner:
             question_id=step.question_id,
             attempt=work.attempt,
             outcome=outcome,
-            answer=answer,
+            answer=reading.answer,
             error=error,
             items=None
             if found is None
@@ -227,9 +268,12 @@ class Runner:
             context_digest=None if context is None else gathered.contexts[-1].digest,
             context_tokens=None if context is None else count_tokens(context),
             reported_tokens=None if reply is None else reply.reported_tokens,
+            reader_key=reading.key,
+            usage=usage,
             timings=Timings(
                 started=started,
-                ask_seconds=None if reply is None else reply.seconds,
+                ask_seconds=reply.seconds if reply is not None and self._reader is None else None,
+                search_seconds=reply.seconds if reply is not None and self._reader is not None else None,
                 read_seconds=read_seconds,
                 take_in_seconds=gathered.take_in_seconds,
                 take_in_sessions=gathered.take_in_sessions,

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+from memeval.execution.door import Instance
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress
 from memeval.execution.readers import Reader
@@ -32,27 +33,35 @@ class Scheduler:
     """Runs scenarios with a number of them in flight.
 
     Args:
-        first: the adapter's process, started; the scheduler closes it.
+        first: the adapter's process, started; the scheduler closes it. With its door, where it is lent models.
         new_system: makes another one, not started; given what takes the lines it prints.
         reader: who answers for systems that only retrieve.
         search_items: how many items are asked of ``search``.
         concurrency: scenarios in flight.
         journal: where rows go; written by the calling thread alone.
         progress: is told of every item on disk.
+        check: raises what stops the run, where something does; see :class:`Runner`.
+        spent: the dollars spent so far (``None`` where they are not known), the model calls made, and those answered
+            from the record; for progress.
     """
 
     def __init__(
         self,
-        first: SystemProcess,
-        new_system: Callable[[Callable[[str], None]], SystemProcess],
+        first: SystemProcess | Instance,
+        new_system: Callable[[Callable[[str], None]], SystemProcess | Instance],
         reader: Reader | None,
         search_items: int,
         concurrency: int,
         journal: Journal,
         progress: Progress,
+        *,
+        check: Callable[[], None] = lambda: None,
+        spent: Callable[[], tuple[float | None, int, int]] | None = None,
     ) -> None:
-        self._spare = [first]
+        self._spare = [_instance(first)]
         self._new_system = new_system
+        self._check = check
+        self._spent = spent
         self._reader = reader
         self._search_items = search_items
         self._concurrency = concurrency
@@ -66,10 +75,11 @@ class Scheduler:
     def run(self, works: Iterable[Work]) -> None:
         """Run scenarios to their end; every row is on disk when this returns.
 
-        An interruption (Ctrl-C) ends all processes, stores what had come to an end, and is raised again.
+        An interruption (Ctrl-C), or a stop that ``check`` or the reader raises, ends all processes, stores what had
+        come to an end before, and is raised again.
 
         Raises:
-            BadInput: rows cannot be written.
+            MemevalError: rows cannot be written, or the run has to stop.
             SystemFailure: the adapter could not be started.
         """
         count = 0
@@ -101,31 +111,40 @@ class Scheduler:
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return
-            system = self._take_system()
-            self._systems.append(system)
-            with system:
-                runner = Runner(system, self._reader, self._search_items, self._happened, self._stop.is_set)
+            instance = self._take_instance()
+            self._systems.append(instance.process)
+            with instance.process:
+                runner = self._runner(instance)
                 while not self._stop.is_set():
                     try:
                         work = self._todo.get_nowait()
                     except queue.Empty:
                         break
                     for finished in runner.run(work):
-                        if self._stop.is_set():
-                            break
                         self._done.put(finished)
         except BaseException as error:  # handed to the calling thread, which raises it
             self._done.put(error)
         finally:
             self._done.put(None)
 
-    def _take_system(self) -> SystemProcess:
+    def _take_instance(self) -> Instance:
         try:
-            system = self._spare.pop()
+            instance = self._spare.pop()
         except IndexError:
-            return self._new_system(self._printed)
-        system.log = self._printed
-        return system
+            return _instance(self._new_system(self._printed))
+        instance.process.log = self._printed
+        return instance
+
+    def _runner(self, instance: Instance) -> Runner:
+        return Runner(
+            instance.process,
+            self._reader,
+            self._search_items,
+            self._happened,
+            self._stop.is_set,
+            instance.door,
+            self._check,
+        )
 
     def _store_until_done(self, threads: int) -> None:
         while threads:
@@ -153,6 +172,8 @@ class Scheduler:
         self._journal.write(finished)
         items = sum(len(each.items) for each in finished)
         if items:
+            if self._spent is not None:
+                self._progress.spend(*self._spent())
             self._progress.advance(items, sum(_failed(each.responses) for each in finished))
 
     def _printed(self, line: str) -> None:
@@ -162,6 +183,10 @@ class Scheduler:
         self._done.put(
             LogLine(at=utc_now(), event=event, detail=blotted(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
         )
+
+
+def _instance(system: SystemProcess | Instance) -> Instance:
+    return system if isinstance(system, Instance) else Instance(system)
 
 
 def _failed(responses: Iterable[Response]) -> int:

@@ -1,0 +1,118 @@
+"""The model reader: a pinned model that answers from retrieved context, under one fixed prompt."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
+from memeval.execution.tokens import count_tokens
+from memeval.records.base import Digest, digest_bytes
+from memeval.records.call import Api, Caller, ModelRequest, Phase
+
+if TYPE_CHECKING:
+    from memeval.gateway.endpoints import Endpoint
+    from memeval.gateway.gateway import Gateway
+
+PREFIX = "openai:"
+"""How the names of model readers begin."""
+
+VERSION = 1
+"""Goes up with every change of what is sent for the same question and context."""
+
+DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
+"""Names that their maker lets point at another model one day, and the dated models that are asked instead."""
+
+PROMPT = "reader/answer"
+"""The name of the one prompt, in tracks."""
+
+MAX_TOKENS = 512
+SEED = 42
+"""The longest answer in tokens, and the seed, of every request; the temperature is 0."""
+
+
+class ModelReader:
+    """Answers with what a model says, given the question, the time it is asked as of, and the context as data.
+
+    Args:
+        model: the model; a name without a date is asked under a dated one, where one is known.
+        endpoint: where it is reached.
+        gateway: makes and records the calls.
+        reader_tokens: the most context it is sent for one question, in tokens of the track's tokenizer.
+    """
+
+    def __init__(self, model: str, endpoint: Endpoint, gateway: Gateway, reader_tokens: int) -> None:
+        model = model.removeprefix(PREFIX)
+        self.model = DATED.get(model, model)
+        self._endpoint = endpoint
+        self._gateway = gateway
+        self._reader_tokens = reader_tokens
+        self._text = files("memeval.execution").joinpath("prompts", "reader.txt").read_text("utf-8")
+
+    @property
+    def name(self) -> str:
+        """See :class:`memeval.execution.readers.Reader`."""
+        return f"{PREFIX}{self.model}@{VERSION}"
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The prompt, by its name."""
+        return {PROMPT: self._text}
+
+    @property
+    def prompts(self) -> dict[str, Digest]:
+        """The digest of the prompt, by its name."""
+        return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
+
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+        """Answer a question; see :class:`memeval.execution.readers.Reader`.
+
+        One delivery is sent as it came; of several, the distinct lines in the order they first came. What goes over
+        the budget is left out from the end, in whole lines: the worst of what was delivered last goes first.
+        """
+        from memeval.gateway.replies import text_of
+
+        lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
+        kept = lines[: _fitting(lines, self._reader_tokens)]
+        request = self.request(question, timestamp, "\n".join(kept))
+        call = self._gateway.call(request, self._endpoint, Caller.READER, Phase.READ)
+        answer = text_of(call)
+        if call.error is not None or answer is None:
+            raise ReaderFailed(call.error or "The model's reply holds no text.", call.key)
+        left_out = len(lines) - len(kept)
+        note = f"{left_out} of {len(lines)} lines of context go over {self._reader_tokens} tokens and were not sent."
+        return Reading(answer, call.key, note if left_out else None)
+
+    def request(self, question: str, timestamp: str | None, context: str) -> ModelRequest:
+        """Return what is sent for a question.
+
+        The context is fenced by lines with a digest of it, so that no text can hold its own fence.
+        """
+        content = Template(self._text).substitute(
+            question=question,
+            asked=timestamp or "no time is given",
+            context=context,
+            fence=hashlib.sha256(context.encode()).hexdigest()[:16],
+        )
+        body: dict[str, JsonValue] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            "temperature": 0,
+            "seed": SEED,
+            "max_tokens": MAX_TOKENS,
+        }
+        return ModelRequest(endpoint=self._endpoint.url, api=Api.CHAT, body=body)
+
+
+def _fitting(lines: Sequence[str], tokens: int) -> int:
+    """Return how many lines, from the first, have no more than so many tokens together."""
+    counts = range(len(lines) + 1)
+    if count_tokens("\n".join(lines)) <= tokens:
+        return len(lines)
+    return bisect_right(counts, tokens, key=lambda count: count_tokens("\n".join(lines[:count]))) - 1
