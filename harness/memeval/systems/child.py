@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -59,12 +60,14 @@ class Child:
         launch: how to start it.
         line_limit: the longest line it may write, in bytes.
         log: takes what it prints, line by line, from another thread.
+        environment: variables it gets, besides those that every system gets.
 
     Raises:
         BadInput: the interpreter cannot be run.
     """
 
-    def __init__(self, launch: Launch, line_limit: int, log: Log) -> None:
+    def __init__(self, launch: Launch, line_limit: int, log: Log, environment: Mapping[str, str] = {}) -> None:
+        _close_memory()
         self._folder = Path(tempfile.mkdtemp(prefix="system-"))
         try:
             worker = Path(shutil.copyfile(WORKER, self._folder / "worker.py"))
@@ -76,7 +79,7 @@ class Child:
                     stdout=theirs[1],
                     stderr=theirs[2],
                     cwd=self._folder,
-                    env=_environment(self._folder),
+                    env={**environment, **_environment(self._folder)},
                     start_new_session=True,
                 )
             except OSError as error:
@@ -152,6 +155,20 @@ def _environment(folder: Path) -> dict[str, str]:
         "PYTHONUTF8": "1",
         "TMPDIR": str(folder),
     }
+
+
+@functools.cache
+def _close_memory() -> None:
+    """Close memeval's own memory and environment, keys among it, to processes of the same user. Linux only.
+
+    Root is kept out only where it has no capabilities: see ``give_up_privileges`` in the worker.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        pr_set_dumpable = 4
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
 _LIVE: set[Child] = set()

@@ -58,13 +58,15 @@ class SystemProcess:
         launch: how it is started.
         limits: what it is allowed, per call.
         log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
+        environment: variables the system gets, besides those that every system gets; nothing else of memeval's does.
 
     Attributes:
         log: as given; another may take over at any time.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, log: Log) -> None:
+    def __init__(self, launch: Launch, limits: Limits, log: Log, environment: Mapping[str, str] = {}) -> None:
         self._launch = launch
+        self._environment = environment
         self._limits = limits
         self.log = log
         self._child: Child | None = None
@@ -105,7 +107,7 @@ class SystemProcess:
         """
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
-        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._say)
+        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._say, self._environment)
         request = {
             "file": str(self._launch.file.absolute()),
             "class": self._launch.class_name,
