@@ -3,36 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil
+from itertools import chain
+from math import ceil, fsum
 
-from memeval.records.call import Phase
-from memeval.records.response import Response
+from memeval.records.call import Call, Caller, Phase, PhaseUsage, Seconds, UsageSource
+from memeval.records.response import ReportedUsage, Response
 from memeval.records.run import Percentiles, Tokens, TokenSource
 
 
-def phases(responses: Iterable[Response]) -> dict[Phase, Percentiles]:
-    """Return the time spent by phase; a phase that did not occur is left out."""
+def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dict[Phase, Percentiles]:
+    """Return the time spent by phase; a phase that did not occur is left out.
+
+    Args:
+        responses: the run's responses.
+        judgments: the judge's calls; of each, the service time when it was made.
+    """
     spent: dict[Phase, list[float]] = {phase: [] for phase in Phase}
     for response in responses:
         times = response.timings
         for phase, seconds in (
             (Phase.TAKE_IN, times.take_in_seconds),
             (Phase.SETTLE, times.settle_seconds),
+            (Phase.SEARCH, times.search_seconds),
             (Phase.ASK, times.ask_seconds),
             (Phase.READ, times.read_seconds),
         ):
             if seconds is not None:
                 spent[phase].append(seconds)
+    spent[Phase.JUDGE] += (call.seconds for call in judgments if call.seconds is not None)
     return {
         phase: Percentiles(
             calls=len(seconds),
             p50=round(percentile(seconds, 0.50), 6),
             p95=round(percentile(seconds, 0.95), 6),
-            total=round(sum(seconds), 6),
+            total=round(fsum(seconds), 6),
         )
         for phase, seconds in spent.items()
         if seconds
     }
+
+
+def usage(
+    run_id: str, responses: Iterable[Response], calls: Iterable[Call], judgments: Iterable[Call]
+) -> dict[Phase, PhaseUsage]:
+    """Return what the model calls of a run took, by phase; a phase without any is left out.
+
+    What a system says of its own calls is taken where none of them came through the gateway.
+
+    Args:
+        run_id: the run; calls of other runs were answered from the record.
+        responses: the run's responses.
+        calls: the reader's and the system's calls.
+        judgments: the judge's calls.
+    """
+    by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
+    lent = False
+    for call in chain(calls, judgments):
+        by_phase[call.phase].append(call)
+        lent = lent or call.caller is Caller.SYSTEM
+    found = {phase: _measured(run_id, made) for phase, made in by_phase.items() if made}
+    rows = [] if lent else list(responses)
+    reported = [row.usage for row in rows if row.usage is not None]
+    if reported:
+        searched = any(row.timings.search_seconds is not None for row in rows)
+        found[Phase.SEARCH if searched else Phase.ASK] = _reported(reported)
+    return {phase: found[phase] for phase in Phase if phase in found}
+
+
+def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
+    """Sum up the calls of one phase; a system's are its run's own, wherever they are found."""
+    fresh = [call for call in calls if call.caller is Caller.SYSTEM or call.run_id == run_id]
+    cached = [call for call in calls if call.caller is not Caller.SYSTEM and call.run_id != run_id]
+    unpriced = sum(_is_unpriced(call) for call in fresh)
+    return PhaseUsage(
+        source=UsageSource.MEASURED,
+        calls=len(fresh),
+        failed=sum(call.error is not None for call in fresh),
+        cached=len(cached),
+        prompt_tokens=_count(call.prompt_tokens for call in fresh),
+        completion_tokens=_count(call.completion_tokens for call in fresh),
+        usd=None if unpriced else _dollars(fresh),
+        unpriced=unpriced,
+        models=tuple(sorted({call.model for call in calls if call.model is not None})),
+        cached_usd=_dollars(cached) if cached and not any(map(_is_unpriced, cached)) else None,
+        service=_seconds(call.seconds for call in fresh),
+        queue=_seconds(call.queued_seconds for call in fresh),
+    )
+
+
+def _reported(reports: Sequence[ReportedUsage]) -> PhaseUsage:
+    """Sum up a system's own account; how many calls it made, it does not say."""
+    dollars = [report.cost_usd for report in reports if report.cost_usd is not None]
+    return PhaseUsage(
+        source=UsageSource.SELF_REPORTED,
+        calls=0,
+        prompt_tokens=_count(report.prompt_tokens for report in reports),
+        completion_tokens=_count(report.completion_tokens for report in reports),
+        usd=round(fsum(dollars), 9) if len(dollars) == len(reports) else None,
+    )
+
+
+def _is_unpriced(call: Call) -> bool:
+    """Whether a call was answered, and nobody knows for how much. What brought no usable reply is failed, not that."""
+    return call.error is None and call.cost_usd is None
+
+
+def _dollars(calls: Iterable[Call]) -> float:
+    return round(fsum(call.cost_usd for call in calls if call.cost_usd is not None), 9)
+
+
+def _count(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of what was counted; ``None`` where nothing was."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _seconds(durations: Iterable[float | None]) -> Seconds | None:
+    known = [seconds for seconds in durations if seconds is not None]
+    if not known:
+        return None
+    return Seconds(p50=round(percentile(known, 0.50), 6), p95=round(percentile(known, 0.95), 6))
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from importlib.resources import files
@@ -15,6 +16,8 @@ from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
 from memeval.execution.tokens import count_tokens
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
+from memeval.records.errors import BadInput
+from memeval.systems.output import visible
 
 if TYPE_CHECKING:
     from memeval.gateway.endpoints import Endpoint
@@ -37,19 +40,24 @@ SEED = 42
 """The longest answer in tokens, and the seed, of every request; the temperature is 0."""
 
 
+_SPEC = re.compile(rf"(?:{PREFIX})?(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
+
+
 class ModelReader:
     """Answers with what a model says, given the question, the time it is asked as of, and the context as data.
 
     Args:
-        model: the model; a name without a date is asked under a dated one, where one is known.
+        model: ``openai:MODEL``, with or without the version; a name that moves stands for a dated model.
         endpoint: where it is reached.
         gateway: makes and records the calls.
         reader_tokens: the most context it is sent for one question, in tokens of the track's tokenizer.
+
+    Raises:
+        BadInput: there is no such model reader.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, gateway: Gateway, reader_tokens: int) -> None:
-        model = model.removeprefix(PREFIX)
-        self.model = DATED.get(model, model)
+        self.model = _model_of(model)
         self._endpoint = endpoint
         self._gateway = gateway
         self._reader_tokens = reader_tokens
@@ -59,6 +67,11 @@ class ModelReader:
     def name(self) -> str:
         """See :class:`memeval.execution.readers.Reader`."""
         return f"{PREFIX}{self.model}@{VERSION}"
+
+    @property
+    def endpoint(self) -> str:
+        """The base URL at which the model is reached."""
+        return self._endpoint.url
 
     @property
     def texts(self) -> dict[str, str]:
@@ -108,6 +121,18 @@ class ModelReader:
             "max_tokens": MAX_TOKENS,
         }
         return ModelRequest(endpoint=self._endpoint.url, api=Api.CHAT, body=body)
+
+
+def _model_of(spec: str) -> str:
+    """Return the model that a reader's name stands for."""
+    found = _SPEC.fullmatch(spec)
+    if found is None:
+        raise BadInput(f"there is no reader '{visible(spec)}'.", remedy=f"Readers: native, extractive, {PREFIX}MODEL.")
+    if found["version"] not in (None, str(VERSION)):
+        raise BadInput(
+            f"there is no version {found['version']} of the model reader.", remedy=f"This memeval has @{VERSION}."
+        )
+    return DATED.get(found["model"], found["model"])
 
 
 def _fitting(lines: Sequence[str], tokens: int) -> int:
