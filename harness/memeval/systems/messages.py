@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from memeval.records.base import Digest, digest_of
+from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import TOKEN_LIMIT
+from memeval.systems.worker import TOKEN_LIMIT, USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,24 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
         seconds=seconds,
         worker_seconds=number(worker_seconds),
     )
+
+
+def usage(value: Any) -> ReportedUsage:
+    """Read the reply to ``usage``; tokens are whole.
+
+    Raises:
+        Garbled: it is not one.
+    """
+    told = {name: _tokens(amount) for name, amount in mapping(value).items() if name in USAGE}
+    return ReportedUsage(
+        prompt_tokens=_whole(told.get("prompt_tokens")),
+        completion_tokens=_whole(told.get("completion_tokens")),
+        cost_usd=told.get("cost_usd"),
+    )
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)
 
 
 def _tokens(value: Any) -> float:

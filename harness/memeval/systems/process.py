@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from memeval.records.response import ReportedUsage
 from memeval.records.track import Limits
 from memeval.systems import messages
 from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
@@ -34,6 +35,9 @@ HELD_SECONDS = 0.05
 
 CLOSE_SECONDS = 10.0
 """How long an adapter's ``close`` may take."""
+
+USAGE_SECONDS = 10.0
+"""How long an adapter's ``usage`` may take."""
 
 METHODS = {"load": "Loading the adapter", "take_in": "ingest_session", "ask": "query"}
 """What a call is named in sentences, where it is not by its own name."""
@@ -194,6 +198,12 @@ class SystemProcess:
             timestamp: the time of the search; ``None`` leaves it to the adapter's default.
         """
         return self._question("search", b',"query":%b,"k":%d%b' % (_ascii(question), k, _at(timestamp)))
+
+    def usage(self) -> ReportedUsage:
+        """Return the system's own account of its model calls, in totals; only where it has ``usage``."""
+        reply = self._call("usage", USAGE_SECONDS)
+        with self._ungarbled():
+            return messages.usage(reply["value"])
 
     def close(self) -> None:
         """Let the adapter close, then end the process and all it started, and delete its folder. Never raises."""

@@ -47,6 +47,9 @@ ITEM_LIMIT = 100_000
 TOKEN_LIMIT = 10**12
 """No context has more tokens than this; sums of a run's counts stay far from what a number can hold."""
 
+USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
+"""What is taken from a system's own account of its model calls: totals since it was started or last reset."""
+
 MESSAGE_LIMIT = 1000
 HOLD_SECONDS = 0.05
 """How long replies to calls that came together wait for one another, to go back together."""
@@ -96,6 +99,16 @@ def number(value: Any, what: str) -> float:
         finite = False
     if not finite:
         raise Refused(f"{what} a number that is not finite.")
+    return plain
+
+
+def amount(value: Any, what: str) -> float:
+    """Return ``value`` as a count or sum that can be, or refuse it; ``what`` begins the refusal."""
+    plain = number(value, what)
+    if plain < 0:
+        raise Refused(f"{what} a negative number.")
+    if plain > TOKEN_LIMIT:
+        raise Refused(f"{what} more than {TOKEN_LIMIT}.")
     return plain
 
 
@@ -296,12 +309,7 @@ class Calls:
         else:
             value = {"answer": whole_text(answer, "query returned")}
         if hasattr(self.system, "get_context_tokens"):
-            tokens = number(self.run("get_context_tokens"), "get_context_tokens returned")
-            if tokens < 0:
-                raise Refused("get_context_tokens returned a negative number.")
-            if tokens > TOKEN_LIMIT:
-                raise Refused(f"get_context_tokens returned more than {TOKEN_LIMIT}.")
-            value["tokens"] = tokens
+            value["tokens"] = amount(self.run("get_context_tokens"), "get_context_tokens returned")
             self.method = "query"
         return value
 
@@ -323,6 +331,14 @@ class Calls:
         if found.get("items") is not None:
             value["items"] = found_items(found["items"], f"{method} returned")
         return value
+
+    def usage(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the system's own account of its model calls, as far as memeval knows the names in it."""
+        told = self.run("usage")
+        if not isinstance(told, dict):
+            raise Refused(f"usage returned {kind_of(told)}, not a dict.")
+        known = [name for name in USAGE if told.get(name) is not None]
+        return {name: amount(told[name], f"usage returned a dict whose '{name}' is") for name in known}
 
     def close(self, request: dict[str, Any]) -> None:
         """Let the system put its things away."""
