@@ -1,0 +1,198 @@
+"""One scenario through one system: readers that fail, stops, doors, and what systems say of their usage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memeval.execution.runner import Runner
+from memeval.execution.work import Finished, Work
+from memeval.gateway.stops import BudgetSpent, GatewayStopped
+from memeval.records.call import Phase
+from memeval.records.response import Outcome, ReportedUsage, Response
+from memeval.systems import SystemProcess
+from tests.execution.helpers import Doorkeeper, Reads, native, searching, system, work
+
+Said = list[tuple[str, str, str]]
+
+
+def answers(system: SystemProcess, todo: Work, reader: Reads | None = None, said: Said | None = None) -> list[Response]:
+    """Run a scenario and return the rows."""
+    log: Said = [] if said is None else said
+    with system:
+        runner = Runner(system, reader, 10, lambda *told: log.append(told), lambda: False)
+        return [row for finished in runner.run(todo) for row in finished.responses]
+
+
+def until_stopped(runner: Runner, todo: Work) -> list[Finished]:
+    """Run a scenario that a stop ends, and return what came to an end before."""
+    finished = []
+    steps = runner.run(todo)
+    with pytest.raises(GatewayStopped):
+        while True:
+            finished.append(next(steps))
+    return finished
+
+
+def test_a_reader_that_fails_is_an_error_of_that_question_alone(tmp_path: Path) -> None:
+    said: Said = []
+    rows = answers(searching(tmp_path), work(questions=3, items=3), Reads(fails=frozenset({2})), said)
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.READER_ERROR, Outcome.OK]
+    failed = rows[1]
+    assert (failed.answer, failed.error) == ("", "The model replied with a web page.")
+    assert failed.reader_key == "sha256:" + "0" * 64
+    assert failed.items is not None, "what was retrieved stays on record"
+    assert failed.context_digest is not None
+    assert said == [("read", "tiny-000:q01: 2 lines were not sent.", "tiny-000")]
+
+
+def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path) -> None:
+    (searched,) = answers(searching(tmp_path), work(), Reads())
+    assert searched.timings.search_seconds is not None
+    assert searched.timings.ask_seconds is None
+    (asked,) = answers(native(tmp_path), work())
+    assert asked.timings.ask_seconds is not None
+    assert asked.timings.search_seconds is None
+
+
+def test_an_agent_that_keeps_context_reads_all_that_was_delivered(tmp_path: Path) -> None:
+    todo = work(questions=3)
+    reader = Reads()
+    answers(
+        searching(tmp_path),
+        replace(todo, scenario=todo.scenario.model_copy(update={"agent_keeps_context": True})),
+        reader,
+    )
+    assert [len(contexts) for contexts in reader.seen] == [1, 2, 3]
+    reader = Reads()
+    answers(searching(tmp_path), todo, reader)
+    assert [len(contexts) for contexts in reader.seen] == [1, 1, 1]
+
+
+def test_a_stop_in_the_reader_leaves_the_items_that_were_whole_and_no_others(tmp_path: Path) -> None:
+    with searching(tmp_path) as system:
+        reader = Reads(stops={6: BudgetSpent("The budget is spent.")})
+        runner = Runner(system, reader, 10, lambda *told: None, lambda: False)
+        finished = until_stopped(runner, work(questions=8, items=4))
+    assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
+    assert [row.outcome for each in finished for row in each.responses] == [Outcome.OK] * 4
+
+
+@pytest.mark.parametrize(
+    "what_the_system_does",
+    [
+        "raise RuntimeError('402 Payment Required')",
+        "os._exit(1)",
+        "return 'I could not reach my model.'",
+        "time.sleep(6)",  # longer than it may
+    ],
+)
+def test_after_a_stop_nothing_a_system_does_is_put_down_to_it(tmp_path: Path, what_the_system_does: str) -> None:
+    stopped = tmp_path / "stopped"
+    on_query = (
+        f"if self.asked == 3: open({str(stopped)!r}, 'w').close()\n        if self.asked >= 3: {what_the_system_does}"
+    )
+
+    def check() -> None:
+        if stopped.exists():
+            raise BudgetSpent("The budget is spent.")
+
+    with native(tmp_path, on_query) as system:
+        runner = Runner(system, None, 10, lambda *told: None, lambda: False, check=check)
+        finished = until_stopped(runner, work(questions=4, items=4))
+    assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
+    assert all(row.outcome is Outcome.OK for each in finished for row in each.responses)
+
+
+def test_a_stop_while_taking_in_leaves_no_row(tmp_path: Path) -> None:
+    def check() -> None:
+        raise GatewayStopped("The key is refused.")
+
+    with native(tmp_path, more="    def settle(self, timeout): raise RuntimeError('no model')") as system:
+        runner = Runner(system, None, 10, lambda *told: None, lambda: False, check=check)
+        assert until_stopped(runner, work(questions=2, items=2)) == []
+
+
+def test_a_door_is_told_of_every_pass_and_phase_in_order(tmp_path: Path) -> None:
+    door = Doorkeeper()
+    died = tmp_path / "died"
+    on_query = (
+        f"if self.asked == 2 and not os.path.exists({str(died)!r}): open({str(died)!r}, 'w').close(); os._exit(1)"
+    )
+    with native(tmp_path, on_query) as system:
+        runner = Runner(system, None, 10, lambda *told: None, lambda: False, door)
+        rows = [row for each in runner.run(work(questions=2, items=2)) for row in each.responses]
+        list(runner.run(work(1)))
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.OK]
+    once = [Phase.TAKE_IN, Phase.SETTLE, Phase.ASK]
+    assert door.told == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
+
+
+def test_a_search_is_a_phase_of_its_own_at_the_door(tmp_path: Path) -> None:
+    door = Doorkeeper()
+    with searching(tmp_path) as system:
+        list(Runner(system, Reads(), 10, lambda *told: None, lambda: False, door).run(work()))
+    assert door.told == ["tiny-000", Phase.TAKE_IN, Phase.SETTLE, Phase.SEARCH]
+
+
+@pytest.mark.parametrize("starts_again", [True, False])
+def test_usage_is_the_difference_whether_totals_start_again_with_a_reset_or_not(
+    tmp_path: Path, starts_again: bool
+) -> None:
+    on_reset = "self.n = 0" if starts_again else "self.n = getattr(self, 'n', 0)"
+    source = f"""
+class Counting:
+    def reset(self):
+        {on_reset}
+    def ingest_session(self, session, timestamp):
+        self.n += 100
+    def query(self, question, timestamp="now"):
+        self.n += 3
+        return "fine"
+    def usage(self):
+        return {{"prompt_tokens": self.n, "cost_usd": 0.1 * self.n}}
+"""
+    with system(tmp_path, source) as counting:
+        runner = Runner(counting, None, 10, lambda *told: None, lambda: False)
+        for number in range(2):
+            rows = [row for each in runner.run(work(number, questions=2)) for row in each.responses]
+            assert [row.usage for row in rows] == [
+                ReportedUsage(prompt_tokens=203, cost_usd=20.3),
+                ReportedUsage(prompt_tokens=3, cost_usd=0.3),
+            ]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return 'much'", "usage returned str, not a dict."),
+        ("return {'prompt_tokens': -1}", "usage returned a dict whose 'prompt_tokens' is a negative number."),
+        ("return {'prompt_tokens': float('nan')}", "not finite"),
+        ("return {'cost_usd': 10 ** 400}", "not finite"),
+        ("return {'prompt_tokens': 100 - 10 * self.asked}", "usage returned less than before."),
+        ("raise RuntimeError('no idea')", "usage raised RuntimeError: no idea."),
+    ],
+)
+def test_usage_that_cannot_be_is_said_once_and_is_no_error_of_any_item(tmp_path: Path, body: str, words: str) -> None:
+    said: Said = []
+    rows = answers(native(tmp_path, more=f"    def usage(self): {body}"), work(questions=3, items=3), None, said)
+    assert [(row.outcome, row.usage) for row in rows] == [(Outcome.OK, None)] * 3
+    ((event, detail, scenario_id),) = said
+    assert (event, scenario_id) == ("usage", "tiny-000")
+    assert words in detail
+
+
+def test_a_system_that_dies_of_being_asked_for_its_usage_loses_no_item(tmp_path: Path) -> None:
+    said: Said = []
+    more = "    def usage(self):\n        if self.asked: os._exit(1)\n        return {}"
+    rows = answers(native(tmp_path, more=more), work(questions=3, items=3), None, said)
+    assert [row.outcome for row in rows] == [Outcome.OK] * 3
+    assert [event for event, _, _ in said] == ["usage", "repeated"]
+
+
+def test_a_system_that_says_only_a_part_of_its_usage_is_taken_at_its_word(tmp_path: Path) -> None:
+    more = "    def usage(self): return {'completion_tokens': 4 * self.asked, 'model': 'mine'}"
+    rows = answers(native(tmp_path, more=more), work(questions=2))
+    assert [row.usage for row in rows] == [ReportedUsage(completion_tokens=4)] * 2
