@@ -107,7 +107,13 @@ def fenced(answer: str, mark: str) -> str:
         answer: the answer, which must not hold the mark.
         mark: twelve hexadecimal digits.
     """
-    return f"----- answer {mark} begins -----\n{answer}\n----- answer {mark} ends -----"
+    begin, end = fence(mark)
+    return f"{begin}\n{answer}\n{end}"
+
+
+def fence(mark: str) -> tuple[str, str]:
+    """Return the lines before and after an answer."""
+    return f"----- answer {mark} begins -----", f"----- answer {mark} ends -----"
 
 
 def _mark(case: Case) -> str:

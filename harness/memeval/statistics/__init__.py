@@ -1,5 +1,6 @@
 """Intervals, paired tests and rank ranges: plain numbers in, plain numbers out; no records, no files, no chance."""
 
+from memeval.statistics.agreement import Kappa, cohen_kappa
 from memeval.statistics.composite import CompositeEstimate, Layout, Sample, composite, composite_interval, design_effect
 from memeval.statistics.paired import PairedDifference, holm, mcnemar, paired_difference, pairwise
 from memeval.statistics.ranks import RankRange, rank_ranges
@@ -7,10 +8,12 @@ from memeval.statistics.wilson import wilson
 
 __all__ = [
     "CompositeEstimate",
+    "Kappa",
     "Layout",
     "PairedDifference",
     "RankRange",
     "Sample",
+    "cohen_kappa",
     "composite",
     "composite_interval",
     "design_effect",

@@ -1,0 +1,95 @@
+"""A judge's errors on calibration answers, and its agreement with another judge: counts, shares, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memeval.records.audit import Agreement, AuditLine, BridgeLine, Probe, ProbeKind, Rate
+from memeval.records.scores import Interval
+from memeval.statistics import cohen_kappa, wilson
+
+Part = TypeVar("Part", str, ProbeKind)
+
+
+@dataclass(frozen=True)
+class AuditLines:
+    """A judge's errors, whole and by part."""
+
+    overall: AuditLine
+    categories: dict[str, AuditLine]
+    kinds: dict[ProbeKind, AuditLine]
+
+
+def audit_lines(probes: Sequence[Probe]) -> AuditLines:
+    """Return a judge's errors over all probes, by category, and by what the answers are made to be."""
+    return AuditLines(
+        overall=audit_line(probes),
+        categories=_by(probes, lambda probe: probe.category),
+        kinds=_by(probes, lambda probe: probe.kind),
+    )
+
+
+def audit_line(probes: Sequence[Probe]) -> AuditLine:
+    """Return a judge's errors over some probes.
+
+    A probe without a verdict was neither accepted nor rejected: it is in the totals of both rates and in no count.
+    """
+    wrong = [probe for probe in probes if not probe.expected]
+    right = [probe for probe in probes if probe.expected]
+    return AuditLine(
+        false_accepts=rate(sum(probe.verdict is True for probe in wrong), len(wrong)),
+        false_rejects=rate(sum(probe.verdict is False for probe in right), len(right)),
+        unparsed=rate(sum(probe.verdict is None for probe in probes), len(probes)),
+        agreement=agreement((probe.expected, probe.verdict) for probe in probes if probe.verdict is not None),
+    )
+
+
+def bridge_line(verdicts: Sequence[tuple[bool, bool]]) -> BridgeLine:
+    """Return how two judges agree.
+
+    Args:
+        verdicts: the old judge's and the new one's, per item that both rated.
+    """
+    return BridgeLine(
+        agreement=agreement(verdicts),
+        old=rate(sum(old for old, _ in verdicts), len(verdicts)),
+        new=rate(sum(new for _, new in verdicts), len(verdicts)),
+    )
+
+
+def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
+    """Return how far two raters agree.
+
+    Args:
+        verdicts: the first rater's and the second one's, per item that both rated.
+    """
+    table = [[0, 0], [0, 0]]
+    for first, second in verdicts:
+        table[first][second] += 1
+    items = sum(map(sum, table))
+    kappa = cohen_kappa(table)
+    return Agreement(
+        items=items,
+        equal=rate(table[0][0] + table[1][1], items),
+        kappa=kappa.value if kappa else None,
+        kappa_low=kappa.low if kappa else None,
+        kappa_high=kappa.high if kappa else None,
+    )
+
+
+def rate(count: int, of: int) -> Rate:
+    """Return a share with its Wilson interval; neither exists out of nothing."""
+    if of == 0:
+        return Rate(count=count, of=of, share=None, interval=None)
+    low, high = wilson(count, of)
+    return Rate(count=count, of=of, share=count / of, interval=Interval(low=low, high=high))
+
+
+def _by(probes: Sequence[Probe], part: Callable[[Probe], Part]) -> dict[Part, AuditLine]:
+    """Return the errors by part, in the order in which the parts come up."""
+    members: dict[Part, list[Probe]] = {}
+    for probe in probes:
+        members.setdefault(part(probe), []).append(probe)
+    return {name: audit_line(found) for name, found in members.items()}

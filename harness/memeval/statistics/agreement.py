@@ -1,0 +1,67 @@
+"""How far two raters agree beyond chance: Cohen's kappa with its large-sample interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memeval.statistics.wilson import Z
+
+_NOTHING = 1e-12
+"""A variance up to this is rounding."""
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Cohen's kappa of a table."""
+
+    value: float
+    """1 for agreement throughout, 0 for as much as chance would bring, negative for less."""
+    low: float | None
+    """Lower end of the 95 % interval, at least -1; ``None`` where the raters leave no variance to estimate."""
+    high: float | None
+    """Upper end, at most 1."""
+
+
+def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
+    """Return Cohen's kappa of two raters over the same items, with its 95 % interval.
+
+    ``κ = (p_o - p_e) / (1 - p_e)``, where ``p_o = Σ p_ii`` and ``p_e = Σ p_i. p_.i`` (Cohen 1960, "A coefficient of
+    agreement for nominal scales", Educational and Psychological Measurement 20). The interval is ``κ ± z·se`` with the
+    large-sample variance of Fleiss, Cohen and Everitt (1969, "Large sample standard errors of kappa and weighted
+    kappa", Psychological Bulletin 72, equation 13)::
+
+        n (1 - p_e)² var = Σ_i p_ii [1 - (p_i. + p_.i)(1 - κ)]²
+                         + (1 - κ)² Σ_{i≠j} p_ij (p_.i + p_j.)²
+                         - [κ - p_e (1 - κ)]²
+
+    Args:
+        table: counts; the row is what the first rater said, the column what the second did.
+
+    Returns:
+        ``None`` where there are no items, or one rater always said the same: kappa then says nothing about agreement.
+
+    Raises:
+        ValueError: the table is not square, or has a negative count.
+    """
+    size = len(table)
+    if any(len(row) != size for row in table) or any(count < 0 for row in table for count in row):
+        raise ValueError("not a square table of counts")
+    n = sum(map(sum, table))
+    rows = [sum(row) for row in table]
+    columns = [sum(column) for column in zip(*table, strict=True)]
+    if n in (*rows, *columns, 0):
+        return None
+    p = [[count / n for count in row] for row in table]
+    first, second = [count / n for count in rows], [count / n for count in columns]
+    observed = math.fsum(p[i][i] for i in range(size))
+    chance = math.fsum(first[i] * second[i] for i in range(size))
+    kappa = (observed - chance) / (1 - chance)
+    same = math.fsum(p[i][i] * (1 - (first[i] + second[i]) * (1 - kappa)) ** 2 for i in range(size))
+    apart = math.fsum(p[i][j] * (second[i] + first[j]) ** 2 for i in range(size) for j in range(size) if i != j)
+    spread = same + (1 - kappa) ** 2 * apart - (kappa - chance * (1 - kappa)) ** 2
+    if spread <= _NOTHING:
+        return Kappa(kappa, None, None)
+    half = Z * math.sqrt(spread / n) / (1 - chance)
+    return Kappa(kappa, max(-1.0, kappa - half), min(1.0, kappa + half))
