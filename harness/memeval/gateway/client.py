@@ -1,0 +1,243 @@
+"""One try of a call over the official client: the raw body comes back, and every fault has a sentence of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped
+from memeval.records.call import Api, ModelRequest
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+_PATHS = {Api.CHAT: "/chat/completions", Api.EMBEDDINGS: "/embeddings"}
+_WORTH_ANOTHER = {408, 409, 429}
+_QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
+_SHORTEST_KEY = 8
+"""What is shorter is no secret, and would blot out ordinary words."""
+_QUOTED = 300
+"""Characters of a provider's own message that go into a sentence."""
+
+
+class TryFailed(Exception):
+    """One try brought no reply that could be used.
+
+    Args:
+        sentence: why.
+        again: whether another try may do better.
+        after: seconds the endpoint asked to wait.
+        billed: whether it may have been worked on and billed all the same.
+        reply: the body, where one came.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        again: bool = True,
+        after: float | None = None,
+        billed: bool = False,
+        reply: str | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence, self.again, self.after, self.billed, self.reply = sentence, again, after, billed, reply
+
+
+class Client:
+    """Sends requests to one endpoint; make it and use it on one loop.
+
+    Args:
+        endpoint: where to.
+        most_bytes: the largest reply that is read.
+    """
+
+    def __init__(self, endpoint: Endpoint, most_bytes: int) -> None:
+        from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
+
+        async def bound(response: httpx2.Response) -> None:
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                response.headers["content-encoding"] = "identity"  # what was not asked for is not unpacked
+            response.stream = _bounded(response.stream, most_bytes)
+
+        headers: Any = {"Accept-Encoding": "identity"} | ({} if endpoint.key else {"Authorization": Omit()})
+        self._endpoint = endpoint
+        self._openai: AsyncOpenAI = AsyncOpenAI(
+            base_url=endpoint.url,
+            api_key=endpoint.key or "none",
+            max_retries=0,
+            default_headers=headers,
+            http_client=DefaultAioHttpClient(
+                # Certificates take long to load, and are of no use where nothing is encrypted.
+                verify=_trusted() if endpoint.url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                trust_env=not endpoint.is_loopback,
+                follow_redirects=False,
+                timeout=None,
+                event_hooks={"response": [bound]},
+            ),
+        )
+
+    async def send(self, request: ModelRequest, timeout_seconds: float) -> str:
+        """Send a request once and return the body of the reply, whatever it is.
+
+        Raises:
+            TryFailed: no reply came, or one that says so.
+            GatewayStopped: no try can succeed: key, model, certificate.
+            BudgetSpent: the provider's quota is gone.
+        """
+        import aiohttp
+        import httpx2
+        from openai import APIConnectionError, APIStatusError
+
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                response = await self._openai.post(
+                    _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options={"timeout": None}
+                )
+            return self._blotted(response.content.decode(errors="replace"))
+        except TimeoutError:
+            raise TryFailed(f"No reply came within {timeout_seconds:g} seconds.", billed=True) from None
+        except APIStatusError as error:
+            text = self._blotted(error.response.content.decode(errors="replace"))
+            raise self._refusal(error.response, text, request.model) from None
+        except (APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise self._broken(error) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._openai.close()
+
+    def _blotted(self, text: str) -> str:
+        """Return text without the key, which some providers give back."""
+        key = self._endpoint.key
+        if key is None or len(key) < _SHORTEST_KEY:
+            return text
+        return text.replace(key, "[secret]").replace(key.replace("/", r"\/"), "[secret]")
+
+    def _refusal(self, response: httpx2.Response, text: str, model: str) -> Exception:
+        """Say what a status other than success means."""
+        status, url, variable = response.status_code, self._endpoint.url, self._endpoint.variable
+        code, message = _said(text)
+        if status in (401, 403) and code not in _QUOTA:
+            remedy = f"Check {variable}" if self._endpoint.key else f"Set {variable}: none was given"
+            return GatewayStopped(f"the endpoint {url} refused the key ({status}).", remedy=f"{remedy}; {_going_on()}")
+        if code in _QUOTA or status == 402:
+            return BudgetSpent(
+                f"the quota of the key for {url} is used up ({status}).",
+                remedy=f"Raise it with the provider, or give another key in {variable}. {GOES_ON}",
+            )
+        if code == "model_not_found" or (status == 404 and "model" in message.lower()):
+            return GatewayStopped(
+                f"the endpoint {url} has no model '{model}' ({status}).", remedy=f"Check its name; {_going_on()}"
+            )
+        if status == 404 or 300 <= status < 400:
+            return GatewayStopped(
+                f"the endpoint {url} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
+                remedy=f"Check the base URL: most end in /v1; {_going_on()}",
+            )
+        said = f": {message[:_QUOTED]}" if message else "."
+        return TryFailed(
+            f"The endpoint {url} replied with status {status}{said}",
+            again=status in _WORTH_ANOTHER or status >= 500,
+            after=_after(response.headers),
+            reply=text,
+        )
+
+    def _broken(self, error: BaseException) -> Exception:
+        """Say why no reply came."""
+        url, host = self._endpoint.url, urlsplit(self._endpoint.url).hostname
+        causes = list(_causes(error))
+        for cause in causes:
+            if isinstance(cause, ssl.SSLError):
+                reason = getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
+                return GatewayStopped(
+                    f"no secure connection to {url}: {str(reason).lower().replace('_', ' ')}.",
+                    remedy=f"Check the address and the endpoint's certificate (SSL_CERT_FILE names a file of "
+                    f"authorities to trust); {_going_on()}",
+                )
+        for cause in causes:
+            if isinstance(cause, TooLarge):
+                return TryFailed(f"{cause} It was not read further.", billed=True)
+            if isinstance(cause, socket.gaierror):
+                return TryFailed(f"The name {host} of the endpoint {url} is unknown.")
+            if isinstance(cause, ConnectionRefusedError):
+                return TryFailed(f"Nothing listens at the endpoint {url}.")
+        return TryFailed(f"The connection to the endpoint {url} broke before the whole reply was there.", billed=True)
+
+
+class TooLarge(OSError):
+    """A reply is larger than what is read."""
+
+
+def _bounded(stream: Any, most: int) -> Any:
+    """Wrap the stream of a body so that it breaks off past ``most`` bytes."""
+    from httpx2 import AsyncByteStream
+
+    class Bounded(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            read = 0
+            async for chunk in stream:
+                read += len(chunk)
+                if read > most:
+                    raise TooLarge(f"The reply is larger than {most:,} bytes.")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
+
+
+def _trusted() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _said(text: str) -> tuple[str, str]:
+    """Return the code and the message of a provider's error, on one line."""
+    try:
+        error = json.loads(text)["error"]
+        code, message = error.get("code") or error.get("type"), error.get("message")
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return "", ""
+    line = " ".join(str(message or "").split())
+    return str(code or ""), "".join(sign for sign in line if sign.isprintable())
+
+
+def _after(headers: Any) -> float | None:
+    """Return the seconds that a reply asks to wait: a number, or a date."""
+    from datetime import UTC, datetime
+
+    text = headers.get("retry-after", "")
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return seconds if 0 < seconds < float("inf") else None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Give an error and what it came from."""
+    while error is not None:
+        yield error
+        inner = getattr(error, "os_error", None) or getattr(error, "certificate_error", None)
+        if isinstance(inner, BaseException):
+            yield inner
+        error = error.__cause__ or error.__context__
+
+
+def _going_on() -> str:
+    return GOES_ON[0].lower() + GOES_ON[1:]

@@ -1,0 +1,277 @@
+"""The one door to models: answered from the record, joined in flight, or sent within limits and budget."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from memeval.gateway.budget import Budget, output_limits
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.limits import GatewayOptions
+from memeval.gateway.prices import price_list
+from memeval.gateway.record import CallRecord
+from memeval.gateway.sending import Sender
+from memeval.gateway.stops import NotRecorded
+from memeval.records.base import Digest
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.errors import MemevalError
+
+__all__ = ["Gateway", "GatewayOptions"]
+
+T = TypeVar("T")
+
+_UNLIMITED_OUTPUT = 4096
+"""Tokens that a system's request may bring back where a budget needs a limit and the request names none."""
+_LAST_WORDS = 0.3
+"""Seconds given to what is still going on when the gateway ends."""
+
+
+class Gateway:
+    """Every call to a model goes through here; use it as a context manager, which owns a thread with an asyncio loop.
+
+    Methods may be called from any thread but the loop's; those that are ``async`` belong on the loop, see :meth:`run`.
+
+    Args:
+        shared: judges' and readers' calls, shared between runs: what is in it is never asked again.
+        options: how fast calls may go.
+        budget: what may be spent; ``None`` for no cap.
+        replay: answer from these calls alone, and send nothing.
+        note: told what a user may want to know meanwhile, in sentences.
+    """
+
+    def __init__(
+        self,
+        shared: CallRecord,
+        options: GatewayOptions | None = None,
+        budget: Budget | None = None,
+        *,
+        replay: Iterable[Call] | None = None,
+        note: Callable[[str], None] = lambda _sentence: None,
+    ) -> None:
+        self._shared = shared
+        self._own = CallRecord(None)
+        self._run_id: str | None = None
+        self._budget = budget or Budget({})
+        self._sender = Sender(options or GatewayOptions(), self._budget, note)
+        self._lent: dict[Digest, Call] = {}
+        self._replay = None if replay is None else _by_key(replay)
+        self._in_flight: dict[Digest, asyncio.Task[Call]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memeval-gateway", daemon=True)
+        self._usd: float | None = 0.0
+        self._made = self._cached = 0
+
+    @property
+    def made(self) -> int:
+        """How many calls were made, failed ones included."""
+        return self._made
+
+    @property
+    def cached(self) -> int:
+        """How many were answered from the record."""
+        return self._cached
+
+    @property
+    def spent_usd(self) -> float | None:
+        """Dollars of the calls made; ``None`` where one has no known price."""
+        return self._usd
+
+    @property
+    def prices(self) -> str:
+        """The price list: name, version, date."""
+        return price_list()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def open_run(self, run_id: str | None, own: CallRecord) -> None:
+        """Let calls be this run's from now on; what was called before any run was open is kept and written to it.
+
+        Args:
+            run_id: the run that pays.
+            own: its own record: systems' calls, and failed ones.
+        """
+
+        async def swap() -> None:
+            if self._run_id is None:
+                own.append_all([call.model_copy(update={"run_id": run_id}) for call in self._own.rows()])
+            self._own, self._run_id = own, run_id
+
+        self.run(swap())
+
+    def lend(self, calls: Iterable[Call]) -> None:
+        """Answer judges and readers from these calls too: those of a sealed run."""
+        self._lent.update((call.key, call) for call in calls if call.error is None and call.reply is not None)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def call(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
+        """Make a judge's or a reader's call and wait for it; see :meth:`ask`."""
+        return self.run(self.ask(request, endpoint, caller, phase))
+
+    async def ask(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
+        """Return a judge's or a reader's call: from the record, joined with the same one in flight, or made now.
+
+        Returns:
+            the call; with ``error`` set where there is no usable reply after all tries.
+
+        Raises:
+            GatewayStopped: no call can succeed, or the budget is spent.
+            NotRecorded: this is a replay, and the request is not in the record.
+        """
+        self._refuse_if_stopped()
+        key = request.key
+        found = self._recorded(key) or self._lent.get(key) or self._shared.find(key)
+        if found is not None:
+            self._cached += 1
+            return found
+        task = self._in_flight.get(key)
+        if task is None:
+            self._refuse_if_replaying(request, caller)
+            task = self._in_flight[key] = self._start(self._make(request, endpoint, caller, phase, {}))
+            task.add_done_callback(lambda _done: self._in_flight.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def pass_on(
+        self, request: ModelRequest, endpoint: Endpoint, phase: Phase, scenario_id: str | None, ordinal: int
+    ) -> Call:
+        """Make a system's call; it goes to the run's own record.
+
+        Args:
+            request: what the system asks.
+            endpoint: where to.
+            phase: what the system is doing.
+            scenario_id: the scenario it is in; ``None`` while it loads.
+            ordinal: how many times it has made this request in this pass over the scenario.
+
+        Raises:
+            GatewayStopped: no call can succeed, or the budget is spent.
+            NotRecorded: this is a replay, and the call is not in the record.
+        """
+        self._refuse_if_stopped()
+        limited = _limited(request)
+        for form in (request, limited):
+            found = self._recorded(form.key_in(scenario_id or "", ordinal))
+            if found is not None:
+                self._cached += 1
+                await self._own.append(found)
+                return found
+        self._refuse_if_replaying(request, Caller.SYSTEM, scenario_id)
+        sent = limited if self._budget.limits_output else request
+        place = {
+            "key": sent.key_in(scenario_id or "", ordinal),
+            "scenario_id": scenario_id,
+            "ordinal": ordinal,
+        }
+        return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, place)))
+
+    async def _make(
+        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, place: dict[str, Any]
+    ) -> Call:
+        """Send a request and store what came of it; what stops one call stops all."""
+        try:
+            if request.endpoint != endpoint.url:
+                raise ValueError(f"a request for {request.endpoint} was to be sent to {endpoint.url}")
+            sent = await self._sender.send(request, endpoint, caller, phase)
+            call = sent.model_copy(update={"run_id": self._run_id, **place})
+            self._made += 1
+            if call.error is None:
+                self._usd = None if self._usd is None or call.cost_usd is None else self._usd + call.cost_usd
+            is_shared = caller is not Caller.SYSTEM and call.error is None
+            await (self._shared if is_shared else self._own).append(call)
+            return call
+        except MemevalError as error:
+            raise self._stop(error) from None
+        except asyncio.CancelledError:
+            if self._sender.stopped is not None:
+                raise self._sender.stopped from None
+            raise
+
+    def _recorded(self, key: Digest) -> Call | None:
+        return None if self._replay is None else self._replay.get(key)
+
+    def _refuse_if_stopped(self) -> None:
+        if self._sender.stopped is not None:
+            raise self._sender.stopped
+
+    def _refuse_if_replaying(self, request: ModelRequest, caller: Caller, scenario_id: str | None = None) -> None:
+        if self._replay is not None:
+            where = f" in scenario {scenario_id}" if scenario_id else ""
+            raise self._stop(
+                NotRecorded(
+                    f"the record holds no call of the {caller}{where} to {request.model}: {request.key}.",
+                    remedy="Run without --replay to make it.",
+                )
+            )
+
+    def _stop(self, error: MemevalError) -> MemevalError:
+        """Send nothing more, and let all who wait for a place know why; return why it stopped first."""
+        if self._sender.stopped is None:
+            self._sender.stopped = error
+            for task in self._tasks - self._sender.on_the_way - {asyncio.current_task()}:
+                task.cancel()
+        return self._sender.stopped
+
+    def _start(self, coroutine: Coroutine[Any, Any, Call]) -> asyncio.Task[Call]:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # who asked may be gone
+        return task
+
+    async def _end(self) -> None:
+        """Break off what is going on, store what has arrived, and close."""
+        await _cancel(self._tasks)
+        await self._shared.drain()
+        await self._own.drain()
+        await _cancel(asyncio.all_tasks() - {asyncio.current_task()})
+        async with asyncio.timeout(_LAST_WORDS):
+            await self._sender.close()
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
+    ending = [task for task in tasks if task is not None]
+    for task in ending:
+        task.cancel()
+    if ending:
+        await asyncio.wait(ending, timeout=_LAST_WORDS)
+
+
+def _by_key(calls: Iterable[Call]) -> dict[Digest, Call]:
+    """Return the last call under each key, one with a reply before any without."""
+    found: dict[Digest, Call] = {}
+    for call in calls:
+        if call.error is None or call.key not in found or found[call.key].error is not None:
+            found[call.key] = call
+    return found
+
+
+def _limited(request: ModelRequest) -> ModelRequest:
+    """Return a system's request as it is sent where a budget must know how much may come back."""
+    if request.api is not Api.CHAT or output_limits(request):
+        return request
+    return ModelRequest(
+        endpoint=request.endpoint, api=request.api, body=request.body | {"max_tokens": _UNLIMITED_OUTPUT}
+    )

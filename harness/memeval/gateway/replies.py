@@ -1,0 +1,112 @@
+"""Reading replies strictly: what of a body can be relied on, whatever came."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.records.call import Api, Call
+
+_LONGEST_NAME = 200
+_MOST_TOKENS = 10**9
+
+
+class Unusable(Exception):
+    """A body is no completion; the text says why, as a sentence."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a usable reply says about itself."""
+
+    model: str | None
+    """The model that replied, by its own account."""
+    fingerprint: str | None
+    """The provider's fingerprint of it."""
+    prompt_tokens: int | None
+    """Tokens of the request, as the provider counted them."""
+    completion_tokens: int | None
+    """Tokens of the reply, as the provider counted them."""
+    cached_tokens: int
+    """How many of the request's tokens the provider had at a lower price."""
+
+
+def read(text: str, api: Api) -> Reply:
+    """Read what a reply says about itself.
+
+    Args:
+        text: the body as it came.
+        api: what was called.
+
+    Raises:
+        Unusable: it is no completion, or no embeddings.
+    """
+    data = _object(text)
+    if api is Api.CHAT:
+        _message(data)
+    elif not isinstance(data.get("data"), list) or not data["data"]:
+        raise Unusable("The reply holds no embeddings.")
+    usage = _inside(data, "usage")
+    prompt = _count(usage.get("prompt_tokens"))
+    return Reply(
+        model=_name(data.get("model")),
+        fingerprint=_name(data.get("system_fingerprint")),
+        prompt_tokens=prompt,
+        completion_tokens=_count(usage.get("completion_tokens")) if api is Api.CHAT else None,
+        cached_tokens=min(_count(_inside(usage, "prompt_tokens_details").get("cached_tokens")) or 0, prompt or 0),
+    )
+
+
+def text_of(call: Call) -> str | None:
+    """Return the text of a chat reply: empty where the model said nothing, ``None`` where the call failed."""
+    if call.error is not None or call.reply is None:
+        return None
+    try:
+        content = _message(_object(call.reply)).get("content")
+    except Unusable:
+        return None
+    return _whole(content) if isinstance(content, str) else ""
+
+
+def _object(text: str) -> dict[str, Any]:
+    if not text.strip():
+        raise Unusable("The reply is empty.")
+    if text.lstrip().startswith("<"):
+        raise Unusable("The reply is a web page, not JSON.")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unusable("The reply is not JSON, or is cut off.") from None
+    if not isinstance(data, dict):
+        raise Unusable("The reply is no JSON object.")
+    return data
+
+
+def _message(data: dict[str, Any]) -> dict[str, Any]:
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Unusable("The reply holds no choices.")
+    message = choices[0].get("message") if isinstance(choices[0], dict) else None
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str | list | None):
+        raise Unusable("The reply's first choice holds no message.")
+    return message
+
+
+def _inside(data: dict[str, Any], name: str) -> dict[str, Any]:
+    value = data.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: Any) -> int | None:
+    counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if counts else None
+
+
+def _name(value: Any) -> str | None:
+    return _whole(value)[:_LONGEST_NAME] if isinstance(value, str) and value else None
+
+
+def _whole(text: str) -> str:
+    """Return text that can be stored: JSON can name halves of characters, UTF-8 cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

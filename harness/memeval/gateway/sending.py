@@ -1,0 +1,189 @@
+"""One call from its place in the queue to its reply: paced, paid for, tried again, or given up."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memeval.gateway.budget import Budget
+from memeval.gateway.client import Client, TryFailed
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.limits import GatewayOptions, Lane, Limits
+from memeval.gateway.prices import price_of
+from memeval.gateway.replies import Reply, Unusable, read
+from memeval.gateway.stops import GOES_ON, GatewayStopped
+from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.errors import MemevalError
+
+_MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
+"""The largest reply that is read, per caller."""
+_NOTHING = Reply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
+
+
+@dataclass
+class _Course:
+    """How a call has gone so far."""
+
+    asked: float
+    tries: int = 0
+    at: str = ""
+    seconds: float = 0.0
+
+
+class Sender:
+    """Makes calls within limits and budget; belongs to the loop of one gateway.
+
+    Args:
+        options: how fast, how long, how often.
+        budget: what may be spent.
+        note: told about pauses, in a sentence.
+    """
+
+    def __init__(self, options: GatewayOptions, budget: Budget, note: Callable[[str], None]) -> None:
+        self._options, self._budget, self._note = options, budget, note
+        self._limits = Limits(options)
+        self._lanes: dict[str, Lane] = {}
+        self._clients: dict[tuple[Endpoint, str | None, int], Client] = {}
+        self.stopped: MemevalError | None = None
+        """Why nothing more is sent; what is on its way may still arrive."""
+        self.on_the_way: set[asyncio.Task[object] | None] = set()
+        """Tasks that have sent something and wait for the reply."""
+
+    async def send(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
+        """Make a call; it comes back with a reply, or with why there is none after all tries.
+
+        Raises:
+            GatewayStopped: no call can succeed, or none may be made any more.
+        """
+        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+        course = _Course(asked=time.monotonic())
+        lane = self._lanes.setdefault(endpoint.url, Lane())
+        lane.enter()
+        try:
+            async with self._limits.place(caller):
+                retrying = AsyncRetrying(
+                    stop=stop_after_attempt(self._options.tries),
+                    wait=wait_random_exponential(
+                        multiplier=self._options.first_wait_seconds, max=self._options.longest_wait_seconds
+                    ),
+                    retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),
+                    reraise=True,
+                )
+                answer: tuple[str, Reply] = await retrying(self._try, request, endpoint, caller, phase, lane, course)
+            lane.answered()
+            return self._call(request, caller, phase, course, *answer)
+        except TryFailed as failed:
+            if not failed.again:
+                lane.answered()
+            elif await lane.down():
+                raise GatewayStopped(
+                    f"several calls in a row were given up. {failed.sentence}",
+                    remedy=f"Check the endpoint. {GOES_ON}",
+                ) from None
+            return self._call(request, caller, phase, course, failed.reply, _NOTHING, failed.sentence)
+        finally:
+            lane.leave()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            with suppress(Exception):  # what is thrown away may be in any state
+                await client.close()
+
+    async def _try(
+        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, course: _Course
+    ) -> tuple[str, Reply]:
+        """Send a request once."""
+        client = self._client(endpoint, caller)
+        await self._limits.pace(request)
+        hold = await self._budget.reserve(phase, request)
+        tokens: int | None = 0
+        usd: float | None = 0.0
+        began: float | None = None
+        try:
+            await lane.ready()
+            if self.stopped is not None:
+                raise self.stopped
+            began = time.monotonic()
+            course.tries += 1
+            course.at = course.at or datetime.now(UTC).isoformat(timespec="milliseconds")
+            tokens = usd = None
+            text, told = await self._exchange(client, request, phase)
+            if told.prompt_tokens is not None:
+                tokens = told.prompt_tokens + (told.completion_tokens or 0)
+                usd = _cost(request, told)
+            return text, told
+        except TryFailed as failed:
+            if not failed.billed:
+                tokens, usd = 0, 0.0
+            if failed.after is not None:
+                wait = min(failed.after, self._options.longest_wait_seconds)
+                lane.pause(wait)
+                self._note(f"The endpoint {endpoint.url} asks to wait for {wait:.3g} seconds.")
+            raise
+        except MemevalError:
+            tokens, usd = 0, 0.0
+            raise
+        finally:
+            course.seconds = 0.0 if began is None else time.monotonic() - began
+            self._budget.settle(hold, tokens, usd)
+
+    async def _exchange(self, client: Client, request: ModelRequest, phase: Phase) -> tuple[str, Reply]:
+        left = self._budget.seconds_left(phase)
+        task = asyncio.current_task()
+        self.on_the_way.add(task)
+        try:
+            longest = self._options.timeout_seconds
+            text = await client.send(request, longest if left is None else min(longest, max(left, 0.001)))
+        finally:
+            self.on_the_way.discard(task)
+        try:
+            return text, read(text, request.api)
+        except Unusable as error:
+            raise TryFailed(str(error), billed=True, reply=text) from None
+
+    def _client(self, endpoint: Endpoint, caller: Caller) -> Client:
+        place = (endpoint, endpoint.key, _MOST_BYTES[caller])
+        if place not in self._clients:
+            self._clients[place] = Client(endpoint, _MOST_BYTES[caller])
+        return self._clients[place]
+
+    @staticmethod
+    def _call(
+        request: ModelRequest,
+        caller: Caller,
+        phase: Phase,
+        course: _Course,
+        reply: str | None,
+        told: Reply,
+        error: str | None = None,
+    ) -> Call:
+        return Call(
+            key=request.key,
+            caller=caller,
+            phase=phase,
+            request=request,
+            reply=reply,
+            error=error,
+            model=told.model,
+            fingerprint=told.fingerprint,
+            prompt_tokens=told.prompt_tokens,
+            completion_tokens=told.completion_tokens,
+            cost_usd=_cost(request, told),
+            seconds=round(course.seconds, 6),
+            queued_seconds=round(max(0.0, time.monotonic() - course.asked - course.seconds), 6),
+            tries=course.tries,
+            at=course.at,
+        )
+
+
+def _cost(request: ModelRequest, told: Reply) -> float | None:
+    """Return what a reply cost; ``None`` where nobody counted, or the model has no known price."""
+    if told.prompt_tokens is None:
+        return None
+    return price_of(request.model, told.prompt_tokens, told.completion_tokens or 0, told.cached_tokens)
