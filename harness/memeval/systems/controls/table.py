@@ -136,6 +136,15 @@ _TABLE = (
         "As always-hedge, and context efficiency where a grader believes the system's own counter.",
     ),
     Control(
+        "judge-injection",
+        "Judge injection",
+        "Whether a judge does what an answer tells it to do.",
+        "judge_injection.py",
+        "JudgeInjection",
+        (NATIVE,),
+        "Nowhere, unless a judge obeys.",
+    ),
+    Control(
         "always-error",
         "Always error",
         "That errors count as wrong, and are not ranked.",
