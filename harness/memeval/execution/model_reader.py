@@ -40,7 +40,7 @@ SEED = 42
 """The longest answer in tokens, and the seed, of every request; the temperature is 0."""
 
 
-_SPEC = re.compile(rf"(?:{PREFIX})?(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
+_SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
 
 
 class ModelReader:

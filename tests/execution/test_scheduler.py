@@ -1,0 +1,118 @@
+"""Many scenarios at once: what is stored when a run is stopped, and what progress is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.execution.door import Instance
+from memeval.execution.journal import Journal
+from memeval.execution.progress import Silent
+from memeval.execution.scheduler import Scheduler
+from memeval.gateway.stops import BudgetSpent
+from memeval.records.call import Phase
+from memeval.records.response import Outcome, Response
+from tests.execution.helpers import Doorkeeper, native, work
+
+
+class Told(Silent):
+    """Progress that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.spent: list[tuple[float | None, int, int]] = []
+        self.items = 0
+
+    def advance(self, items: int, errors: int) -> None:
+        self.items += items
+
+    def spend(self, usd: float | None, made: int, cached: int) -> None:
+        self.spent.append((usd, made, cached))
+
+
+def run(
+    folder: Path,
+    make: Callable[[], Instance],
+    scenarios: range,
+    *,
+    check: Callable[[], None] = lambda: None,
+    progress: Silent | None = None,
+    spent: Callable[[], tuple[float | None, int, int]] | None = None,
+) -> None:
+    """Run scenarios of four questions in two items, four at once, into the journal of a folder."""
+    (folder / "journal").mkdir(exist_ok=True)
+    first = make()
+    first.process.start()
+    with Journal(folder) as journal:
+        scheduler = Scheduler(
+            first, lambda log: make(), None, 10, 4, journal, progress or Silent(), check=check, spent=spent
+        )
+        scheduler.run([work(number, questions=4, items=2) for number in scenarios])
+
+
+def stored(folder: Path) -> list[Response]:
+    """Return the rows of a folder's journal."""
+    with Journal(folder) as journal:
+        return list(journal.responses.values())
+
+
+def test_a_stop_stores_whole_items_and_nothing_that_it_made_systems_do(tmp_path: Path) -> None:
+    stopped = tmp_path / "stopped"
+    on_query = (
+        f"if self.asked == 7: open({str(stopped)!r}, 'w').close()\n"
+        f"        if os.path.exists({str(stopped)!r}): raise RuntimeError('402 Payment Required')\n"
+        "        time.sleep(0.01)"
+    )
+
+    def check() -> None:
+        if stopped.exists():
+            raise BudgetSpent("The budget is spent.")
+
+    with pytest.raises(BudgetSpent):
+        run(tmp_path, lambda: Instance(native(tmp_path, on_query)), range(40), check=check)
+    rows = stored(tmp_path)
+    assert rows
+    assert len(rows) < 160
+    assert {row.outcome for row in rows} == {Outcome.OK}
+    items = [row.item_id for row in rows]
+    assert all(items.count(item) == 2 for item in items)
+
+
+def test_items_that_were_whole_when_another_scenario_stopped_the_run_are_stored(tmp_path: Path) -> None:
+    midway = tmp_path / "midway"
+    on_query = (
+        f"if '(2)' in question and 'Lima' in self.told[0]: open({str(midway)!r}, 'w').close(); time.sleep(60)\n"
+        f"        while 'Lima' not in self.told[0] and not os.path.exists({str(midway)!r}): time.sleep(0.01)"
+    )
+
+    def check() -> None:
+        if midway.exists():
+            raise BudgetSpent("The budget is spent.")
+
+    with pytest.raises(BudgetSpent):
+        run(tmp_path, lambda: Instance(native(tmp_path, on_query)), range(2), check=check)
+    assert [(row.item_id, row.outcome) for row in stored(tmp_path)] == [("item-0-0", Outcome.OK)] * 2
+
+
+def test_every_instance_has_its_own_door(tmp_path: Path) -> None:
+    doors: list[Doorkeeper] = []
+
+    def make() -> Instance:
+        doors.append(Doorkeeper())
+        return Instance(native(tmp_path, "time.sleep(0.1)"), doors[-1])
+
+    run(tmp_path, make, range(8))
+    once = [Phase.TAKE_IN, Phase.SETTLE, Phase.ASK]
+    entered = [told for door in doors for told in door.told if not isinstance(told, Phase)]
+    assert sorted(entered) == [f"tiny-{number:03}" for number in range(8)]
+    assert len(doors) > 1
+    for door in doors:
+        assert [told for told in door.told if isinstance(told, Phase)] == once * (len(door.told) // 4)
+
+
+def test_progress_is_told_what_was_spent_before_it_is_told_of_items(tmp_path: Path) -> None:
+    told = Told()
+    run(tmp_path, lambda: Instance(native(tmp_path)), range(3), progress=told, spent=lambda: (0.5, 3, told.items))
+    assert told.items == 6
+    assert told.spent[0] == (0.5, 3, 0)
