@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -68,13 +68,13 @@ class Client:
                 response.headers["content-encoding"] = "identity"  # what was not asked for is not unpacked
             response.stream = _bounded(response.stream, most_bytes)
 
-        headers: Any = {"Accept-Encoding": "identity"} | ({} if endpoint.key else {"Authorization": Omit()})
+        no_key: Any = {} if endpoint.key else {"Authorization": Omit()}
+        self._options: Any = {"timeout": None, "headers": {"Accept-Encoding": "identity"} | no_key}
         self._endpoint = endpoint
         self._openai: AsyncOpenAI = AsyncOpenAI(
             base_url=endpoint.url,
             api_key=endpoint.key or "none",
             max_retries=0,
-            default_headers=headers,
             http_client=DefaultAioHttpClient(
                 # Certificates take long to load, and are of no use where nothing is encrypted.
                 verify=_trusted() if endpoint.url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
@@ -100,7 +100,7 @@ class Client:
         try:
             async with asyncio.timeout(timeout_seconds):
                 response = await self._openai.post(
-                    _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options={"timeout": None}
+                    _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options=self._options
                 )
             return self._blotted(response.content.decode(errors="replace"))
         except TimeoutError:
@@ -155,14 +155,12 @@ class Client:
         """Say why no reply came."""
         url, host = self._endpoint.url, urlsplit(self._endpoint.url).hostname
         causes = list(_causes(error))
-        for cause in causes:
-            if isinstance(cause, ssl.SSLError):
-                reason = getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
-                return GatewayStopped(
-                    f"no secure connection to {url}: {str(reason).lower().replace('_', ' ')}.",
-                    remedy=f"Check the address and the endpoint's certificate (SSL_CERT_FILE names a file of "
-                    f"authorities to trust); {_going_on()}",
-                )
+        if reason := _distrust(causes):
+            return GatewayStopped(
+                f"no secure connection to {url}: {reason}.",
+                remedy=f"Check the address and the endpoint's certificate (SSL_CERT_FILE names a file of authorities "
+                f"to trust); {_going_on()}",
+            )
         for cause in causes:
             if isinstance(cause, TooLarge):
                 return TryFailed(f"{cause} It was not read further.", billed=True)
@@ -237,6 +235,15 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         if isinstance(inner, BaseException):
             yield inner
         error = error.__cause__ or error.__context__
+
+
+def _distrust(causes: Iterable[BaseException]) -> str:
+    """Return why a secure connection was refused; empty where it was not, or only broke."""
+    faults = [cause for cause in causes if isinstance(cause, ssl.SSLError)]
+    if not faults or any(isinstance(fault, ssl.SSLEOFError | ssl.SSLZeroReturnError) for fault in faults):
+        return ""
+    reasons = [getattr(fault, "verify_message", None) or getattr(fault, "reason", None) for fault in faults]
+    return str(next(filter(None, reasons), "the handshake failed")).lower().replace("_", " ")
 
 
 def _going_on() -> str:

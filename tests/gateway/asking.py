@@ -1,0 +1,57 @@
+"""Requests, gateways and records for tests of the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from memeval.gateway.budget import Budget
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway, GatewayOptions
+from memeval.gateway.record import CallRecord
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from tests.support.model_server import ModelServer
+
+KEY = "sk-very-secret-key-0123456789"
+MODEL = "gpt-4o-mini-2024-07-18"
+QUICK: dict[str, Any] = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.2, "timeout_seconds": 5}
+"""Options that keep tests short."""
+
+
+def question(url: str, number: int = 0, **fields: Any) -> ModelRequest:
+    """Return a request of a judge."""
+    body: dict[str, Any] = {
+        "model": MODEL,
+        "max_tokens": 10,
+        "messages": [{"role": "user", "content": f"Is {number} right?"}],
+    }
+    return ModelRequest(endpoint=url, api=Api.CHAT, body=body | fields)
+
+
+def options(concurrency: int = 64, **fields: Any) -> GatewayOptions:
+    """Return options that keep tests short."""
+    return GatewayOptions(concurrency=dict.fromkeys(Caller, concurrency), **QUICK | fields)
+
+
+def gateway(record: CallRecord | Path | None = None, budget: Budget | None = None, **fields: Any) -> Gateway:
+    """Return a gateway with a record, in memory where none is named."""
+    shared = record if isinstance(record, CallRecord) else CallRecord(record)
+    return Gateway(shared, options(**fields), budget)
+
+
+def ask_all(door: Gateway, server: ModelServer, numbers: Iterable[int], key: str | None = KEY) -> list[Call]:
+    """Ask all questions at once, as a judge, and return the calls in order."""
+    endpoint = Endpoint(server.url, key)
+
+    async def everything() -> list[Call]:
+        asked = (door.ask(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE) for number in numbers)
+        return await asyncio.gather(*asked)
+
+    return door.run(everything())
+
+
+def ask(door: Gateway, server: ModelServer, number: int = 0, key: str | None = KEY) -> Call:
+    """Ask one question, as a judge."""
+    return ask_all(door, server, [number], key)[0]

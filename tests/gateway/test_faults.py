@@ -1,0 +1,241 @@
+"""Every way in which an endpoint fails: what the user is told, what is tried again, and what stays right."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import text_of
+from memeval.gateway.stops import BudgetSpent, GatewayStopped
+from memeval.records.call import Caller, Phase
+from memeval.records.errors import ExitCode
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, gateway, question
+from tests.support.model_server import ModelServer
+
+STORM = {"429": 0.1, "500": 0.1, "dropped": 0.1, "garbage": 0.1, "empty": 0.1, "slow": 0.1}
+
+
+def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: Path) -> None:
+    with ModelServer(latency=0.005) as calm, gateway(tmp_path / "calm.jsonl") as door:
+        expected = [text_of(call) for call in ask_all(door, calm, range(200))]
+    record = CallRecord(tmp_path / "storm.jsonl")
+    with ModelServer(latency=0.005, faults=STORM, slow_seconds=0.3) as server, gateway(record) as door:
+        calls = ask_all(door, server, range(200))
+    assert [text_of(call) for call in calls] == expected
+    assert set(server.faulted) == set(STORM)
+    assert len(server.answered) == 200
+    assert set(server.answered.values()) == {1}
+    assert {row.key for row in CallRecord(tmp_path / "storm.jsonl").rows()} == {call.key for call in calls}
+    assert sum(call.tries for call in calls) == server.requests
+
+
+@pytest.mark.parametrize("fault", ["torn", "cut", "html", "no-choices", "empty", "garbage", "dropped"])
+def test_a_reply_that_is_no_completion_is_asked_for_again(fault: str) -> None:
+    with ModelServer(faults={fault: 1.0}, most_faults=2) as server, gateway() as door:
+        call = ask(door, server)
+    assert call.error is None
+    assert call.tries == 3
+    assert text_of(call) in ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("html", "web page"),
+        ("empty", "empty"),
+        ("cut", "cut off"),
+        ("garbage", "not JSON"),
+        ("no-choices", "no choices"),
+        ("torn", "broke before the whole reply"),
+        ("dropped", "broke before the whole reply"),
+        ("500", "status 500"),
+        ("429", "Rate limit reached"),
+        ("huge", "larger than 2,000,000 bytes"),
+    ],
+)
+def test_what_never_gets_better_is_given_up_with_the_reason(fault: str, said: str) -> None:
+    with ModelServer(faults={fault: 1.0}, most_faults=None, retry_after=None) as server, gateway(tries=2) as door:
+        call = ask(door, server)
+    assert call.error is not None
+    assert said in call.error
+    assert call.tries == server.requests == 2
+    assert text_of(call) is None
+    assert call.cost_usd is None
+
+
+def test_a_system_may_get_a_reply_of_ten_megabytes() -> None:
+    with ModelServer(faults={"huge": 1.0}) as server, gateway() as door:
+        request, endpoint = question(server.url), Endpoint(server.url, KEY)
+        call = door.run(door.pass_on(request, endpoint, Phase.ASK, "s1", 0))
+    assert len(text_of(call) or "") == 10_000_000
+
+
+def test_an_empty_answer_is_an_answer() -> None:
+    with ModelServer(faults={"blank": 1.0}, most_faults=None) as server, gateway() as door:
+        call = ask(door, server)
+    assert (call.error, text_of(call), call.tries) == (None, "", 1)
+
+
+def test_a_request_that_is_refused_fails_at_once_and_alone() -> None:
+    with ModelServer(faults={"400": 1.0}, most_faults=1) as server, gateway() as door:
+        refused = ask(door, server, 1)
+        assert refused.error is not None
+        assert "Invalid 'messages'." in refused.error
+        assert refused.tries == 1
+        assert ask(door, server, 1).error is None, "a failed call is never taken from the record"
+
+
+def test_a_slow_reply_is_broken_off_and_asked_for_again() -> None:
+    with ModelServer(faults={"slow": 1.0}, slow_seconds=5, most_faults=1) as server:
+        with gateway(timeout_seconds=0.2) as door:
+            call = ask(door, server)
+        assert call.tries == 2
+        assert set(server.answered.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("fault", "stop", "code", "said"),
+    [
+        ("key", GatewayStopped, ExitCode.BAD_INPUT, "refused the key (401). Check OPENAI_API_KEY;"),
+        ("quota", BudgetSpent, ExitCode.BUDGET, "quota of the key"),
+        ("model", GatewayStopped, ExitCode.BAD_INPUT, f"has no model '{MODEL}' (404)"),
+    ],
+)
+def test_what_no_try_can_mend_stops_everything_at_once(
+    fault: str, stop: type[GatewayStopped], code: ExitCode, said: str
+) -> None:
+    with ModelServer(latency=0.01, faults={fault: 1.0}, most_faults=None) as server, gateway(concurrency=4) as door:
+        with pytest.raises(stop) as raised:
+            ask_all(door, server, range(50))
+        assert raised.value.exit_code is code
+        assert said in str(raised.value)
+        assert "the same command goes on" in str(raised.value)
+        assert server.url in str(raised.value)
+        sent = server.requests
+        assert sent <= 4
+        with pytest.raises(stop):
+            ask(door, server, 77)
+    assert server.requests == sent
+
+
+def test_where_no_key_was_given_the_remedy_is_to_give_one() -> None:
+    with (
+        ModelServer(key=KEY) as server,
+        gateway() as door,
+        pytest.raises(GatewayStopped, match="Set OPENAI_API_KEY: none was given"),
+    ):
+        ask(door, server, key=None)
+    assert "authorization" not in server.headers[0]
+
+
+def test_an_endpoint_that_is_down_stops_the_run_and_costs_no_call_its_place(tmp_path: Path) -> None:
+    record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
+    server = ModelServer(port=_closed_port())
+    with gateway(record, tries=3) as door:
+        door.open_run("run", own)
+        with pytest.raises(GatewayStopped, match=r"Nothing listens at the endpoint http://127.0.0.1"):
+            ask_all(door, server, range(20))
+    assert list(record.rows()) == list(own.rows()) == []
+
+
+def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
+    with ModelServer(latency=0.01) as server, gateway(tries=2) as door:
+        server.faults, server.most_faults = {"500": 0.2}, None
+        calls = ask_all(door, server, range(120))
+    failed = [call for call in calls if call.error]
+    assert 0 < len(failed) < 20
+    assert all(call.tries == 2 for call in failed)
+
+
+def test_an_unknown_host_is_named() -> None:
+    endpoint = Endpoint("http://no-such-host.invalid/v1", KEY)
+    with gateway(tries=2) as door:
+        call = door.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
+    assert call.error is not None
+    assert "no-such-host.invalid" in call.error
+
+
+def test_a_certificate_that_nobody_vouches_for_stops_at_once(tmp_path: Path) -> None:
+    with ModelServer(tls=_self_signed(tmp_path)) as server, gateway() as door:
+        with pytest.raises(GatewayStopped, match=r"no secure connection to https://127.0.0.1.*self.signed") as raised:
+            ask(door, server)
+        assert "certificate" in str(raised.value)
+    assert server.requests == 0
+
+
+def test_speaking_tls_to_a_server_that_does_not_is_told_as_such() -> None:
+    with ModelServer() as server, gateway() as door:
+        url = server.url.replace("http:", "https:")
+        with pytest.raises(GatewayStopped, match="no secure connection"):
+            door.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
+
+
+def test_a_base_url_without_its_path_is_told_as_such() -> None:
+    with ModelServer() as server, gateway() as door:
+        url = server.url.removesuffix("/v1")
+        with pytest.raises(GatewayStopped, match="most end in /v1"):
+            door.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
+
+
+def test_a_server_killed_halfway_and_started_again_is_asked_for_the_rest_alone(tmp_path: Path) -> None:
+    server = ModelServer(latency=0.02)
+    record = CallRecord(tmp_path / "calls.jsonl")
+    with server, gateway(record, concurrency=8, tries=2) as door:
+        server.answer = lambda body: _stop_after(server, 30)
+        with pytest.raises(GatewayStopped):
+            ask_all(door, server, range(100))
+    kept = {call.key for call in CallRecord(tmp_path / "calls.jsonl").rows()}
+    assert 20 < len(kept) < 100
+    asked = server.requests
+    with server, gateway(tmp_path / "calls.jsonl") as door:
+        server.answer = lambda body: "yes"
+        calls = ask_all(door, server, range(100))
+        assert door.cached == len(kept)
+    assert all(call.error is None for call in calls)
+    assert server.requests - asked == 100 - len(kept)
+
+
+def _stop_after(server: ModelServer, requests: int) -> str:
+    if server.requests >= requests:
+        server.stop()
+    return "yes"
+
+
+def _closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _self_signed(folder: Path) -> ssl.SSLContext:
+    """Return what serves 127.0.0.1 with a certificate that no authority has signed."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "server.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
