@@ -1,0 +1,80 @@
+"""One system process's way to models: its token, its environment, and what it has asked for in this pass."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from memeval.records.base import Digest
+from memeval.records.call import Phase
+
+TOKEN_PREFIX = "memeval-"  # noqa: S105 (how worthless tokens begin)
+
+AT_ONCE = 64
+"""How many requests of one system are read and answered at once; the others wait, so that their bodies cost nothing."""
+
+
+@dataclass
+class Pass:
+    """What a system asked for in one pass over a scenario."""
+
+    scenario_id: str | None = None
+    """The scenario; ``None`` while the system loads."""
+    calls: int = 0
+    """Calls so far."""
+    refused: int = 0
+    """Requests so far for models that are not declared."""
+    _seen: Counter[Digest] = field(default_factory=Counter)
+
+    def ordinal(self, key: Digest) -> int:
+        """Count a request; return how many times it was made before."""
+        self._seen[key] += 1
+        return self._seen[key] - 1
+
+
+class Door:
+    """A system process's way to models, made by :meth:`ModelServer.door`.
+
+    Args:
+        origin: scheme, host and port of the server.
+        leave: told of every pass that is over.
+
+    Attributes:
+        token: what the system presents in place of a key. It is good for this door and worthless elsewhere.
+        phase: what the system is doing.
+        current: the pass that the system is in.
+    """
+
+    def __init__(self, origin: str, leave: Callable[[Pass], None]) -> None:
+        self.token = TOKEN_PREFIX + secrets.token_hex(16)
+        self.phase = Phase.TAKE_IN
+        self.current = Pass()
+        self.places = asyncio.Semaphore(AT_ONCE)
+        self._origin = origin
+        self._leave = leave
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables that official clients read. Ollama's send no key, so their base URL holds the token."""
+        ollama = f"{self._origin}/{self.token}"
+        return {
+            "OPENAI_BASE_URL": f"{self._origin}/v1",
+            "OPENAI_API_BASE": f"{self._origin}/v1",
+            "OPENAI_API_KEY": self.token,
+            "ANTHROPIC_BASE_URL": self._origin,
+            "ANTHROPIC_API_KEY": self.token,
+            "OLLAMA_HOST": ollama,
+            "OLLAMA_BASE_URL": ollama,
+        }
+
+    def enter(self, scenario_id: str) -> None:
+        """Begin a pass over a scenario; requests that arrived before still belong to the pass they arrived in."""
+        before, self.current = self.current, Pass(scenario_id)
+        self._leave(before)
+
+    def in_phase(self, phase: Phase) -> None:
+        """Say what the system is doing from now on."""
+        self.phase = phase

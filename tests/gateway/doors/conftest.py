@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from memeval.gateway.doors import ModelServer
+from memeval.gateway.gateway import Gateway, GatewayOptions
+from memeval.gateway.record import CallRecord
+from tests.gateway.doors.helpers import KEY, MODELS, Open, Rig, UpstreamWithTools, endpoint_to
+
+OPTIONS = GatewayOptions(timeout_seconds=10, tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+
+
+@pytest.fixture
+def rig() -> Iterator[Open]:
+    """Open a door to a fresh upstream; everything is closed after the test."""
+    with ExitStack() as stack:
+
+        def start(
+            *, declared: Sequence[str] = MODELS, scenario_calls: int = 1000, gateway: Any = None, **upstream: Any
+        ) -> Rig:
+            real = stack.enter_context(UpstreamWithTools(key=KEY, **upstream))
+            calls = CallRecord(None)
+            between = stack.enter_context(Gateway(CallRecord(None), OPTIONS, **(gateway or {})))
+            between.open_run("20260101T000000Z-00000000", calls)
+            logged: list[tuple[str, str, str]] = []
+            server = ModelServer(
+                between, endpoint_to(real), declared, scenario_calls, lambda *line: logged.append(line)
+            )
+            stack.enter_context(server)
+            door = server.door()
+            door.enter("scenario-1")
+            return Rig(real, calls, door, server, logged)
+
+        yield start
