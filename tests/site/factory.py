@@ -7,17 +7,22 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from memeval.archive.audits import write_audit, write_bridge
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.evaluation import summary
+from memeval.gateway.replies import text_of
 from memeval.grading.base import Grader
 from memeval.grading.scoring import score
 from memeval.keys import ItemKey
 from memeval.keys.key import BeliefKey, Fact, NoiseKey
+from memeval.records.audit import ProbeKind
 from memeval.records.base import Stored, digest_of
 from memeval.records.benchmark import BenchmarkInfo, Defect
+from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.log import LogLine
@@ -37,12 +42,26 @@ from memeval.records.run import (
 )
 from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
+from tests.support.audits import (
+    ENDPOINT,
+    bridged,
+    chat_request,
+    make_audit,
+    make_bridge,
+    make_judgment,
+    make_probe,
+)
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"
 """A name that tries every door."""
 
+HOSTILE_REPLY = f"Yes and no. {HOSTILE} <img src=x onerror=alert(2)>"
+"""A judge's reply that is no verdict, and would be markup if it were let."""
+
 ITEMS = 30
 CATEGORIES = (("belief-update", "Belief update", 0.6), ("noise-resistance", "Noise resistance", 0.4))
+JUDGE_PROMPTS = {f"judge/{name}": digest_of(name) for name, _title, _weight in CATEGORIES}
+REMINDER = "Reply with one word: yes or no."
 SECRET = "zebrafinch"
 """Stands in every text of the benchmark that may have to stay private."""
 
@@ -54,6 +73,9 @@ class NoGrader(Grader):
 
     def grade(self, *_args: object, **_kwargs: object) -> Grade:
         raise NotImplementedError
+
+    def cases(self, *_args: object, **_kwargs: object) -> tuple[()]:
+        return ()
 
 
 @dataclass
@@ -145,8 +167,15 @@ def planned() -> list[tuple[str, str]]:
     return [(f"{name}-{n:02}", name) for name, _title, _weight in CATEGORIES for n in range(ITEMS)]
 
 
-def track(benchmark: FakeBenchmark, reader: str = "native") -> Track:
+def track(
+    benchmark: FakeBenchmark,
+    reader: str = "native",
+    judge: str = "rules@1",
+    endpoint: str | None = None,
+    label: str | None = None,
+) -> Track:
     """Return the track of a benchmark."""
+    reads, judges = reader.startswith("openai:"), judge.startswith("openai:")
     return Track(
         benchmark=benchmark.info.id,
         data_digest=benchmark.dataset.digest,
@@ -154,7 +183,11 @@ def track(benchmark: FakeBenchmark, reader: str = "native") -> Track:
         tier="full",
         categories=tuple(CategoryPlan(name=n, weight=w, items=ITEMS, grader="test@1") for n, _t, w in CATEGORIES),
         reader=reader,
-        judge="rules@1",
+        reader_endpoint=ENDPOINT if reads else None,
+        judge=judge,
+        judge_endpoint=(endpoint or ENDPOINT) if judges else None,
+        judge_label=label,
+        prompts=({"reader/answer": digest_of("reader")} if reads else {}) | (JUDGE_PROMPTS if judges else {}),
         tokenizer="o200k_base",
         limits=Limits(),
     )
@@ -177,22 +210,43 @@ class Made:
     tokens: int | None = 400
     cost: float | None = None
     answer: str = f"{SECRET} lives in town 3. {HOSTILE}"
+    judge: str = "rules@1"
+    endpoint: str | None = None
+    label: str | None = None
+    replies: tuple[str | None, ...] = ("yes", "no")
+    """What a model judge says, in turn; ``None`` fails, and what is neither yes nor no is asked again."""
+    graded_from: str | None = None
+    """The run whose answers these are, as a pattern below the benchmark, where another judge grades them again."""
+    replayed: bool = False
 
 
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     """Write a sealed run, and return it."""
     dice = random.Random(f"{made.slug} {made.started}")
-    where = track(benchmark, made.reader)
+    where = track(benchmark, made.reader, made.judge, made.endpoint, made.label)
     context = Context(
         digest=digest_of(made.slug),
         scenario_id=f"sc-{planned()[0][0]}",
         parts=(ContextPart(turn_id="s003:t01", dated=True), ContextPart(text=f"{SECRET} of my own")),
     )
-    responses, grades = [], []
+    answers_from = None
+    if made.graded_from:
+        [source] = (results / benchmark.info.name).glob(made.graded_from)
+        answers_from = source.name
+    responses, grades, judgments, calls = [], [], [], []
     for number, (item_id, category) in enumerate(planned()[: made.items]):
         failed = number < made.errors
-        verdict = dice.random() < made.skill
-        responses.append(_response(made, item_id, failed, context))
+        verdict: bool | None = dice.random() < made.skill
+        state, key = GradeState.GRADED, None
+        if made.judge.startswith("openai:") and not failed:
+            asked = _judged(made, item_id, made.replies[number % len(made.replies)])
+            judgments += asked
+            verdict, key = {"yes": True, "no": False}.get(text_of(asked[-1]) or ""), asked[-1].key
+            if verdict is None:
+                state = GradeState.JUDGE_ERROR if asked[-1].error else GradeState.UNPARSED
+        read = _read(made, item_id) if made.reader.startswith("openai:") else None
+        calls += [read] if read else []
+        responses.append(_response(made, item_id, failed, context, read))
         grades.append(
             Grade(
                 item_id=item_id,
@@ -200,11 +254,12 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
                 cluster=f"c{number % 10}",
                 slices={"difficulty": "hard" if number % 2 else "plain"},
                 grader="test@1",
-                state=GradeState.TIMEOUT if failed else GradeState.GRADED,
+                state=GradeState.TIMEOUT if failed else state,
                 verdict=None if failed else verdict,
                 reason=None if failed else f"States {SECRET}.",
                 flags=(Flag.HEDGED,) if number % 7 == 0 else (),
-                alternates={"published": verdict or number % 5 == 0},
+                alternates={"published": bool(verdict) or number % 5 == 0},
+                judgment_key=key,
             )
         )
     identity = SystemIdentity(
@@ -234,7 +289,21 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         LogLine(at=made.started, event="started"),
         LogLine(at=made.started, event="stderr", detail=f"{SECRET} </code>{HOSTILE}"),
     ]
-    files = _write(folder, {"responses": responses, "contexts": [context], "grades": grades, "log": log})
+    judgments = [call.model_copy(update={"run_id": None if made.replayed else run_id}) for call in judgments]
+    calls = [call.model_copy(update={"run_id": run_id}) for call in calls]
+    rows: dict[str, Sequence[Stored]] = {
+        "responses": responses,
+        "contexts": [context],
+        "grades": grades,
+        "judgments": judgments,
+        "calls": calls,
+        "log": log,
+    }
+    files = _write(folder, {name: records for name, records in rows.items() if records or name not in _OF_MODELS})
+    usage = summary.usage(run_id, responses, calls, judgments)
+    spent = [used.usd for used in usage.values()]
+    cost = made.cost if not spent else None if None in spent else sum(usd for usd in spent if usd)
+    phases = summary.phases(responses, judgments)
     run = Run(
         run_id=run_id,
         fingerprint=inputs.fingerprint,
@@ -253,9 +322,13 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
             argv=("memeval", "run", made.slug),
         ),
         seeds={"hash": 42},
-        timing=Timing(started=made.started, ended=made.started, concurrency=4, phases=summary.phases(responses)),
+        timing=Timing(started=made.started, ended=made.started, concurrency=4, phases=phases),
         tokens=summary.tokens(responses),
-        cost=Cost(usd=made.cost, reason=None if made.cost is not None else "no price is known"),
+        cost=Cost(usd=cost, reason=None if cost is not None else "no price is known"),
+        usage=usage,
+        prices="genai-prices 0.2.3 (2026-11-09)" if usage else None,
+        answers_from=answers_from,
+        replayed=made.replayed,
         coverage=Coverage(planned=where.planned, done=len(grades)),
         scores=score(where.categories, grades),
         files=files,
@@ -264,7 +337,33 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     return RunFolder(folder)
 
 
-def _response(made: Made, item_id: str, failed: bool, context: Context) -> Response:
+_OF_MODELS = ("judgments", "calls")
+
+
+def _judged(made: Made, item_id: str, reply: str | None) -> list[Call]:
+    """Return the calls in which an answer was judged: a second one where the first said neither yes nor no."""
+    prompt = f"You grade one answer.\n\nQuestion: Where does {SECRET} live ({item_id})?\n\n{made.answer}\n\nyes or no?"
+    where = (made.judge[7:-2], made.endpoint or ENDPOINT)
+    first = make_judgment(prompt, reply, request=chat_request(prompt, *where))
+    calls = [first]
+    if reply not in ("yes", "no", None):
+        again = f"{prompt}\n{REMINDER}"
+        last = "no" if item_id.endswith("1") else f"still {reply}"
+        calls.append(
+            make_judgment(again, last, request=chat_request(again, made.judge[7:-2], made.endpoint or ENDPOINT))
+        )
+    cost = None if made.label == "plumbing" else 0.0008
+    return [call.model_copy(update={"key": call.request.key, "cost_usd": cost}) for call in calls]
+
+
+def _read(made: Made, item_id: str) -> Call:
+    """Return the call in which a reader answered: the history's lines among its own."""
+    history = f"[2026-01-{1 + int(item_id[-2:]):02}] user: {SECRET}: I moved to town 3 {HOSTILE}."
+    prompt = f"Answer from the context.\n\n{history}\n{SECRET} of my own\n\nWhere does {SECRET} live ({item_id})?"
+    return make_judgment(prompt, made.answer, caller=Caller.READER, phase=Phase.READ, cost_usd=0.002)
+
+
+def _response(made: Made, item_id: str, failed: bool, context: Context, read: Call | None = None) -> Response:
     return Response(
         item_id=item_id,
         scenario_id=f"sc-{item_id}",
@@ -278,6 +377,7 @@ def _response(made: Made, item_id: str, failed: bool, context: Context) -> Respo
         ),
         context_digest=context.digest,
         context_tokens=made.tokens,
+        reader_key=read.key if read else None,
         timings=Timings(
             started=made.started, ask_seconds=0.02, read_seconds=0.001, take_in_seconds=0.03, take_in_sessions=3
         ),
@@ -304,10 +404,68 @@ BOARD = (
     Made("no-memory", "No memory", 0.08, SystemKind.CONTROL, tokens=0, cost=0.0),
     Made("bm25", "BM25", 0.6, SystemKind.CONTROL, reader="extractive@1", tokens=450, cost=0.0),
     Made("acme", "Acme Memory", 0.72, reader="extractive@1", started="2026-11-02T10:00:00+00:00", tokens=420),
+    Made(
+        "acme",
+        "Acme Memory",
+        judge="openai:gpt-4o-2024-08-06@1",
+        replies=("yes", "yes", "no", HOSTILE_REPLY, "yes"),
+        started="2026-11-03T10:00:00+00:00",
+        graded_from="acme/20261101*",
+    ),
+    Made(
+        "no-memory",
+        "No memory",
+        kind=SystemKind.CONTROL,
+        judge="openai:gpt-4o-2024-08-06@1",
+        replies=("no", "no", "no", "yes", None),
+        started="2026-11-03T11:00:00+00:00",
+        tokens=0,
+    ),
+    Made(
+        "borealis",
+        "Borealis",
+        reader="openai:gpt-4o-mini-2024-07-18@1",
+        judge="openai:SmolLM2@1",
+        endpoint="http://127.0.0.1:8000/v1",
+        label="plumbing",
+        started="2026-11-04T10:00:00+00:00",
+        replayed=True,
+    ),
 )
+
+
+def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolder]) -> None:
+    """Write audits of two judges, one of them twice, and a bridge between them."""
+    model: dict[str, Any] = {
+        "judge": "openai:gpt-4o-2024-08-06@1",
+        "judge_endpoint": ENDPOINT,
+        "prompts": JUDGE_PROMPTS,
+    }
+    for parts in (
+        {"audit_id": "20261001T100000Z-00000001", "started": "2026-10-01T10:00:00.000+00:00", "accepted": 40},
+        {"audit_id": "20261103T100000Z-00000002"},
+        {"audit_id": "20261103T120000Z-00000003", "accepted": 31, **model},
+    ):
+        digest = benchmark.dataset.digest
+        made = make_audit(**{"benchmark": benchmark.info.id, "data_digest": digest} | parts)
+        probes = [make_probe(n, kind, verdict=False, answer=f"{SECRET} {HOSTILE}") for n, kind in enumerate(ProbeKind)]
+        write_audit(results, made, probes, [make_judgment(SECRET, HOSTILE_REPLY)] if "judge" in parts else [])
+    old, new = runs[0].run, next(run.run for run in runs if run.run.answers_from)
+    write_bridge(
+        results,
+        make_bridge(
+            benchmark=benchmark.info.id,
+            old="rules@1",
+            new=HOSTILE.replace("\x00", ""),
+            runs=(bridged("acme", old.run_id, new.run_id), bridged("<b>gone</b>", "20200101T000000Z-00000000", "x")),
+        ),
+    )
 
 
 def make_board(results: Path, benchmark: FakeBenchmark, board: Sequence[Made] = BOARD) -> list[RunFolder]:
     """Write a whole board, and return its runs in the order given."""
     results.mkdir(parents=True, exist_ok=True)
-    return [make_run(results, made, benchmark) for made in board]
+    runs = [make_run(results, made, benchmark) for made in board]
+    if any(run.run.answers_from for run in runs):
+        make_audits(results, benchmark, runs)
+    return runs

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from memeval.leaderboard.board import Row, Standing, Table
-from memeval.records.call import Phase
-from memeval.records.run import SystemKind, TokenSource
+from memeval.records.run import SystemKind
 from memeval.records.scores import CategoryScore, Interval, Tally
 from memeval.records.track import CategoryPlan
 from memeval.site import text
 from memeval.site.columns import Column, Direction, Group, Reading
 from memeval.site.commands import run_command
 from memeval.site.model import BenchmarkView
+from memeval.site.spending import SPENDING
 from memeval.site.urls import run_url, system_url, track_url
 
 _UNIT = (0.0, 1.0)
@@ -192,32 +191,6 @@ def _errors(row: Row) -> Reading:
     return Reading(row.error_rate, note=f"{row.run.scores.overall.errors} items")
 
 
-def _tokens(row: Row) -> Reading:
-    tokens = row.run.tokens
-    badge = {
-        TokenSource.MEASURED: ("good", "measured"),
-        TokenSource.SELF_REPORTED: ("warning", "self-reported"),
-        TokenSource.NONE: ("none", "not counted"),
-    }[tokens.source]
-    return Reading(tokens.per_question, badges=(badge,))
-
-
-def _cost_per_question(row: Row) -> Reading:
-    cost, asked = row.run.cost, row.run.timing.phases.get(Phase.ASK)
-    if cost.usd is None or asked is None or not asked.calls:
-        return Reading(None, note=cost.reason or "unknown")
-    return Reading(cost.usd / asked.calls)
-
-
-def _phase(phase: Phase, part: str) -> Callable[[Row], Reading]:
-    def read(row: Row) -> Reading:
-        found = row.run.timing.phases.get(phase)
-        value = getattr(found, part) if found else None
-        return Reading(value, note="not measured" if value is None else None)
-
-    return read
-
-
 REST = (
     Column(
         name="coverage",
@@ -265,77 +238,7 @@ REST = (
         read=lambda row: Reading(row.trust.answers.value, badges=((row.trust.answers.value, row.trust.answers.value),)),
         write=lambda _value: "",
     ),
-    Column(
-        name="tokens_per_question",
-        title="Tokens / question",
-        group=Group.SPENT,
-        help="Mean tokens of context a question was answered from, and who counted them.",
-        read=_tokens,
-        write=text.count,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="cost_per_question_usd",
-        title="Cost / question",
-        group=Group.SPENT,
-        help="Dollars of model calls for the whole run, taking in included, over its questions. Unknown is not free.",
-        read=_cost_per_question,
-        write=text.dollars,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="cost_usd",
-        title="Cost, whole run",
-        group=Group.SPENT,
-        help="Dollars of model calls for the whole run: taking in, asking and reading.",
-        read=lambda row: Reading(row.run.cost.usd, note=None if row.run.cost.usd is not None else row.run.cost.reason),
-        write=text.dollars,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="ask_p50_seconds",
-        title="Ask p50",
-        group=Group.TIME,
-        help="Median time from sending a question to the last byte of its reply.",
-        read=_phase(Phase.ASK, "p50"),
-        write=text.seconds,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="ask_p95_seconds",
-        title="Ask p95",
-        group=Group.TIME,
-        help="95th percentile of the time from sending a question to the last byte of its reply.",
-        read=_phase(Phase.ASK, "p95"),
-        write=text.seconds,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="take_in_p50_seconds",
-        title="Take in p50",
-        group=Group.TIME,
-        help="Median time to take in one session.",
-        read=_phase(Phase.TAKE_IN, "p50"),
-        write=text.seconds,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="take_in_total_seconds",
-        title="Take in, all",
-        group=Group.TIME,
-        help="Time spent taking in all sessions, added up.",
-        read=_phase(Phase.TAKE_IN, "total"),
-        write=text.seconds,
-        direction=Direction.LOWER,
-    ),
-    Column(
-        name="concurrency",
-        title="In flight",
-        group=Group.TIME,
-        help="Scenarios in flight while times were measured. Times at different concurrency do not compare.",
-        read=lambda row: Reading(float(row.run.timing.concurrency)),
-        write=text.count,
-    ),
+    *SPENDING,
     Column(
         name="version",
         title="Version",

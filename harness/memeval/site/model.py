@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset
@@ -70,11 +71,16 @@ class SiteModel:
     benchmarks: Mapping[str, BenchmarkView]
     releases: tuple[Release, ...]
     version: str | None
+    audits: tuple[AuditFolder, ...] = ()
+    """Audits of judges."""
+    bridges: tuple[BridgeFolder, ...] = ()
+    """Bridges from one judge to the next."""
 
     @cached_property
     def latest(self) -> str | None:
         """UTC time of the newest thing shown: no page says when it was built, only what it was built from."""
         times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
+        times += [folder.audit.started for folder in self.audits] + [one.bridge.started for one in self.bridges]
         return max(times, default=None)
 
     def benchmark_of(self, track: Track) -> BenchmarkView:
@@ -103,7 +109,7 @@ def read_site(
         find: gives a benchmark by id; ``None`` asks memeval's own.
 
     Raises:
-        BadInput: a run, the ledger or a release cannot be read.
+        BadInput: a run, the ledger, a release, an audit or a bridge cannot be read.
     """
     board = build_board(sealed_runs(results), Ledger(results))
     if releases is None:
@@ -114,6 +120,8 @@ def read_site(
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in names},
         releases=tuple(reversed(list(releases))),
         version=version,
+        audits=tuple(stored_audits(results)),
+        bridges=tuple(stored_bridges(results)),
     )
 
 

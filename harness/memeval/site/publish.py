@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
-from memeval.leaderboard.board import build_board
+from memeval.leaderboard.board import build_board, is_plumbing
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.site.building import build, make_folder, refuse_place
@@ -53,6 +53,13 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
     folders = sealed_runs(results)
     if not folders:
         raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")
+    for folder in folders:
+        if is_plumbing(folder.run.track):
+            raise BadInput(
+                "the run's judge is labelled plumbing: it exercised the machinery and measured nothing.",
+                where=folder.path,
+                remedy="Move the run out of the results; it cannot be published.",
+            )
     findings = verify_results(results)
     if findings:
         raise CheckFailed(f"{findings[0]} ({len(findings)} amiss in all; nothing was published.)")

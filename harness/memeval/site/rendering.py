@@ -28,6 +28,7 @@ def environment() -> Environment:
         "percent": text.percent,
         "signed": text.signed_percent,
         "count": text.count,
+        "number": text.number,
         "seconds": text.seconds,
         "dollars": text.dollars,
         "day": text.day,

@@ -8,18 +8,19 @@ lengths and scores, and no words: fields are named one by one, so that a new fie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Dataset
+from memeval.execution.contexts import TurnTexts
 from memeval.keys import ItemKey
-from memeval.records.base import digest_bytes
-from memeval.records.call import Call
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Ask, Scenario, Turn
+from memeval.site.calls import Calls, Lines
 from memeval.site.files import Asset
+from memeval.site.withheld import Data, lean, withheld
 
 SHARD_ITEMS = 25
 """Most items in a shard: few enough to load at a click, enough that a benchmark is some dozens of files."""
@@ -30,23 +31,10 @@ SHARD_BYTES = 200_000
 QUESTION_CHARS = 160
 """Of each question, so much stands in the index, to be listed and searched."""
 
-Data = dict[str, Any]
-
-
-def lean(data: Data) -> Data:
-    """Return ``data`` without what is absent; readers take what is not there for absent."""
-    return {name: value for name, value in data.items() if value is not None}
-
 
 def encode(data: Any) -> bytes:
     """Return the one JSON text of ``data``, in ASCII, so that no text from outside can upset it."""
     return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
-
-
-def withheld(text: str) -> Data:
-    """Return what may be said of text that may not be published."""
-    data = text.encode("utf-8", "surrogatepass")
-    return {"digest": digest_bytes(data), "bytes": len(data)}
 
 
 # -- the benchmark -----------------------------------------------------------------------------------------------
@@ -132,7 +120,9 @@ def _turn(turn: Turn, words: bool) -> Data:
 # -- the run -----------------------------------------------------------------------------------------------------
 
 
-def run_shards(base: str, folder: RunFolder, head: Data, words: bool) -> Iterator[Asset]:
+def run_shards(
+    base: str, folder: RunFolder, head: Data, words: bool, turns: Mapping[str, TurnTexts]
+) -> Iterator[Asset]:
     """Yield the shards of a run, and a small index of its items.
 
     Args:
@@ -140,31 +130,31 @@ def run_shards(base: str, folder: RunFolder, head: Data, words: bool) -> Iterato
         folder: the run, with its rows.
         head: what the index says of the run as a whole.
         words: whether the benchmark's text may be published.
+        turns: the scenarios' turns, by scenario; empty where they are not here.
     """
     responses: dict[str, list[Response]] = {}
     for response in folder.responses():
         responses.setdefault(response.item_id, []).append(response)
     contexts = {context.digest: context for context in folder.contexts()}
-    judged = "judgments.jsonl" in folder.run.files
-    judgments = {judgment.key: judgment for judgment in folder.judgments()} if judged else {}
+    calls, prompts = Calls(folder, turns, words), Lines()
     lines: list[Data] = []
     held: list[Data] = []
     given: dict[str, list[Data]] = {}
     size = number = 0
     for grade in folder.grades():
         answers = responses.get(grade.item_id, [])
-        item = _item(grade, answers, judgments, words)
+        item = _item(grade, answers, calls, prompts, words)
         named = {answer.context_digest for answer in answers if answer.context_digest in contexts} - given.keys()
         new = {digest: _context(contexts[digest], words) for digest in sorted(named)}
         held.append(item)
         given |= new
         lines.append(_line(grade) | {"shard": number})
         size += len(encode(item)) + len(encode(new))
-        if len(held) >= SHARD_ITEMS or size >= SHARD_BYTES:
-            yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given}))
-            held, given, size, number = [], {}, 0, number + 1
+        if len(held) >= SHARD_ITEMS or size + prompts.size >= SHARD_BYTES:
+            yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
+            held, given, prompts, size, number = [], {}, Lines(), 0, number + 1
     if held:
-        yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given}))
+        yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
     yield Asset(f"{base}/index.json", encode(head | {"words": words, "items": lines}))
 
 
@@ -179,8 +169,7 @@ def _line(grade: Grade) -> Data:
     }
 
 
-def _item(grade: Grade, answers: list[Response], judgments: dict[str, Call], words: bool) -> Data:
-    judgment = judgments.get(grade.judgment_key) if grade.judgment_key else None
+def _item(grade: Grade, answers: list[Response], calls: Calls, prompts: Lines, words: bool) -> Data:
     return {
         "id": grade.item_id,
         "grader": grade.grader,
@@ -189,12 +178,8 @@ def _item(grade: Grade, answers: list[Response], judgments: dict[str, Call], wor
         "alternates": grade.alternates,
         "metrics": grade.metrics,
         "reason": grade.reason if words else None,
-        "judge_reply": None
-        if judgment is None or judgment.reply is None
-        else judgment.reply
-        if words
-        else withheld(judgment.reply),
-        "responses": [_response(answer, words) for answer in answers],
+        "judged": calls.of_judge(grade, prompts),
+        "responses": [_response(answer, words) | {"read": calls.of_reader(answer, prompts)} for answer in answers],
     }
 
 
@@ -224,6 +209,7 @@ def _response(answer: Response, words: bool) -> Data:
         "context_tokens": answer.context_tokens,
         "reported_tokens": answer.reported_tokens,
         "ask_seconds": times.ask_seconds,
+        "search_seconds": times.search_seconds,
         "read_seconds": times.read_seconds,
         "take_in_seconds": times.take_in_seconds,
         "take_in_sessions": times.take_in_sessions,

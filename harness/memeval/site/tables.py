@@ -8,6 +8,7 @@ from memeval.leaderboard.board import Row, Standing, Table
 from memeval.records.run import SystemKind
 from memeval.site.charts import Point
 from memeval.site.columns import Cell, Column, Group, spans
+from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns
 from memeval.site.model import BenchmarkView, SiteModel
 
@@ -35,6 +36,8 @@ class TableView:
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
+    judge: JudgeNote
+    """Who judged, and how far that judge can be trusted."""
     struck: tuple[Row, ...]
     """Invalidated and superseded runs of the track: they no longer count, and do not vanish."""
 
@@ -62,6 +65,7 @@ def view(site: SiteModel, table: Table, rows: tuple[Row, ...] | None = None) -> 
         lines=tuple(
             Line(row, tuple(column.cell(row) for column in described)) for row in (table.rows if rows is None else rows)
         ),
+        judge=judge_note(site, table.track),
         struck=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
     )
 

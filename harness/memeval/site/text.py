@@ -31,6 +31,11 @@ def signed_percent(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
 
 
+def number(value: float | None, digits: int = 2) -> str:
+    """Return a number that is no share."""
+    return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
 def count(value: float | None) -> str:
     """Return a count with thin separators."""
     if value is None:

@@ -38,3 +38,25 @@ export function choice(label, values, value, change) {
   const options = values.map(([name, title]) => make("option", { value: name, selected: name === value }, title));
   return make("label", {}, label, make("select", { onchange: (event) => change(event.target.value) }, options));
 }
+
+/** Text as it was said, perhaps cut short; where it may not be shown, its digest and length. */
+export function said(text, kind = "") {
+  if (text !== null && typeof text === "object") {
+    if ("text" in text) return [said(text.text, kind), make("p", { class: "mv-note" }, `${text.left_out} more characters are in the run’s files.`)];
+    return make("p", { class: "mv-note" }, `not shown: ${text.bytes} bytes, `, make("code", {}, text.digest));
+  }
+  return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(blank)" : text);
+}
+
+/** A time in the unit a reader expects. */
+export function duration(seconds) {
+  return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
+}
+
+/** What is shown when asked for. */
+export function fold(title, body, kind = "", mark = null) {
+  const box = make("details", { class: kind || null }, make("summary", {}, title, " ", mark));
+  const inside = Array.isArray(body) ? body.flat(Infinity).filter(Boolean) : [body];
+  box.addEventListener("toggle", () => box.append(...inside), { once: true });
+  return box;
+}

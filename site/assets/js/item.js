@@ -1,5 +1,6 @@
 // One item, whole: what was asked, what was answered, what would have been right, and what the system had to go on.
-import { badge, make } from "./dom.js";
+import { asked, judged } from "./calls.js";
+import { badge, duration, fold, make, said } from "./dom.js";
 
 /** The parts of an item's page. `scenario` is null where the benchmark's data is not here. */
 export function detail(index, line, answered, scenario) {
@@ -16,26 +17,18 @@ export function detail(index, line, answered, scenario) {
       answered.value === null ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
       Object.entries(answered.metrics).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
     answered.reason ? make("p", {}, answered.reason) : null,
-    answered.judge_reply ? [make("h3", {}, "The judge’s reply"), said(answered.judge_reply)] : null,
+    answered.judged ? [make("h3", {}, "The judge"), judged(answered.judged, answered.lines)] : null,
     answered.responses.map((response, number) => answer(response, number, answered, scenario, turns)),
     key ? [make("h3", {}, "What would have been right"), keyed(key)] : null,
     scenario ? history(scenario, key) : null,
     make("p", { class: "mv-note" }, `Graded by ${answered.grader}. Items of cluster ${answered.cluster} are not independent of one another.`),
-  ].flat(2).filter(Boolean);
+  ].flat(Infinity).filter(Boolean);
 }
 
 function verdict(line) {
   if (line.verdict === true) return badge("good", "right");
   if (line.verdict === false) return badge("bad", line.state === "empty" ? "wrong: no answer" : "wrong");
   return badge("warning", `no verdict: ${line.state}`);
-}
-
-/** Text as it was said; where it may not be shown, its digest and length. */
-function said(text, kind = "") {
-  if (text !== null && typeof text === "object") {
-    return make("p", { class: "mv-note" }, `not shown: ${text.bytes} bytes, `, make("code", {}, text.digest));
-  }
-  return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(blank)" : text);
 }
 
 function turnsOf(scenario) {
@@ -47,14 +40,14 @@ function turnsOf(scenario) {
 }
 
 function answer(response, number, answered, scenario, turns) {
-  const asked = scenario?.steps.find((step) => step.question_id === response.question_id);
+  const question = scenario?.steps.find((step) => step.question_id === response.question_id);
   const many = answered.responses.length > 1;
   const again = response.attempt > 1 ? `, attempt ${response.attempt}` : "";
-  const times = [["asked in", response.ask_seconds], ["read in", response.read_seconds], ["took in before", response.take_in_seconds], ["settled in", response.settle_seconds]];
+  const times = [["asked in", response.ask_seconds], ["searched in", response.search_seconds], ["read in", response.read_seconds], ["took in before", response.take_in_seconds], ["settled in", response.settle_seconds]];
   return [
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
-    asked ? said(asked.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
-    asked?.timestamp ? make("p", { class: "mv-note" }, `asked as of ${asked.timestamp}`) : null,
+    question ? said(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
+    question?.timestamp ? make("p", { class: "mv-note" }, `asked as of ${question.timestamp}`) : null,
     make("h3", {}, "Answer"),
     response.outcome === "ok" || response.outcome === "empty" ? said(response.answer) : [
       make("p", {}, badge("warning", response.outcome)),
@@ -64,13 +57,10 @@ function answer(response, number, answered, scenario, turns) {
       response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} tokens of context`),
       response.reported_tokens === null ? null : make("span", {}, `${response.reported_tokens} tokens by its own account`),
       times.filter(([, seconds]) => seconds !== null).map(([name, seconds]) => make("span", {}, `${name} ${duration(seconds)}`))),
+    response.read ? fold("What the reader was sent, and its raw reply", asked(response.read, answered.lines, turns)) : null,
     retrieved(response, turns),
     context(response, answered.contexts, turns),
   ];
-}
-
-function duration(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
 }
 
 function retrieved(response, turns) {
@@ -114,12 +104,6 @@ function history(scenario, key) {
 }
 
 /** A part that opens at a click, and is filled only then. */
-function fold(title, body, kind = "", mark = null) {
-  const box = make("details", { class: kind || null }, make("summary", {}, title, " ", mark));
-  const inside = Array.isArray(body) ? body.flat().filter(Boolean) : [body];
-  box.addEventListener("toggle", () => box.append(...inside), { once: true });
-  return box;
-}
 
 /** A key's fields by name; facts with the phrases they are known by. */
 function keyed(key) {

@@ -1,6 +1,6 @@
 // The drill-down: a list of a run's items with filters, and the one that is open.
 import { load } from "./data.js";
-import { choice, make, put } from "./dom.js";
+import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { fragment, item, query, write } from "./state.js";
 
@@ -62,10 +62,15 @@ class Browser {
       make("label", {}, "Text", field),
       this.status,
     );
-    const back = new URL(index.run_url, new URL(this.place.dataset.root, location.href));
+    const root = new URL(this.place.dataset.root, location.href);
+    const back = new URL(index.run_url, root);
     this.place.replaceChildren();
     put(this.place,
       make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Run ${index.run_id}`)),
+      make("p", { class: "mv-note" }, "Judged by ", make("bdi", {}, index.judge.name),
+        index.judge.label ? [" ", badge("note", index.judge.label)] : null,
+        index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : ", offline", ": ",
+        make("a", { href: new URL(index.judge.url, root).href }, index.judge.said)),
       index.words ? null : make("p", { class: "mv-note" }, "This benchmark’s text stays with its owners: here are ids, digests and scores."),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `Scenarios and keys are not here: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
@@ -151,7 +156,7 @@ class Browser {
     ]);
     const entry = mine.items.find((one) => one.id === id);
     return {
-      answered: { ...entry, contexts: mine.contexts },
+      answered: { ...entry, contexts: mine.contexts, lines: mine.lines },
       scenario: theirs?.scenarios.find((one) => Object.hasOwn(one.keys, id)) ?? null,
     };
   }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from memeval.archive.audits import AuditFolder, BridgeFolder
 from memeval.leaderboard.board import Row, Table
 from memeval.records.run import SystemKind
-from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
+from memeval.records.track import Redistribution
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.judges import accepts, anchor, audits_of, bridges_of, matrices_of
+from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.urls import benchmark_url
+from memeval.site.urls import benchmark_url, segment
 
 
 class BenchmarkPages(Publisher):
@@ -27,23 +30,61 @@ class BenchmarkPages(Publisher):
             body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=list(site.benchmarks.values())),
         )
         for benchmark in site.benchmarks.values():
-            url = benchmark_url(benchmark.id)
-            controls = [(table, _controls(table)) for table in benchmark.tables]
-            yield Page(
-                url=url,
-                title=benchmark.title,
-                description=f"What {benchmark.title} tests, how its data was made, and how it is graded.",
-                body=render("pages/benchmark.html", url, site=site, benchmark=benchmark, controls=controls),
-                headings=(
-                    Heading("categories", "Categories"),
-                    Heading("made", "How it was made"),
-                    Heading("data", "Data"),
-                    Heading("rules", "Other rules"),
-                    Heading("controls", "Controls"),
-                    Heading("defects", "Known defects"),
-                ),
-            )
+            yield from self._benchmark(site, benchmark)
+
+    def _benchmark(self, site: SiteModel, benchmark: BenchmarkView) -> Iterator[GeneratedFile]:
+        url = benchmark_url(benchmark.id)
+        audits, bridges = audits_of(site, benchmark.id), bridges_of(site, benchmark.id)
+        words = benchmark.redistribution is Redistribution.FULL
+        files = {
+            folder.path: dict(_files(url, folder, words)) for found in audits for folder in (found.latest, *found.older)
+        }
+        for folder_path, found_files in files.items():
+            yield from (Asset(path, folder_path / name) for name, path in found_files.items())
+        yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
+        yield Page(
+            url=url,
+            title=benchmark.title,
+            description=f"What {benchmark.title} tests, how its data was made, and how it is graded.",
+            body=render(
+                "pages/benchmark.html",
+                url,
+                site=site,
+                benchmark=benchmark,
+                controls=[(table, _controls(table)) for table in benchmark.tables],
+                audits=audits,
+                matrices=matrices_of(site, benchmark.id),
+                bridges=bridges,
+                known={row.run.run_id for row in site.board.runs},
+                anchor=anchor,
+                accepts=accepts,
+                downloads=lambda folder: files[folder.path].items(),
+                bridge_file=lambda folder: _bridge_file(url, folder),
+            ),
+            headings=(
+                Heading("categories", "Categories"),
+                Heading("made", "How it was made"),
+                Heading("data", "Data"),
+                Heading("rules", "Other rules"),
+                Heading("judges", "Judges"),
+                Heading("controls", "Controls"),
+                Heading("defects", "Known defects"),
+            ),
+        )
 
 
 def _controls(table: Table) -> list[Row]:
     return [row for row in table.rows if row.run.system.kind is SystemKind.CONTROL]
+
+
+def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:
+    """Yield the files of an audit that may be fetched, with their addresses: its rows hold the benchmark's words."""
+    names = [folder.HEAD, *(f"{name}.gz" for name in sorted(folder.audit.files) if words)]
+    for name in names:
+        path = folder.path / name
+        if segment(name) == name and path.is_file() and not path.is_symlink():
+            yield name, f"{url}audits/{segment(folder.audit.audit_id)}/{name}"
+
+
+def _bridge_file(url: str, folder: BridgeFolder) -> str:
+    return f"{url}bridges/{segment(folder.bridge.bridge_id)}/{folder.HEAD}"

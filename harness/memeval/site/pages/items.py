@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import Row
 from memeval.records.track import Redistribution
 from memeval.site.files import GeneratedFile, Page
+from memeval.site.judges import judge_note
 from memeval.site.model import BenchmarkData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -26,8 +28,9 @@ class ItemsPage(Publisher):
             for data in benchmark.data.values():
                 if data.dataset is not None:
                     yield from benchmark_shards(_base(data), data.dataset, words)
+        turns: dict[str, dict[str, TurnTexts]] = {}
         for row in site.board.runs:
-            yield from self._run(site, row)
+            yield from self._run(site, row, turns)
         yield Page(
             url="items/",
             title="Items of a run",
@@ -37,11 +40,11 @@ class ItemsPage(Publisher):
             wide=True,
         )
 
-    def _run(self, site: SiteModel, row: Row) -> Iterator[GeneratedFile]:
+    def _run(self, site: SiteModel, row: Row, turns: dict[str, dict[str, TurnTexts]]) -> Iterator[GeneratedFile]:
         if not row.folder.has_rows:
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)
-        data = benchmark.data[run.track.data_digest]
+        data, judge = benchmark.data[run.track.data_digest], judge_note(site, run.track)
         head = {
             "run_id": run.run_id,
             "run_url": run_url(run.run_id),
@@ -51,8 +54,19 @@ class ItemsPage(Publisher):
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": _base(data) if data.dataset is not None else None,
             "benchmark_missing": data.missing,
+            "judge": {
+                "name": judge.judge.name,
+                "label": judge.judge.label,
+                "endpoint": judge.judge.endpoint,
+                "said": judge.said,
+                "url": judge.url,
+            },
         }
-        yield from run_shards(f"data/runs/{segment(run.run_id)}", row.folder, head, site.text_allowed(row))
+        words = site.text_allowed(row)
+        if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
+            turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
+        base = f"data/runs/{segment(run.run_id)}"
+        yield from run_shards(base, row.folder, head, words, turns.get(data.key, {}))
 
 
 def _base(data: BenchmarkData) -> str:

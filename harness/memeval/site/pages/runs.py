@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import Row
+from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.log import LogLine
+from memeval.records.run import Run
 from memeval.site import charts
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.judges import judge_note
 from memeval.site.metrics import fraction
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
@@ -22,6 +25,15 @@ from memeval.site.urls import run_url, segment
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
+
+UNRANKED = {
+    "plumbing": "Its judge only exercised the machinery: its verdicts say nothing about the system.",
+    "unlabelled judge": "Its judge was reached at an endpoint that is not its maker’s, and nobody says what served it.",
+    "over the error gate": "Too many of its items have no verdict.",
+    "no composite": "At least one category has no score.",
+    "rows in the archive": "Its grades are not in this folder, and without them it cannot be compared item by item.",
+}
+"""Why a run has no rank, by its standing; partial runs and those that no longer count say more."""
 
 
 class RunPages(Publisher):
@@ -55,6 +67,10 @@ class RunPages(Publisher):
                 benchmark=site.benchmark_of(run.track),
                 chart=chart,
                 files=files,
+                judge=judge_note(site, run.track),
+                known={other.run.run_id for other in site.board.runs},
+                sentences=UNRANKED,
+                phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
                 log=_log_tail(row, words),
                 commands=repeat_commands(run),
             ),
@@ -64,6 +80,7 @@ class RunPages(Publisher):
                     ("categories", "By category"),
                     ("slices", "By slice"),
                     ("outcomes", "Outcomes"),
+                    ("spent", "Cost and time by phase"),
                     ("repeat", "Repeat it"),
                     ("provenance", "Provenance"),
                     ("history", "History"),
@@ -88,6 +105,10 @@ def _categories(site: SiteModel, row: Row) -> Figure:
     title = f"{run.system.name} on {benchmark.title}, by category"
     chart = charts.intervals(f"run-{segment(run.run_id)}", title, points)
     return figure(chart, interval_plot(marks, title))
+
+
+def _took_place(run: Run, phase: Phase) -> bool:
+    return phase in run.timing.phases or phase in run.usage
 
 
 def _files(row: Row, words: bool) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from memeval.site import charts
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
 from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.judges import judge_note
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -57,7 +58,7 @@ class SystemPages(Publisher):
                 site=site,
                 rows=rows,
                 latest=rows[0].run,
-                standings=standings,
+                standings=[(table, row, judge_note(site, table.track)) for table, row in standings],
                 categories=categories,
                 trends=trends,
             ),

@@ -1,0 +1,195 @@
+"""What readers see of judges: their audits, what they make of the same responses, and how one follows another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from memeval.archive.audits import AuditFolder, BridgeFolder
+from memeval.leaderboard.board import Row, Standing
+from memeval.records.audit import Audit, Rate
+from memeval.records.base import Digest, digest_of
+from memeval.records.track import Track
+from memeval.site.model import SiteModel
+from memeval.site.text import percent
+from memeval.site.urls import benchmark_url, segment
+
+RESPONSES = "responses.jsonl"
+
+NOT_AUDITED = "not audited yet"
+
+
+@dataclass(frozen=True)
+class JudgeName:
+    """A judge as it is named beside what it gave."""
+
+    name: str
+    """Name and version."""
+    endpoint: str | None
+    """Where it was reached; ``None`` for the rule set."""
+    label: str | None
+    """What it is called where the endpoint is not its maker's."""
+    prompts: str | None = None
+    """First digits of a hash of its prompts, where that tells it from another judge of the same name."""
+
+
+@dataclass(frozen=True)
+class JudgeNote:
+    """The judge of a score, with how far it can be trusted."""
+
+    judge: JudgeName
+    audit: Audit | None
+    """Its latest audit on the benchmark."""
+    said: str
+    """What the audit found, or that there is none."""
+    url: str
+    """Where the audit is shown."""
+
+
+@dataclass(frozen=True)
+class JudgeAudits:
+    """The audits of one judge on one state of a benchmark's data."""
+
+    latest: AuditFolder
+    older: tuple[AuditFolder, ...]
+    """Newest first."""
+
+
+@dataclass(frozen=True)
+class ResponseSet:
+    """Responses that several judges graded, with the run of each; ``None`` where a judge of the matrix did not."""
+
+    name: str
+    """The system's name."""
+    slug: str
+    rows: tuple[Row | None, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Judges over the same responses: all that runs of different tracks may be compared on."""
+
+    track: Track
+    """A track of it; all are equal but for the judge."""
+    judges: tuple[JudgeName, ...]
+    sets: tuple[ResponseSet, ...]
+
+
+def judge_note(site: SiteModel, track: Track) -> JudgeNote:
+    """Return the judge of a track with its latest audit on the track's benchmark, on the same data if there is one."""
+    page = benchmark_url(track.benchmark)
+    judge = JudgeName(track.judge, track.judge_endpoint, track.judge_label)
+    found = [folder.audit for folder in site.audits if _audits(folder.audit, track)]
+    if not found:
+        return JudgeNote(judge, None, NOT_AUDITED, f"{page}#judges")
+    audit = max(found, key=lambda one: (one.data_digest == track.data_digest, one.started, one.audit_id))
+    said = accepts(audit.overall.false_accepts)
+    if audit.data_digest != track.data_digest:
+        said += ", on other data of this benchmark"
+    return JudgeNote(judge, audit, said, f"{page}#{anchor(audit)}")
+
+
+def accepts(rate: Rate) -> str:
+    """Return a false-accept rate as it stands beside a score."""
+    if rate.share is None:
+        return "audited, on no wrong calibration answer"
+    return f"accepts {percent(rate.share)} % of wrong calibration answers ({rate.count} of {rate.of})"
+
+
+def anchor(audit: Audit) -> str:
+    """Return where an audit stands on the benchmark's page."""
+    return f"audit-{segment(audit.audit_id)}"
+
+
+def _audits(audit: Audit, track: Track) -> bool:
+    """Return whether an audit is of the very judge of a track."""
+    return (audit.benchmark, audit.judge, audit.judge_endpoint, audit.prompts) == (
+        track.benchmark,
+        track.judge,
+        track.judge_endpoint,
+        judge_prompts(track),
+    )
+
+
+def judge_prompts(track: Track) -> dict[str, Digest]:
+    """Return the prompts of a track's judge; a track holds the reader's too."""
+    return {name: digest for name, digest in track.prompts.items() if name.startswith("judge/")}
+
+
+def audits_of(site: SiteModel, benchmark: str) -> list[JudgeAudits]:
+    """Return the audits on a benchmark: by judge, endpoint, prompts and data, each newest first."""
+    groups: dict[tuple[object, ...], list[AuditFolder]] = {}
+    for folder in sorted(site.audits, key=lambda one: (one.audit.started, one.audit.audit_id), reverse=True):
+        audit = folder.audit
+        if audit.benchmark == benchmark:
+            prompts = tuple(sorted(audit.prompts.items()))
+            key = (audit.judge, audit.judge_endpoint or "", prompts, audit.data_digest)
+            groups.setdefault(key, []).append(folder)
+    return [JudgeAudits(found[0], tuple(found[1:])) for _key, found in sorted(groups.items())]
+
+
+def bridges_of(site: SiteModel, benchmark: str) -> list[BridgeFolder]:
+    """Return the bridges on a benchmark, newest first."""
+    mine = [folder for folder in site.bridges if folder.bridge.benchmark == benchmark]
+    return sorted(mine, key=lambda one: (one.bridge.started, one.bridge.bridge_id), reverse=True)
+
+
+def matrices_of(site: SiteModel, benchmark: str) -> list[Matrix]:
+    """Return what judges make of the same responses: only responses that at least two of them graded."""
+    settings: dict[str, list[Row]] = {}
+    for row in site.board.runs:
+        if row.run.track.benchmark == benchmark and row.standing is not Standing.INVALIDATED:
+            settings.setdefault(_setting(row.run.track), []).append(row)
+    return [matrix for _setting_id, rows in sorted(settings.items()) if (matrix := _matrix(rows)) is not None]
+
+
+def _setting(track: Track) -> str:
+    """Return the id of what a track is without its judge."""
+    others = {name: digest for name, digest in track.prompts.items() if name not in judge_prompts(track)}
+    return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
+
+
+def _matrix(rows: list[Row]) -> Matrix | None:
+    sets = [members for members in _response_sets(rows) if len({_judge(row.run.track) for row in members}) > 1]
+    if not sets:
+        return None
+    tracks = {_judge(row.run.track): row.run.track for members in sets for row in members}
+    judges = sorted(
+        tracks, key=lambda judge: (judge.name, judge.endpoint or "", judge.label or "", judge.prompts or "")
+    )
+    plain = [(judge.name, judge.endpoint, judge.label) for judge in judges]
+    made = []
+    for members in sets:
+        latest: dict[JudgeName, Row] = {}
+        for row in members:  # newest first
+            latest.setdefault(_judge(row.run.track), row)
+        system = members[0].run.system
+        made.append(ResponseSet(system.name, system.slug, tuple(latest.get(judge) for judge in judges)))
+    named = (judge if plain.count(named) > 1 else JudgeName(*named) for judge, named in zip(judges, plain, strict=True))
+    return Matrix(tracks[judges[0]], tuple(named), tuple(sorted(made, key=lambda one: one.slug)))
+
+
+def _judge(track: Track) -> JudgeName:
+    return JudgeName(track.judge, track.judge_endpoint, track.judge_label, digest_of(judge_prompts(track))[7:15])
+
+
+def _response_sets(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield the runs over the same responses: one says it has them from another, or the rows have equal bytes."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    known = list(rows)
+    for row in known:
+        run = row.run
+        rows_of = run.files.get(RESPONSES)
+        for other in (run.answers_from, rows_of.digest if rows_of and rows_of.rows else None):
+            if other is not None:
+                leader[find(other)] = find(run.run_id)
+    sets: dict[str, list[Row]] = {}
+    for row in known:
+        sets.setdefault(find(row.run.run_id), []).append(row)
+    yield from sets.values()
