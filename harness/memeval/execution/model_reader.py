@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
@@ -41,6 +41,13 @@ SEED = 42
 
 
 _SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
+
+
+class Bounded(NamedTuple):
+    """Context within a reader's budget, and what was left out of it, as a sentence."""
+
+    text: str
+    note: str | None
 
 
 class ModelReader:
@@ -91,16 +98,21 @@ class ModelReader:
         """
         from memeval.gateway.replies import text_of
 
-        lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
-        kept = lines[: _fitting(lines, self._reader_tokens)]
-        request = self.request(question, timestamp, "\n".join(kept))
+        sent = self.bounded(contexts)
+        request = self.request(question, timestamp, sent.text)
         call = self._gateway.call(request, self._endpoint, Caller.READER, Phase.READ)
         answer = text_of(call)
         if call.error is not None or answer is None:
             raise ReaderFailed(call.error or "The model's reply holds no text.", call.key)
+        return Reading(answer, call.key, sent.note)
+
+    def bounded(self, contexts: Sequence[str]) -> Bounded:
+        """Return what of some deliveries of context is sent; see :meth:`read`."""
+        lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
+        kept = lines[: _fitting(lines, self._reader_tokens)]
         left_out = len(lines) - len(kept)
         note = f"{left_out} of {len(lines)} lines of context go over {self._reader_tokens} tokens and were not sent."
-        return Reading(answer, call.key, note if left_out else None)
+        return Bounded("\n".join(kept), note if left_out else None)
 
     def request(self, question: str, timestamp: str | None, context: str) -> ModelRequest:
         """Return what is sent for a question.

@@ -33,8 +33,8 @@ class Scheduler:
     """Runs scenarios with a number of them in flight.
 
     Args:
-        first: the adapter's process, started; the scheduler closes it. With its door, where it is lent models.
-        new_system: makes another one, not started; given what takes the lines it prints.
+        first: the adapter's process, started, with its door; the scheduler closes it.
+        new_instance: makes another one, not started; given what takes the lines it prints.
         reader: who answers for systems that only retrieve.
         search_items: how many items are asked of ``search``.
         concurrency: scenarios in flight.
@@ -47,8 +47,8 @@ class Scheduler:
 
     def __init__(
         self,
-        first: SystemProcess | Instance,
-        new_system: Callable[[Callable[[str], None]], SystemProcess | Instance],
+        first: Instance,
+        new_instance: Callable[[Callable[[str], None]], Instance],
         reader: Reader | None,
         search_items: int,
         concurrency: int,
@@ -58,8 +58,8 @@ class Scheduler:
         check: Callable[[], None] = lambda: None,
         spent: Callable[[], tuple[float | None, int, int]] | None = None,
     ) -> None:
-        self._spare = [_instance(first)]
-        self._new_system = new_system
+        self._spare = [first]
+        self._new_instance = new_instance
         self._check = check
         self._spent = spent
         self._reader = reader
@@ -131,7 +131,7 @@ class Scheduler:
         try:
             instance = self._spare.pop()
         except IndexError:
-            return _instance(self._new_system(self._printed))
+            return self._new_instance(self._printed)
         instance.process.log = self._printed
         return instance
 
@@ -183,10 +183,6 @@ class Scheduler:
         self._done.put(
             LogLine(at=utc_now(), event=event, detail=blotted(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
         )
-
-
-def _instance(system: SystemProcess | Instance) -> Instance:
-    return system if isinstance(system, Instance) else Instance(system)
 
 
 def _failed(responses: Iterable[Response]) -> int:
