@@ -1,16 +1,24 @@
-"""The public Python API: run a system, verify, reproduce and load runs, build a board."""
+"""The public Python API: run systems, judge stored answers again, audit judges, verify, reproduce, build a board."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from memeval.archive.audits import AuditFolder, BridgeFolder
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, find_run, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
+from memeval.evaluation.auditing import AuditOptions, audit_judge
+from memeval.evaluation.bridging import bridge_judges
+from memeval.evaluation.estimate import Estimate, estimate_run
+from memeval.evaluation.judges import choose_judge, is_judged_by
+from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import Exam
+from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
 from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import Finding, runs_under, verify_results
@@ -18,6 +26,7 @@ from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
 from memeval.leaderboard.releases import hold
 from memeval.records.errors import BadInput
+from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, find_system
 
 
@@ -116,20 +125,163 @@ def reproduce(
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data)
 
 
+def rejudge(
+    run: str | Path | RunFolder,
+    judge: str,
+    *,
+    label: str | None = None,
+    prompts: Path | None = None,
+    data: Path | None = None,
+    options: RejudgeOptions | None = None,
+    progress: Progress | None = None,
+) -> RunFolder:
+    """Grade a stored run's responses under another judge: a new run on another track.
+
+    Args:
+        run: the run, by its folder or its id.
+        judge: ``rules`` or ``openai:MODEL``.
+        label: who serves a model judge whose endpoint is not its maker's.
+        prompts: a folder with other prompts for a model judge.
+        data: a local copy of the benchmark's data.
+        options: how; see :class:`RejudgeOptions`.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: something asked for is not there.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    options = options or RejudgeOptions()
+    source = run if isinstance(run, RunFolder) else load_run(run, options.results)
+    return rejudge_run(source, choose_judge(judge, label, prompts), options, data, progress)
+
+
+def audit(
+    judge: str,
+    benchmark: str | Sequence[str] | None = None,
+    *,
+    label: str | None = None,
+    prompts: Path | None = None,
+    data: Path | None = None,
+    options: AuditOptions | None = None,
+    progress: Progress | None = None,
+) -> list[AuditFolder]:
+    """Measure a judge against calibration answers of benchmarks, and store its error rates.
+
+    Args:
+        judge: ``rules`` or ``openai:MODEL``.
+        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is here.
+        label: who serves a model judge whose endpoint is not its maker's; not needed for others.
+        prompts: a folder with other prompts for a model judge.
+        data: a local copy of the benchmark's data; goes with one benchmark.
+        options: how; see :class:`AuditOptions`.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: something asked for is not there.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    benchmarks = _benchmarks(benchmark, data)
+    if data is not None and len(benchmarks) != 1:
+        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+    chosen = choose_judge(judge, label, prompts)
+    return [audit_judge(chosen, Exam.open(each, data), options or AuditOptions(), progress) for each in benchmarks]
+
+
+def bridge(
+    old: str,
+    new: str,
+    runs: Sequence[str | Path | RunFolder] | None = None,
+    *,
+    label: str | None = None,
+    prompts: Path | None = None,
+    data: Path | None = None,
+    options: RejudgeOptions | None = None,
+    progress: Progress | None = None,
+) -> list[BridgeFolder]:
+    """Grade stored responses under the judge that takes over from another, and store how far the two agree.
+
+    Args:
+        old: the judge that is retired, with or without its version.
+        new: the judge that takes over: ``rules`` or ``openai:MODEL``.
+        runs: full runs that the old judge graded; ``None`` for all there are.
+        label: who serves a new model judge whose endpoint is not its maker's.
+        prompts: a folder with other prompts for the new judge.
+        data: a local copy of the benchmark's data.
+        options: how; see :class:`RejudgeOptions`.
+        progress: is told how it goes.
+
+    Returns:
+        One bridge for each benchmark and data that there are runs on.
+
+    Raises:
+        BadInput: something asked for is not there, or there is no such run.
+        GatewayStopped: the new judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    options = options or RejudgeOptions()
+    given = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
+    folders = [folder for folder in given if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
+    if not folders:
+        raise BadInput(f"no full run here was judged by {visible(old)}.", remedy="Name it as the runs' track does.")
+    chosen = choose_judge(new, label, prompts)
+    grouped: dict[tuple[str, str, str], list[RunFolder]] = defaultdict(list)
+    for folder in folders:
+        track = folder.run.track
+        grouped[track.benchmark, track.data_digest, track.judge].append(folder)
+    return [bridge_judges(members, chosen, options, data, progress) for members in grouped.values()]
+
+
+def estimate(
+    system: str | Path | SystemSource,
+    benchmark: str,
+    *,
+    data: Path | None = None,
+    parameters: Parameters | None = None,
+    options: RunOptions | None = None,
+) -> Estimate:
+    """Return what a run would take in model calls, tokens, dollars and hours; nothing is run and nothing is asked.
+
+    Args:
+        system: as :func:`run` takes it.
+        benchmark: its id.
+        data: a local copy of the benchmark's data.
+        parameters: seed and size of a generated benchmark.
+        options: how it would be run.
+
+    Raises:
+        BadInput: something asked for is not there.
+    """
+    source = system if isinstance(system, SystemSource) else find_system(str(system))
+    return estimate_run(source, Exam.open(find(benchmark), data, parameters), options or RunOptions())
+
+
+def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
+    return run if isinstance(run, RunFolder) else load_run(run, results)
+
+
 def board(results: Path = Path("results")) -> Board:
     """Return the leaderboard of a results folder."""
     return build_board(sealed_runs(results), Ledger(results))
 
 
 __all__ = [
+    "AuditFolder",
+    "AuditOptions",
     "Board",
+    "BridgeFolder",
+    "Estimate",
     "Finding",
+    "ModelOptions",
+    "RejudgeOptions",
     "Reproduction",
     "RunFolder",
     "RunOptions",
+    "audit",
     "board",
+    "bridge",
+    "estimate",
     "load_run",
     "load_runs",
+    "rejudge",
     "reproduce",
     "run",
     "verify",

@@ -10,7 +10,7 @@ from typing import Any
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.seal import head
+from memeval.evaluation.seal import Rows, head
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import Plan
@@ -100,7 +100,7 @@ def make_run(
         "log.jsonl": [LogLine(at=started, event="started")],
     }
     files = {name: write_rows(folder / f"{name}.gz", records) for name, records in rows.items()}
-    run = head(plan, responses, grades, files, concurrency=1)
+    run = head(plan, Rows(responses, [context], grades), files, concurrency=1)
     run = run.model_copy(update={"timing": run.timing.model_copy(update={"ended": started})})
     (folder / "run.json").write_text(run.to_json() + "\n", encoding="utf-8")
     return RunFolder(folder)

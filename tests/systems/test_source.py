@@ -7,7 +7,9 @@ import pytest
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
 from memeval.systems.controls import CONTROLS
-from memeval.systems.source import candidates_warning, find_system, folder_source, greet
+from memeval.systems.messages import Hello
+from memeval.systems.process import SystemProcess
+from memeval.systems.source import SystemSource, candidates_warning, find_system, folder_source, greet
 from tests.systems.helpers import FAST, adapter, write
 
 MANIFEST = """
@@ -144,23 +146,28 @@ def test_a_slug_must_be_its_folders_name(folder: Path) -> None:
     assert "Give both the same name." in refusal("other", folder.parent)
 
 
+def _greeted(source: SystemSource) -> Hello:
+    process = SystemProcess(source.launch, FAST, print)
+    try:
+        return greet(source, process)
+    finally:
+        process.close()
+
+
 def test_a_greeting_refuses_what_would_be_nothing_but_errors(tmp_path: Path) -> None:
     file = write(tmp_path, "class A: pass")
     with pytest.raises(BadInput, match=r"adapter\.py: No adapter class found: a class needs reset"):
-        greet(find_system(str(file)), FAST, print)
+        _greeted(find_system(str(file)))
     with pytest.raises(BadInput, match="Loading the adapter raised ZeroDivisionError"):
-        greet(find_system(str(write(tmp_path, "1 / 0"))), FAST, print)
+        _greeted(find_system(str(write(tmp_path, "1 / 0"))))
 
 
 def test_several_classes_are_warned_of_unless_one_is_named(tmp_path: Path) -> None:
     source = adapter("return 'x'") + "\nclass Another(System):\n    pass\n"
     file = write(tmp_path, source)
     unnamed, named = find_system(str(file)), find_system(f"{file}:System")
-    process, hello = greet(unnamed, FAST, print)
-    process.close()
+    hello = _greeted(unnamed)
     warning = candidates_warning(hello, unnamed.launch)
     assert warning is not None
     assert "several adapter classes (Another, System); Another is run." in warning
-    process, hello = greet(named, FAST, print)
-    process.close()
-    assert candidates_warning(hello, named.launch) is None
+    assert candidates_warning(_greeted(named), named.launch) is None

@@ -6,16 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from memeval.archive.rows import read_rows
-from memeval.records.base import Digest, digest_bytes
+from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
+from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
 
-ROW_FILES = ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "judgments.jsonl", "calls.jsonl", "log.jsonl")
+T = TypeVar("T", bound=Stored)
+
+ROW_FILES = (
+    "responses.jsonl",
+    "contexts.jsonl",
+    "grades.jsonl",
+    "judgments.jsonl",
+    "calls.jsonl",
+    "prompts.jsonl",
+    "log.jsonl",
+)
 """Files of rows of a sealed run, by name without ``.gz``."""
 
 
@@ -74,14 +86,18 @@ class RunFolder:
 
     def judgments(self) -> Iterator[Call]:
         """Yield the calls to a model judge, by key; none where the run has no such file."""
-        return self._calls("judgments.jsonl")
+        return self._rows("judgments.jsonl", Call)
 
     def calls(self) -> Iterator[Call]:
         """Yield the reader's calls, by key, then the system's, by scenario in plan order and as they came."""
-        return self._calls("calls.jsonl")
+        return self._rows("calls.jsonl", Call)
 
-    def _calls(self, name: str) -> Iterator[Call]:
-        return read_rows(self.file(name), Call) if name in self.run.files else iter(())
+    def prompts(self) -> Iterator[Prompt]:
+        """Yield the prompts in use, by name; none where no model judge and no model reader was."""
+        return self._rows("prompts.jsonl", Prompt)
+
+    def _rows(self, name: str, model: type[T]) -> Iterator[T]:
+        return read_rows(self.file(name), model) if name in self.run.files else iter(())
 
 
 def sealed_runs(results: Path) -> list[RunFolder]:

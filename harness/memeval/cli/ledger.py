@@ -54,8 +54,15 @@ def accept(
     """
     from memeval import api
     from memeval.evaluation.verification import verify_run
+    from memeval.leaderboard.board import is_plumbing
 
     folder = api.load_run(run, results)
+    if is_plumbing(folder.run.track):
+        raise BadInput(
+            "the run's judge is labelled plumbing: it exercised the machinery and measured nothing.",
+            where=folder.path,
+            remedy="Judge its answers by another judge: memeval rejudge.",
+        )
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
@@ -102,6 +109,12 @@ def repeat(
             f"{one.run.run_id} and {two.run.run_id} have different inputs.",
             remedy="A repetition has the same track, system, environment and parameters.",
         )
+    for each in (one, two):
+        if each.run.replayed or each.run.answers_from:
+            raise BadInput(
+                f"{each.run.run_id} has model calls or answers from another run, and repeats nothing by itself.",
+                remedy="Run the system again: memeval run --fresh.",
+            )
     _append(Deed.REPEATED, run, other, reason, by, results)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memeval.cli import data, ledger, project, publishing, running, trust
+from memeval.cli import data, judging, ledger, project, publishing, running, trust
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 
 running.add_to(app)
 trust.add_to(app)
+judging.add_to(app)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
 publishing.add_to(app)

@@ -74,6 +74,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
     from memeval.records.log import LogLine
+    from memeval.records.prompt import Prompt
     from memeval.records.release import Release
     from memeval.records.response import Context, Response
     from memeval.records.run import Run
@@ -94,6 +95,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "log": LogLine,
         "plan": Plan,
         "probes": Probe,
+        "prompts": Prompt,
         "release": Release,
         "responses": Response,
         "run": Run,

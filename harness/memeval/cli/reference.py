@@ -14,6 +14,10 @@ COMMANDS = (
     ("run",),
     ("verify",),
     ("reproduce",),
+    ("rejudge",),
+    ("judge",),
+    ("judge", "audit"),
+    ("judge", "bridge"),
     ("ledger",),
     ("ledger", "show"),
     ("ledger", "accept"),
@@ -45,7 +49,7 @@ def page() -> str:
     parts = [
         "# Commands",
         "This page is made from the commands themselves. Exit codes: 0 done; 1 done, and what was asked does\n"
-        "not hold; 2 wrong call or bad input; 130 interrupted, resumable.",
+        "not hold; 2 wrong call or bad input; 3 stopped by a budget, resumable; 130 interrupted, resumable.",
     ]
     for words in COMMANDS:
         text = runner.invoke(app, [*words, "--help"], prog_name="memeval").output

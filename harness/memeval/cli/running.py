@@ -11,11 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, Data, Results, percent
+from memeval.cli.models import (
+    JUDGE_CONCURRENCY,
+    Budgets,
+    JudgeConcurrency,
+    JudgeLabel,
+    MaxCost,
+    Prompts,
+    RequestsPerMinute,
+    TokensPerMinute,
+    model_options,
+)
+from memeval.cli.shared import DEFAULT_RESULTS, Data, Results, dollars, percent
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
+    from memeval.evaluation.estimate import Estimate
     from memeval.systems.source import SystemSource
 
 
@@ -42,14 +54,38 @@ def run(
         typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of a generated benchmark, repeatable."),
     ] = None,
     data: Data = None,
-    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules.")] = "rules",
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, or openai:MODEL.")] = "rules",
+    judge_label: JudgeLabel = None,
+    prompts: Prompts = None,
     reader: Annotated[
         str | None,
-        typer.Option("--reader", help="Who answers: native (the system) or extractive. Default: what the system can."),
+        typer.Option(
+            "--reader",
+            help="Who answers: native (the system), extractive, or openai:MODEL. Default: what the system can.",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="Model that a bare .py file may use, repeatable; a submission declares its own."),
     ] = None,
     results: Results = DEFAULT_RESULTS,
     limit: Annotated[int | None, typer.Option("--limit", help="Only so many items; the run is then partial.")] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", help="Scenarios in flight.")] = 4,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    model_concurrency: Annotated[
+        int, typer.Option("--model-concurrency", help="Model calls of the reader, and of the system, in flight.")
+    ] = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say calls, tokens, dollars and hours beforehand, and run nothing.")
+    ] = False,
+    replay: Annotated[
+        str | None,
+        typer.Option("--replay", metavar="RUN", help="Answer every model call from the record of a run; send none."),
+    ] = None,
     ask_seconds: Annotated[
         float | None, typer.Option("--ask-seconds", help="Time limit of one question; another limit is another track.")
     ] = None,
@@ -74,6 +110,8 @@ def run(
     from memeval.systems.source import find_system
 
     source = find_system(system)
+    if model:
+        source = _declaring(source, model)
     if python is not None:
         source = replace(source, launch=replace(source.launch, interpreter=python, own_interpreter=False))
     options = api.RunOptions(
@@ -81,7 +119,19 @@ def run(
         protocol=protocol,
         tier=tier,
         judge=judge,
+        judge_label=judge_label,
+        prompts=prompts,
         reader=reader,
+        models=model_options(
+            judge_concurrency=judge_concurrency,
+            model_concurrency=model_concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            max_cost_usd=max_cost_usd,
+            budget=budget,
+            replay=replay,
+            results=results,
+        ),
         limits=Limits() if ask_seconds is None else Limits(ask_seconds=_seconds("--ask-seconds", ask_seconds)),
         limit=limit,
         concurrency=concurrency,
@@ -89,6 +139,12 @@ def run(
         retry_errors=retry_errors,
     )
     named = benchmark or _available(source, data)
+    if estimate:
+        for each in named:
+            _print_estimate(
+                api.estimate(source, each, data=data, parameters=parse_parameters(parameter), options=options)
+            )
+        return
     gated: list[str] = []
     with Bar() as progress:
         for each in named:
@@ -101,7 +157,7 @@ def run(
                 repeat=repeat,
                 progress=progress,
             ):
-                _report(folder)
+                report(folder)
                 print(folder.path, flush=True)
                 if limit is None and _over_gate(folder):
                     gated.append(f"{folder.path.name} (first: {_first_error(folder)})")
@@ -116,6 +172,18 @@ def _seconds(option: str, value: float) -> float:
     if not 0 < value < math.inf:
         raise BadInput(f"{option} is {value:g}.", remedy="Give a number of seconds above 0.")
     return value
+
+
+def _declaring(source: SystemSource, models: list[str]) -> SystemSource:
+    """Return a bare file as a system that may use some models."""
+    from memeval.records.run import SystemKind
+
+    if source.kind is not SystemKind.FILE:
+        raise BadInput(
+            "--model goes with a bare .py file.",
+            remedy="A submission names its models itself: declared_models in its submission.toml.",
+        )
+    return replace(source, declared_models=tuple(models))
 
 
 def _available(source: SystemSource, data: Path | None) -> list[str]:
@@ -164,7 +232,7 @@ def _first_error(folder: RunFolder) -> str:
     return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]
 
 
-def _report(folder: RunFolder) -> None:
+def report(folder: RunFolder) -> None:
     """Say on standard error how a run came out."""
     run = folder.run
     scores = run.scores
@@ -183,3 +251,35 @@ def _report(folder: RunFolder) -> None:
     for category in scores.categories:
         tally = category.tally
         print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {tally.correct}/{tally.planned}", file=sys.stderr)
+    if run.usage:
+        _report_usage(folder)
+
+
+def _report_usage(folder: RunFolder) -> None:
+    """Say what model calls took, phase by phase."""
+    for phase, usage in folder.run.usage.items():
+        parts = [f"{usage.calls} calls"]
+        parts += [f"{usage.cached} from the record"] if usage.cached else []
+        parts += [f"{usage.failed} failed"] if usage.failed else []
+        if usage.prompt_tokens is not None:
+            parts.append(f"{usage.prompt_tokens} + {usage.completion_tokens or 0} tokens")
+        parts.append(f"{usage.unpriced} calls unpriced" if usage.unpriced else dollars(usage.usd))
+        print(f"  {phase.replace('_', ' '):24} {', '.join(parts)} ({usage.source})", file=sys.stderr)
+
+
+def _print_estimate(estimate: Estimate) -> None:
+    """Print what a run would take, one line a phase; what nobody can know beforehand is said to be unknown."""
+    print(f"{estimate.system} on {estimate.benchmark}: {estimate.items} items, {estimate.questions} questions")
+    for part in estimate.parts:
+        known = part.usd is not None
+        money = dollars(part.usd) if known else f"unpriced: no known price of {part.model}"
+        print(
+            f"  {part.phase.replace('_', ' '):6} {part.model}: {part.calls} calls ({part.recorded} of them on record), "
+            f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
+            f"about {part.hours:.2f} h at {part.seconds_per_call:g} s a call ({part.basis}), "
+            f"{part.concurrency} in flight"
+        )
+    for sentence in estimate.unknown:
+        print(f"  {sentence}")
+    if estimate.prices:
+        print(f"  prices: {estimate.prices}")

@@ -32,3 +32,8 @@ def counted(number: int, noun: str) -> str:
 def percent(share: float | None) -> str:
     """Return a share as percent with one decimal; a dash where there is none."""
     return "–" if share is None else f"{100 * share:.1f}"
+
+
+def dollars(amount: float | None) -> str:
+    """Return dollars; a dash where the amount is unknown, which is not 0."""
+    return "–" if amount is None else f"${amount:.4f}" if amount < 1 else f"${amount:.2f}"

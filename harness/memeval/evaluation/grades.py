@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memeval.evaluation.plan import Exam
-from memeval.judging.base import Judge
+from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
@@ -46,4 +46,18 @@ def grade_items(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Respon
         )
         for item in items
         if is_done(item, last)
+    ]
+
+
+def cases_of(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Response]) -> list[Case]:
+    """Return what :func:`grade_items` will bring before a judge, in plan order."""
+    last = last_attempts(responses)
+    graders = {category.name: category.grader for category in exam.benchmark.categories}
+    return [
+        case
+        for item in items
+        if is_done(item, last)
+        for case in graders[item.category].cases(
+            item, exam.scenarios[item.scenario_id], [last[question] for question in item.question_ids]
+        )
     ]

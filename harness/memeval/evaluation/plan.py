@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.execution.readers import NATIVE, Reader, reader_named
 from memeval.execution.tokens import tokenizer_name
 from memeval.execution.work import Work
+from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.run import View
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits, Track
+from memeval.systems.output import visible
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,15 @@ class Exam:
         chosen = {key.item_id for _, key in zip(range(limit), turns, strict=False)}
         return tuple(key for key in self.keys if key.item_id in chosen)
 
-    def track(self, *, reader: str, judge: str, limits: Limits, protocol: str | None, tier: str | None) -> Track:
-        """Return the track of a run on this data."""
+    def track(self, *, reader: Reader | None, limits: Limits, protocol: str | None, tier: str | None) -> Track:
+        """Return the track of a run on this data, judged by the rule set; see :meth:`ChosenJudge.on` for another judge.
+
+        Args:
+            reader: who answers; ``None`` for the system itself.
+            limits: what a system is allowed, per call.
+            protocol: the way of asking and grading; ``None`` for the benchmark's default.
+            tier: the choice of the data; ``None`` for the benchmark's default.
+        """
         info = self.benchmark.info
         return Track(
             benchmark=info.id,
@@ -63,8 +73,10 @@ class Exam:
             protocol=_one_of("protocol", protocol, info.protocols, info.id),
             tier=_one_of("tier", tier, info.tiers, info.id),
             categories=self.benchmark.plan(list(self.keys)),
-            reader=reader,
-            judge=judge,
+            reader=NATIVE if reader is None else reader.name,
+            reader_endpoint=reader.endpoint if isinstance(reader, ModelReader) else None,
+            judge=RulesJudge.name,
+            prompts=reader.prompts if isinstance(reader, ModelReader) else {},
             tokenizer=tokenizer_name(),
             limits=limits,
         )
@@ -105,22 +117,29 @@ def _one_of(what: str, asked: str | None, offered: Sequence[str], benchmark: str
     return asked
 
 
-def choose_reader(asked: str | None, capabilities: Sequence[str], slug: str) -> Reader | None:
+def choose_reader(
+    asked: str | None, capabilities: Sequence[str], slug: str, make_model_reader: Callable[[str], Reader]
+) -> Reader | None:
     """Return who answers: ``None`` for the system itself.
 
     Args:
         asked: ``native`` or a reader's name; ``None`` for the default, which is native where the system has ``query``.
         capabilities: the methods the adapter has.
         slug: the system, for the refusal.
+        make_model_reader: gives the reader that a model is, by its name.
 
     Raises:
         BadInput: there is no such reader, or the system cannot be asked that way.
     """
     name = asked or (NATIVE if "query" in capabilities else "extractive")
     needed = "query" if name == NATIVE else "search"
-    reader = None if name == NATIVE else reader_named(name)
-    if name != NATIVE and reader is None:
-        raise BadInput(f"there is no reader '{name}'.", remedy="Readers: native, extractive.")
+    reader = None
+    if name.startswith(PREFIX):
+        reader = make_model_reader(name)
+    elif name != NATIVE and (reader := reader_named(name)) is None:
+        raise BadInput(
+            f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, extractive, {PREFIX}MODEL."
+        )
     if needed not in capabilities:
         raise BadInput(f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose the other reader.")
     return reader

@@ -9,13 +9,17 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.evaluation.grades import grade_items
+from memeval.evaluation.judges import judge_of
 from memeval.evaluation.plan import Exam
-from memeval.evaluation.running import judge_named
 from memeval.evaluation.verification import Finding
 from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.gateway.replies import text_of
+from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
+from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
+from memeval.records.response import Outcome, Response
 from memeval.records.run import Run
 
 
@@ -53,7 +57,13 @@ def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
     stored = list(folder.grades())
     answered = {row.item_id for row in responses}
     items = [key for key in exam.keys if key.item_id in answered]
-    again = grade_items(exam, items, responses, judge_named(run.track.judge))
+    recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
+    judge = judge_of(run.track, folder.prompts()).recorded(recorded)
+    try:
+        again = grade_items(exam, items, responses, judge)
+    except NotRecorded as error:
+        finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
+        return Reproduction(run.run_id, 0, None, (finding,))
     try:
         scores = score(run.track.categories, again)
     except (ValueError, OverflowError) as error:
@@ -62,7 +72,12 @@ def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
             where=folder.path / "run.json",
             remedy="Restore the file, or record a new run.",
         ) from None
-    findings = [*_strangers(folder, answered, exam), *_differences(folder, stored, again), *_contexts(folder, exam)]
+    findings = [
+        *_strangers(folder, answered, exam),
+        *_differences(folder, stored, again),
+        *_contexts(folder, exam),
+        *_read(folder, responses),
+    ]
     if scores != run.scores:
         findings.append(
             Finding(
@@ -117,6 +132,17 @@ def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
             text = None
         if text is None or digest_of_text(text) != context.digest:
             yield Finding(f"{path}:{number}", "does not spell out the text that its digest names.")
+
+
+def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
+    """Check that every answer of a model reader is what the model replied."""
+    said = {call.key: text_of(call) for call in folder.calls() if call.caller is Caller.READER}
+    path = folder.file("responses.jsonl")
+    for number, response in enumerate(responses, start=1):
+        if response.reader_key is None or response.outcome is Outcome.READER_ERROR:
+            continue
+        if said.get(response.reader_key) != response.answer:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: the answer is not what its reader replied.")
 
 
 def _say(grade: Grade) -> str:

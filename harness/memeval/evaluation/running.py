@@ -1,40 +1,44 @@
-"""Running a system on a benchmark: resume, reuse or start; execute; grade; seal."""
+"""Running a system on a benchmark: resume, reuse or start; execute; judge; seal."""
 
 from __future__ import annotations
 
 import shutil
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.grades import is_done, last_attempts
+from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
+from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
+from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.places import find_place, start
 from memeval.evaluation.plan import Exam, choose_reader
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.seal import seal
+from memeval.evaluation.seal import Rows, in_plan_order, seal, used_contexts
+from memeval.evaluation.stopping import interruptible
+from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
+from memeval.execution.door import Instance
 from memeval.execution.journal import Journal, utc_now
+from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.execution.progress import Progress, Silent
-from memeval.execution.readers import NATIVE, Reader
+from memeval.execution.readers import Reader
 from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import Finished
-from memeval.judging.base import Judge
+from memeval.gateway.record import CallRecord
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
+from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
+from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.run import Inputs, Isolation, SystemIdentity
 from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import Hello
-from memeval.systems.output import visible
+from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import SystemSource, candidates_warning, greet
 
@@ -49,10 +53,17 @@ class RunOptions:
     """Way of asking and grading; ``None`` for the benchmark's default."""
     tier: str | None = None
     """Choice of the data; ``None`` for the benchmark's default."""
-    judge: str = "rules"
-    """Who gives verdicts."""
+    judge: str | None = None
+    """Who gives verdicts: ``rules`` or ``openai:MODEL``; ``None`` for the rule set, or the replayed run's judge."""
+    judge_label: str | None = None
+    """What a model judge at an endpoint that is not its maker's is called."""
+    prompts: Path | None = None
+    """A folder with other prompts for a model judge."""
     reader: str | None = None
-    """Who answers; ``None`` for the system where it can."""
+    """Who answers: ``native``, ``extractive`` or ``openai:MODEL``; ``None`` for the system where it can, or
+    for the replayed run's reader."""
+    models: ModelOptions = field(default_factory=ModelOptions)
+    """How models are used."""
     limits: Limits = field(default_factory=Limits)
     """What the system is allowed, per call."""
     limit: int | None = None
@@ -63,17 +74,6 @@ class RunOptions:
     """Start another run, whatever is stored."""
     retry_errors: bool = False
     """Try failed items again; both attempts stay on record."""
-
-
-def judge_named(name: str) -> Judge:
-    """Return the judge of that name.
-
-    Raises:
-        BadInput: there is none.
-    """
-    if name not in (RulesJudge.name, RulesJudge.name.partition("@")[0]):
-        raise BadInput(f"there is no judge '{visible(name)}'.", remedy=f"There is: {RulesJudge.name}.")
-    return RulesJudge()
 
 
 def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: Progress | None = None) -> RunFolder:
@@ -91,34 +91,101 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     Raises:
         BadInput: something asked for is not there, the adapter cannot be loaded, or an unfinished run of this system
             was started with other inputs.
+        GatewayStopped: a model's endpoint, its key or a budget stopped the run; the same call resumes.
         KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
     """
     progress = progress or Silent()
-    _check(options)
-    system, hello = greet(source, options.limits, lambda line: None)
-    with closing(system):
-        if warning := candidates_warning(hello, source.launch):
-            progress.note(warning)
-        return _run(source, system, hello, exam, options, progress)
+    judge = _check(options)
+    asks = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
+    with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+        setting = _Setting(source, exam, options, judge, models, progress)
+        with lending(source, options.limits, models) as new_instance:
+            first = new_instance(lambda line: None)
+            with closing(first.process):
+                hello = greet(source, first.process)
+                if warning := candidates_warning(hello, source.launch):
+                    progress.note(warning)
+                return _run(setting, hello, first, new_instance)
 
 
-def _run(
-    source: SystemSource, system: SystemProcess, hello: Hello, exam: Exam, options: RunOptions, progress: Progress
-) -> RunFolder:
-    """Find where the run goes on, execute what is open, and seal it; see :func:`run_system`."""
-    judge = judge_named(options.judge)
-    reader = choose_reader(options.reader, hello.capabilities, source.slug)
-    inputs = _inputs(source, hello, exam, reader, judge, options)
+@dataclass(frozen=True)
+class _Setting:
+    """What a run is made of."""
+
+    source: SystemSource
+    exam: Exam
+    options: RunOptions
+    judge: ChosenJudge
+    models: Models
+    progress: Progress
+
+
+def _check(options: RunOptions) -> ChosenJudge:
+    """Refuse what cannot be, and return who judges."""
+    for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
+        if value is not None and value < 1:
+            raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")
+    replay = options.models.replay
+    if replay is not None and options.judge is None:
+        return judge_of(replay.run.track, replay.prompts())
+    return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
+
+
+@contextmanager
+def lending(source: SystemSource, limits: Limits, models: Models) -> Iterator[Callable[[Log], Instance]]:
+    """Open the doors through which a system reaches the models it declares, and yield what makes its instances.
+
+    Args:
+        source: the system.
+        limits: what it is allowed, per call.
+        models: the gateway.
+
+    Raises:
+        BadInput: it declares models, and there is no key to reach them with.
+    """
+    if not source.declared_models:
+        yield lambda log: Instance(SystemProcess(source.launch, limits, log))
+        return
+    from memeval.gateway.doors.server import ModelServer
+
+    models.check_keys([Caller.SYSTEM])
+    endpoint = models.endpoint(Caller.SYSTEM)
+    with ModelServer(
+        models.gateway, endpoint, source.declared_models, limits.scenario_calls, models.happened
+    ) as server:
+
+        def new_instance(log: Log) -> Instance:
+            door = server.door()
+            return Instance(SystemProcess(source.launch, limits, log, door.environment), door)
+
+        yield new_instance
+
+
+def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: Callable[[Log], Instance]) -> RunFolder:
+    """Find where the run goes on, execute what is open, have it judged, and seal it; see :func:`run_system`."""
+    source, exam, options, progress = setting.source, setting.exam, setting.options, setting.progress
+    reader = _reader(setting, hello)
+    inputs = _inputs(setting, hello, reader)
     place = options.results / exam.benchmark.info.name / source.slug
     items = exam.selected(options.limit)
-    folder, retried = _place(place, inputs, options, progress)
+    folder, retried = None, None
+    if not options.fresh:
+        folder, retried = find_place(
+            place,
+            inputs,
+            replayed=options.models.replay is not None,
+            retry_errors=options.retry_errors,
+            progress=progress,
+        )
     if folder is not None and (folder / "run.json").exists():
         shutil.rmtree(folder / "journal", ignore_errors=True)  # left where the run was killed right after its head
         return RunFolder(folder)
+    setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
-        folder = _start(place, inputs, _identity(source, hello), exam, retried)
-    with _interruptible(), Journal(folder) as journal:
+        folder = start(place, _plan(setting, inputs, hello, retried))
+    with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
+        setting.models.open_run(plan.run_id, own)
         again = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
             again = _carry_over(RunFolder(place / plan.carries_over), journal)
@@ -130,68 +197,96 @@ def _run(
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
         try:
             Scheduler(
-                system,
-                _starter(source, options.limits),
+                first,
+                new_instance,
                 reader,
                 options.limits.search_items,
                 options.concurrency,
                 journal,
                 progress,
+                check=setting.models.gateway.check,
+                spent=setting.models.spent,
             ).run(exam.works(open_items, source.view, attempts))
         finally:
             progress.stop()
-        return seal(folder, journal, plan, exam, items, judge, options.concurrency)
+            journal.log(*setting.models.lines())
+        rows = _judged(setting, items, journal, own, reader, retried)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency)
 
 
-def _check(options: RunOptions) -> None:
-    judge_named(options.judge)
-    for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
-        if value is not None and value < 1:
-            raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")
+def _reader(setting: _Setting, hello: Hello) -> Reader | None:
+    """Return who answers; a replayed run has the reader it had, unless another is asked for."""
+    replay, asked = setting.options.models.replay, setting.options.reader
+    if replay is not None and asked is None:
+        asked = replay.run.track.reader
+
+    def model_reader(name: str) -> ModelReader:
+        endpoint = setting.models.endpoint(Caller.READER)
+        return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
+
+    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader)
 
 
-def _starter(source: SystemSource, limits: Limits) -> Callable[[Callable[[str], None]], SystemProcess]:
-    return lambda log: SystemProcess(source.launch, limits, log)
+def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
+    """Return who will call models."""
+    asking = [] if judge.model is None else [Caller.JUDGE]
+    return [*asking, Caller.READER] if isinstance(reader, ModelReader) else asking
 
 
-def _start(place: Path, inputs: Inputs, system: SystemIdentity, exam: Exam, retried: RunFolder | None) -> Path:
-    """Make the folder of a new run; a run's id holds its start to the second, so twins wait for the next one."""
-    while True:
-        started = datetime.now(UTC)
-        run_id = f"{started:%Y%m%dT%H%M%SZ}-{inputs.fingerprint[:8]}"
-        plan = Plan(
-            run_id=run_id,
-            started=started.isoformat(timespec="milliseconds"),
-            inputs=inputs,
-            system=system,
-            redistribution=exam.benchmark.info.redistribution,
-            isolation=Isolation.FILES_REACHABLE,
-            harness=harness(),
-            seeds={"PYTHONHASHSEED": HASH_SEED},
-            carries_over=retried.run.run_id if retried else None,
-        )
-        if Journal.start(place / run_id, plan):
-            return place / run_id
-        time.sleep(1.0 - started.microsecond / 1e6)
-
-
-def _inputs(
-    source: SystemSource, hello: Hello, exam: Exam, reader: Reader | None, judge: Judge, options: RunOptions
-) -> Inputs:
+def _inputs(setting: _Setting, hello: Hello, reader: Reader | None) -> Inputs:
+    source, options = setting.source, setting.options
+    track = setting.exam.track(reader=reader, limits=options.limits, protocol=options.protocol, tier=options.tier)
     return Inputs(
-        track=exam.track(
-            reader=NATIVE if reader is None else reader.name,
-            judge=judge.name,
-            limits=options.limits,
-            protocol=options.protocol,
-            tier=options.tier,
-        ),
+        track=setting.judge.on(track),
         submission_digest=source.submission_digest,
         environment_digest=hello.environment_digest,
         parameters=dict(source.parameters),
         declared_models=source.declared_models,
         view=source.view,
         limit=options.limit,
+    )
+
+
+def _plan(setting: _Setting, inputs: Inputs, hello: Hello, retried: RunFolder | None) -> Plan:
+    return Plan(
+        run_id="",
+        started="",
+        inputs=inputs,
+        system=_identity(setting.source, hello),
+        redistribution=setting.exam.benchmark.info.redistribution,
+        isolation=Isolation.FILES_REACHABLE,
+        harness=harness(),
+        seeds={"PYTHONHASHSEED": HASH_SEED},
+        carries_over=retried.run.run_id if retried else None,
+        replayed=setting.options.models.replay is not None,
+    )
+
+
+def _judged(
+    setting: _Setting,
+    items: Sequence[ItemKey],
+    journal: Journal,
+    own: CallRecord,
+    reader: Reader | None,
+    retried: RunFolder | None,
+) -> Rows:
+    """Have the responses judged, and return all rows of the run."""
+    judge, exam, progress = setting.judge, setting.exam, setting.progress
+    responses = in_plan_order(items, journal.responses.values())
+    title = f"judging {setting.source.slug} on {exam.benchmark.info.id}"
+    cases = [] if judge.model is None else cases_of(exam, items, responses)
+    recorded = judge.recorded(judgments(judge, cases, setting.models, progress, title))
+    grades = grade_items(exam, items, responses, recorded)
+    prompts = judge.prompt_rows()
+    if isinstance(reader, ModelReader):
+        prompts += [Prompt(name=name, text=text) for name, text in reader.texts.items()]
+    return Rows(
+        responses=responses,
+        contexts=used_contexts(responses, journal.contexts),
+        grades=grades,
+        judgments=judgment_rows(recorded, own),
+        calls=call_rows(exam, responses, setting.models.shared, own, retried),
+        prompts=prompts,
     )
 
 
@@ -209,57 +304,6 @@ def _identity(source: SystemSource, hello: Hello) -> SystemIdentity:
         declared_models=source.declared_models,
         parameters=dict(source.parameters),
     )
-
-
-def _place(
-    place: Path, inputs: Inputs, options: RunOptions, progress: Progress
-) -> tuple[Path | None, RunFolder | None]:
-    """Find where a run goes on.
-
-    Returns:
-        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start another; and, where
-        that tries the failed items of a finished run again, the finished run.
-    """
-    if options.fresh:
-        return None, None
-    finished = [
-        folder
-        for folder in (RunFolder(head.parent) for head in sorted(place.glob("*/run.json")))
-        if folder.run.fingerprint == inputs.fingerprint
-    ]
-    unfinished = [
-        plan.parent.parent
-        for plan in sorted(place.glob("*/journal/plan.json"))
-        if not (plan.parent.parent / "run.json").exists()
-    ]
-    same = [folder for folder in unfinished if Journal.plan(folder).inputs.fingerprint == inputs.fingerprint]
-    if same:
-        return same[-1], None
-    if finished:
-        if options.retry_errors and finished[-1].run.scores.overall.errors:
-            return None, finished[-1]
-        progress.note(f"{finished[-1].path}: finished before with the very same inputs; reused.")
-        return finished[-1].path, None
-    if unfinished:
-        parts = ", ".join(differing(Journal.plan(unfinished[-1]).inputs, inputs))
-        raise BadInput(
-            f"an unfinished run is here that was started with other inputs; what differs: {parts}.",
-            where=unfinished[-1],
-            remedy="Restore them to resume it, or start another run with --fresh.",
-        )
-    return None, None
-
-
-def differing(one: Inputs, other: Inputs) -> list[str]:
-    """Return the names of the parts in which the inputs of two runs differ, such as ``track.judge``."""
-    return [
-        *(
-            f"track.{name}"
-            for name in type(one.track).model_fields
-            if getattr(one.track, name) != getattr(other.track, name)
-        ),
-        *(name for name in Inputs.model_fields if name != "track" and getattr(one, name) != getattr(other, name)),
-    ]
 
 
 def _carry_over(kept: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
@@ -297,20 +341,3 @@ def _open_items(
             open_items.append(item)
             attempts[item.item_id] = max(row.attempt for row in rows) + 1
     return open_items, attempts
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Treat a request to terminate like Ctrl-C while a run lasts: end processes, store what is done."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

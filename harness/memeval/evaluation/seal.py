@@ -4,73 +4,85 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
-from memeval.evaluation.grades import grade_items
-from memeval.evaluation.plan import Exam
-from memeval.execution.journal import Journal, utc_now
+from memeval.execution.journal import utc_now
+from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
-from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.base import Stored
+from memeval.records.call import Call, Phase, PhaseUsage, UsageSource
 from memeval.records.grade import Grade
 from memeval.records.journal import Plan
+from memeval.records.log import LogLine
+from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
-from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemKind, Timing
+from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemIdentity, SystemKind, Timing
 from memeval.storage import write_whole
 
 
-def seal(
-    folder: Path, journal: Journal, plan: Plan, exam: Exam, items: Sequence[ItemKey], judge: Judge, concurrency: int
-) -> RunFolder:
-    """Grade what is in the journal and write the sealed run.
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a run, in the order they are sealed in."""
+
+    responses: list[Response]
+    contexts: list[Context]
+    grades: list[Grade]
+    judgments: list[Call] = field(default_factory=list)
+    """The judge's calls, by key: those that decided, and those that failed."""
+    calls: list[Call] = field(default_factory=list)
+    """The reader's and the system's calls."""
+    prompts: list[Prompt] = field(default_factory=list)
+    """The prompts in use."""
+
+    def files(self) -> dict[str, Sequence[Stored]]:
+        """Return the rows by file; what model calls left has a file only where there is any."""
+        always: dict[str, Sequence[Stored]] = {
+            "responses.jsonl": self.responses,
+            "contexts.jsonl": self.contexts,
+            "grades.jsonl": self.grades,
+        }
+        models: dict[str, Sequence[Stored]] = {
+            "judgments.jsonl": self.judgments,
+            "calls.jsonl": self.calls,
+            "prompts.jsonl": self.prompts,
+        }
+        return {**always, **{name: rows for name, rows in models.items() if rows}}
+
+
+def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int) -> RunFolder:
+    """Write the sealed run.
 
     The head, ``run.json``, is written last: until it is there the run is unfinished and its journal is whole.
 
     Args:
         folder: the run's folder.
-        journal: its journal, with every planned item in it.
         plan: what the run set out to do.
-        exam: the benchmark with its data.
-        items: the planned items, in plan order.
-        judge: who is asked for verdicts.
+        rows: all its rows.
+        log: what happened.
         concurrency: scenarios that were in flight.
 
     Raises:
         BadInput: the folder cannot be written.
     """
-    responses = in_plan_order(items, journal.responses.values())
-    contexts = _used(responses, journal.contexts)
-    grades = grade_items(exam, items, responses, judge)
     files: dict[str, FileDigest] = {}
-    rows: dict[str, Iterable[Stored]] = {
-        "responses.jsonl": responses,
-        "contexts.jsonl": contexts,
-        "grades.jsonl": grades,
-        "log.jsonl": journal.log_lines,
-    }
-    for name, records in rows.items():
+    for name, records in {**rows.files(), "log.jsonl": log}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
-    run = head(plan, responses, grades, files, concurrency)
-    write_whole(folder / "run.json", _pretty(run))
+    write_whole(folder / "run.json", _pretty(head(plan, rows, files, concurrency)))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 
 
-def head(
-    plan: Plan,
-    responses: Sequence[Response],
-    grades: Sequence[Grade],
-    files: dict[str, FileDigest],
-    concurrency: int,
-) -> Run:
+def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int) -> Run:
     """Return the head of a run: everything that follows from its plan and its rows."""
     track = plan.inputs.track
+    usage = summary.usage(plan.run_id, rows.responses, rows.calls, rows.judgments)
     return Run(
         run_id=plan.run_id,
         fingerprint=plan.inputs.fingerprint,
@@ -81,11 +93,20 @@ def head(
         isolation=plan.isolation,
         harness=plan.harness,
         seeds=plan.seeds,
-        timing=Timing(started=plan.started, ended=utc_now(), concurrency=concurrency, phases=summary.phases(responses)),
-        tokens=summary.tokens(responses),
-        cost=_cost(plan),
-        coverage=coverage(plan.inputs.limit, track.planned, responses, grades),
-        scores=score(track.categories, grades),
+        timing=Timing(
+            started=plan.started,
+            ended=utc_now(),
+            concurrency=concurrency,
+            phases=summary.phases(rows.responses, rows.judgments),
+        ),
+        tokens=summary.tokens(rows.responses),
+        cost=cost(plan.system, usage),
+        usage=usage,
+        prices=price_list() if rows.calls or rows.judgments else None,
+        answers_from=plan.answers_from,
+        replayed=plan.replayed,
+        coverage=coverage(plan.inputs.limit, track.planned, rows.responses, rows.grades),
+        scores=score(track.categories, rows.grades),
         files=files,
     )
 
@@ -94,6 +115,24 @@ def coverage(limit: int | None, planned: int, responses: Iterable[Response], gra
     """Return how much of the plan was done."""
     retried = {row.item_id for row in responses if row.attempt > 1}
     return Coverage(planned=planned, done=len(grades), limit=limit, retried=len(retried))
+
+
+def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
+    """Return the dollars of a run: what its model calls took, as far as memeval can know all of them.
+
+    Args:
+        system: who ran; what memeval ships calls no model by itself.
+        usage: what went through the gateway, or was reported, by phase.
+    """
+    unpriced = sum(phase.unpriced for phase in usage.values())
+    if unpriced:
+        return Cost(usd=None, reason=f"{unpriced} calls to models without a known price")
+    if system.kind is not SystemKind.CONTROL and not system.declared_models:
+        return Cost(usd=None, reason="memeval does not see whether the system calls models")
+    if any(phase.source is UsageSource.SELF_REPORTED for phase in usage.values()):
+        return Cost(usd=None, reason="the system's own calls are known by its own account only")
+    seen = sum(phase.usd or 0.0 for phase in usage.values())
+    return Cost(usd=seen, reason="calls past memeval's gateway are not seen" if system.declared_models else None)
 
 
 def in_plan_order(items: Iterable[ItemKey], responses: Iterable[Response]) -> list[Response]:
@@ -109,19 +148,10 @@ def in_plan_order(items: Iterable[ItemKey], responses: Iterable[Response]) -> li
     ]
 
 
-def _used(responses: Iterable[Response], contexts: dict[str, Context]) -> list[Context]:
+def used_contexts(responses: Iterable[Response], contexts: Mapping[str, Context]) -> list[Context]:
     """Return the contexts that responses name, in order of first use."""
     digests = dict.fromkeys(row.context_digest for row in responses if row.context_digest is not None)
     return [contexts[digest] for digest in digests]
-
-
-def _cost(plan: Plan) -> Cost:
-    """Return the dollars of a run: none for what memeval ships, unknown where a system may call models itself."""
-    if plan.system.kind is SystemKind.CONTROL:
-        return Cost(usd=0.0, reason=None)
-    if plan.inputs.declared_models:
-        return Cost(usd=None, reason="the system calls models whose use memeval does not see")
-    return Cost(usd=None, reason="memeval does not see whether the system calls models")
 
 
 def _pretty(run: Run) -> bytes:

@@ -71,9 +71,9 @@ def usage(
 
 
 def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
-    """Sum up the calls of one phase; a system's are its run's own, wherever they are found."""
-    fresh = [call for call in calls if call.caller is Caller.SYSTEM or call.run_id == run_id]
-    cached = [call for call in calls if call.caller is not Caller.SYSTEM and call.run_id != run_id]
+    """Sum up the calls of one phase, those that another run paid for apart."""
+    fresh = [call for call in calls if call.run_id == run_id]
+    cached = [call for call in calls if call.run_id != run_id]
     unpriced = sum(_is_unpriced(call) for call in fresh)
     return PhaseUsage(
         source=UsageSource.MEASURED,

@@ -11,10 +11,12 @@ from memeval.archive.rows import inner_digest
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.grades import last_attempts
-from memeval.evaluation.seal import coverage
+from memeval.evaluation.seal import Rows, cost, coverage
 from memeval.grading.scoring import score
+from memeval.records.call import Call, Caller
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
+from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Run
 
@@ -56,12 +58,15 @@ def verify_run(folder: RunFolder) -> list[Finding]:
     try:
         responses, grades = list(folder.responses()), list(folder.grades())
         contexts = [context.digest for context in folder.contexts()]
+        judgments, calls, prompts = list(folder.judgments()), list(folder.calls()), list(folder.prompts())
     except MemevalError as error:
         return [*findings, Finding(error.where or head, error.problem, error.remedy or REMEDY)]
     return [
         *findings,
         *_rows(folder, responses, grades, contexts),
-        *_sums(run, responses, grades, head),
+        *_calls(folder, responses, grades, judgments, calls),
+        *_prompts(folder, run, prompts),
+        *_sums(run, Rows(responses, [], grades, judgments, calls), head),
     ]
 
 
@@ -165,19 +170,62 @@ def _fits(grade: Grade, outcome: Outcome) -> bool:
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 
 
-def _sums(run: Run, responses: list[Response], grades: list[Grade], head: str) -> Iterator[Finding]:
+def _calls(
+    folder: RunFolder, responses: list[Response], grades: list[Grade], judgments: list[Call], calls: list[Call]
+) -> Iterator[Finding]:
+    """Every model call stands under the key of its request, and what rests on a call names one that is there."""
+    for name, rows in (("judgments.jsonl", judgments), ("calls.jsonl", calls)):
+        for number, call in enumerate(rows, start=1):
+            if call.key != _key_of(call):
+                yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
+    judged = {call.key for call in judgments}
+    for number, grade in enumerate(grades, start=1):
+        if grade.judgment_key is not None and grade.judgment_key not in judged:
+            where = f"{folder.file('grades.jsonl')}:{number}"
+            yield Finding(where, f"{grade.item_id} rests on a judgment that is not in judgments.jsonl.gz.")
+    read = {call.key for call in calls}
+    for number, response in enumerate(responses, start=1):
+        if response.reader_key is not None and response.reader_key not in read:
+            where = f"{folder.file('responses.jsonl')}:{number}"
+            yield Finding(where, f"{response.question_id} was read by a call that is not in calls.jsonl.gz.")
+
+
+def _key_of(call: Call) -> str | None:
+    """Return the key that follows from what was asked; ``None`` where a system's call does not say in which place."""
+    if call.caller is not Caller.SYSTEM:
+        return call.request.key
+    return None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
+
+
+def _prompts(folder: RunFolder, run: Run, prompts: list[Prompt]) -> Iterator[Finding]:
+    """The prompts that are stored are those of the track."""
+    path = folder.file("prompts.jsonl")
+    stored = {prompt.name: prompt.digest for prompt in prompts}
+    for name in sorted(stored.keys() | run.track.prompts.keys()):
+        if stored.get(name) != run.track.prompts.get(name):
+            yield Finding(str(path), f"the prompt {name!r} is not the one that the track names.")
+
+
+def _sums(run: Run, rows: Rows, head: str) -> Iterator[Finding]:
     """Whatever in the head follows from the rows, follows from them."""
     try:
-        scores = score(run.track.categories, grades)
+        scores = score(run.track.categories, rows.grades)
     except (ValueError, OverflowError) as error:
         yield Finding(f"{head}: track.categories", f"are not those of the grades: {error}.")
         return
-    again = {
+    usage = summary.usage(run.run_id, rows.responses, rows.calls, rows.judgments)
+    again: dict[str, tuple[object, object]] = {
         "scores": (run.scores, scores),
-        "coverage": (run.coverage, coverage(run.coverage.limit, run.track.planned, responses, grades)),
-        "tokens": (run.tokens, summary.tokens(responses)),
-        "timing.phases": (run.timing.phases, summary.phases(responses)),
+        "coverage": (
+            run.coverage,
+            coverage(run.coverage.limit, run.track.planned, rows.responses, rows.grades),
+        ),
+        "tokens": (run.tokens, summary.tokens(rows.responses)),
+        "timing.phases": (run.timing.phases, summary.phases(rows.responses, rows.judgments)),
+        "usage": (run.usage, usage),
     }
+    if run.usage or usage:
+        again["cost"] = (run.cost, cost(run.system, usage))
     for name, (stated, computed) in again.items():
         if stated != computed:
             where, was, now = _first_difference(name, _plain(stated), _plain(computed))

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
 from memeval.execution.tokens import count_tokens
+from memeval.gateway.endpoints import dated
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
@@ -28,9 +29,6 @@ PREFIX = "openai:"
 
 VERSION = 1
 """Goes up with every change of what is sent for the same question and context."""
-
-DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
-"""Names that their maker lets point at another model one day, and the dated models that are asked instead."""
 
 PROMPT = "reader/answer"
 """The name of the one prompt, in tracks."""

@@ -57,7 +57,11 @@ class Budget:
         self._open = 0
         self._settled = asyncio.Event()
         self._began: dict[Phase | None, float] = {None: time.monotonic()}
-        for call in spent if caps else ():
+        self.resume(spent)
+
+    def resume(self, spent: Iterable[Call]) -> None:
+        """Count what the run has paid for before it was resumed; where nothing is capped, nothing is counted."""
+        for call in spent if self._caps else ():
             if call.reply is not None:
                 self._add(self._spent, call.phase, *self._taken(call))
 
@@ -66,7 +70,7 @@ class Budget:
         """Whether every request must say how much may come back."""
         return any(unit != "minutes" for _phase, unit in self._caps)
 
-    def seconds_left(self, phase: Phase) -> float | None:
+    def seconds_left(self, phase: Phase | None) -> float | None:
         """Return the seconds until the next cap on minutes; ``None`` where there is none."""
         now = time.monotonic()
         left = [
@@ -75,6 +79,19 @@ class Budget:
             if unit == "minutes" and where in (None, phase)
         ]
         return min(left, default=None)
+
+    def check_time(self, phase: Phase | None = None) -> None:
+        """Raise where a cap on minutes is reached.
+
+        Args:
+            phase: the phase whose own cap counts too.
+
+        Raises:
+            BudgetSpent: the time is over.
+        """
+        left = self.seconds_left(phase)
+        if left is not None and left <= 0:
+            raise BudgetSpent("the time given to the run is over.", remedy=f"Give it more minutes. {GOES_ON}")
 
     async def reserve(self, phase: Phase, request: ModelRequest) -> Hold:
         """Set aside the most that a call can take; waits while calls in flight may settle for less.
@@ -86,9 +103,7 @@ class Budget:
         self._began.setdefault(phase, time.monotonic())
         hold = Hold(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
         while True:
-            left = self.seconds_left(phase)
-            if left is not None and left <= 0:
-                raise BudgetSpent("the time given to the run is over.", remedy=f"Give it more minutes. {GOES_ON}")
+            self.check_time(phase)
             full = self._full(hold)
             if full is None:
                 break

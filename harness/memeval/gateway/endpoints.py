@@ -26,6 +26,9 @@ MAKERS = (
 """Host, name in the price list, and how the names of its own models begin."""
 
 
+_DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """Where models are reached, and the key to it."""
@@ -47,7 +50,7 @@ class Endpoint:
             return host == "localhost" or host.endswith(".localhost")
 
 
-def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None) -> Endpoint:
+def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *, needs_key: bool = True) -> Endpoint:
     """Return the endpoint that the environment names for a caller.
 
     The judge looks for ``MEMEVAL_JUDGE_BASE_URL`` and ``MEMEVAL_JUDGE_API_KEY``, the reader for ``MEMEVAL_READER_…``;
@@ -57,6 +60,7 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None) -
     Args:
         caller: who is going to call.
         environment: variables; those of this process where it is ``None``.
+        needs_key: whether something is going to be sent; an address alone needs no key.
 
     Raises:
         BadInput: there is no key and no base URL, or the URL is none that can be called.
@@ -68,6 +72,8 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None) -
         if url or key:
             variable = f"{prefix}_API_KEY"
             return Endpoint(base_url(url or OPENAI, f"{prefix}_BASE_URL"), _sendable(key, variable), variable)
+    if not needs_key:
+        return Endpoint(OPENAI)
     raise BadInput(
         f"there is no key for the {caller}'s model: {prefixes[0]}_API_KEY is not set.",
         remedy=f"Set it, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
@@ -96,6 +102,11 @@ def base_url(text: str, where: str) -> str:
     name = f"[{host}]" if ":" in host else host
     usual = port in (None, {"http": 80, "https": 443}[parts.scheme])
     return urlunsplit((parts.scheme, name if usual else f"{name}:{port}", parts.path.rstrip("/"), "", ""))
+
+
+def dated(model: str) -> str:
+    """Return the dated model that is asked for a name which its maker may let point at another model one day."""
+    return _DATED.get(model, model)
 
 
 def is_makers(url: str, model: str) -> bool:

@@ -112,6 +112,16 @@ class Gateway:
 
         self.run(swap())
 
+    def check(self) -> None:
+        """Raise what stopped the gateway, where something did.
+
+        Raises:
+            GatewayStopped: no call can succeed, or the budget is spent, or the time is over.
+            NotRecorded: this is a replay, and a request was not in the record.
+        """
+        self._refuse_if_stopped()
+        self._budget.check_time()
+
     def lend(self, calls: Iterable[Call]) -> None:
         """Answer judges and readers from these calls too: those of a sealed run."""
         self._lent.update((call.key, call) for call in calls if call.error is None and call.reply is not None)

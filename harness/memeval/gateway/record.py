@@ -9,7 +9,8 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from types import TracebackType
+from typing import IO, Self
 
 from memeval.records.base import Digest
 from memeval.records.call import Call
@@ -47,6 +48,14 @@ class CallRecord:
             except OSError as error:
                 raise unwritable(path, error) from None
             self.append_all(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def find(self, key: Digest) -> Call | None:
         """Return the last call under ``key`` that has a usable reply."""

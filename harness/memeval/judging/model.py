@@ -10,8 +10,8 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
+from memeval.gateway.endpoints import dated
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.judging.base import Case, Ruling
@@ -26,11 +26,11 @@ from memeval.records.grade import GradeState
 VERSION = 1
 """Version of the fence and its bound, of the settings, of how replies are read, and of what is noticed beside."""
 
-ALIASES = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
-"""Names that move, and the dated models that stand for them."""
-
 AT_ONCE = 512
 """The most cases whose requests are in memory at once; how many are under way is the caller's choice."""
+
+MAX_TOKENS = 10
+"""The longest reply, in tokens."""
 
 EXCERPT = 40
 """Characters of a reply that is no verdict that are quoted."""
@@ -57,7 +57,7 @@ def judge_spec(spec: str) -> str:
         raise BadInput(
             f"there is no version {found['version']} of the model judge.", remedy=f"This memeval has @{VERSION}."
         )
-    return ALIASES.get(found["model"], found["model"])
+    return dated(found["model"])
 
 
 class ModelJudge:
@@ -66,14 +66,14 @@ class ModelJudge:
     Args:
         model: the model; an alias stands for its dated model.
         endpoint_url: base URL at which it is reached.
-        prompts: folder of prompts of someone's own; ``None`` for memeval's.
+        prompts: prompts of someone's own, by their names in a track; ``None`` for memeval's.
 
     Raises:
         BadInput: the prompts cannot be used.
     """
 
-    def __init__(self, model: str, endpoint_url: str, prompts: Path | None = None) -> None:
-        self.model = ALIASES.get(model, model)
+    def __init__(self, model: str, endpoint_url: str, prompts: Mapping[str, str] | None = None) -> None:
+        self.model = dated(model)
         self.endpoint_url = endpoint_url
         self._prompts = Prompts(prompts)
 
@@ -86,6 +86,11 @@ class ModelJudge:
     def prompts(self) -> dict[str, Digest]:
         """Digest of every prompt in use, by name; part of the track."""
         return self._prompts.digests
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Every prompt in use, by name."""
+        return self._prompts.texts
 
     def request(self, case: Case) -> ModelRequest:
         """Return what is asked about a case.
@@ -107,7 +112,7 @@ class ModelJudge:
                 "model": self.model,
                 "messages": [{"role": "user", "content": text}],
                 "temperature": 0,
-                "max_tokens": 10,
+                "max_tokens": MAX_TOKENS,
                 "seed": 42,
                 "n": 1,
             },

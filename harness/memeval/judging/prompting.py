@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from memeval.records.errors import BadInput
 
 REMINDER = "reminder"
 """The prompt that is appended when a judge is asked again because its reply was neither yes nor no."""
+
+JUDGES = "judge/"
+"""How the names of a judge's prompts begin in a track."""
 
 SHOWN: dict[str, frozenset[str]] = {
     "belief-update": frozenset({"current", "stale"}),
@@ -50,20 +54,24 @@ class Prompts:
     """The prompts in use, read once.
 
     Args:
-        folder: prompts of someone's own, under the same file names; those that are not there stay memeval's.
+        brought: prompts of someone's own, by their names in a track; those that are not there stay memeval's.
 
     Raises:
-        BadInput: the folder cannot be used as it is.
+        BadInput: one has an unknown name, an unknown placeholder, or no place for the answer.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, brought: Mapping[str, str] | None = None) -> None:
         ours = resources.files("memeval.judging") / "prompts"
-        raw = {name: (ours / f"{name}.txt").read_bytes() for name in (*SHOWN, REMINDER)}
-        if folder is not None:
-            raw |= _brought(folder)
-        self.digests: dict[str, Digest] = {f"judge/{name}": digest_bytes(data) for name, data in sorted(raw.items())}
-        """Digest of every prompt's bytes, by name, as they go into the track."""
-        self._texts = {name: data.decode() for name, data in raw.items()}
+        texts = {f"{JUDGES}{name}": (ours / f"{name}.txt").read_text("utf-8") for name in (*SHOWN, REMINDER)}
+        for name, text in (brought or {}).items():
+            _check(name.removeprefix(JUDGES), text, name)
+        self.texts: dict[str, str] = dict(sorted((texts | dict(brought or {})).items()))
+        """Every prompt, by its name in the track."""
+
+    @property
+    def digests(self) -> dict[str, Digest]:
+        """Digest of every prompt's bytes, by its name, as they go into the track."""
+        return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def asking(self, case: Case) -> str:
         """Return what a judge is asked about a case.
@@ -78,11 +86,11 @@ class Prompts:
             "answer": fenced(_bounded(case.answer), mark),
         }
         # One pass: what stands in a value is never looked at again, whatever it looks like.
-        return _PLACEHOLDER.sub(lambda found: values[found.group(1)], self._texts[prompt_name(case.key)])
+        return _PLACEHOLDER.sub(lambda found: values[found.group(1)], self.texts[f"{JUDGES}{prompt_name(case.key)}"])
 
     def asking_again(self, case: Case) -> str:
         """Return what a judge is asked whose reply was neither yes nor no: the same, and a reminder of the form."""
-        return f"{self.asking(case)}\n{self._texts[REMINDER]}"
+        return f"{self.asking(case)}\n{self.texts[JUDGES + REMINDER]}"
 
 
 def prompt_name(key: AnswerKey) -> str:
@@ -158,40 +166,52 @@ def _listed(facts: tuple[Fact, ...]) -> str:
     return ", ".join(fact.text.rstrip(".") for fact in facts) or "None"
 
 
-def _brought(folder: Path) -> dict[str, bytes]:
-    """Return the prompts in a folder of someone's own.
+def is_judges(prompt: str) -> bool:
+    """Return whether a prompt of a track is the judge's, by its name."""
+    return prompt.startswith(JUDGES)
+
+
+def prompts_in(folder: Path) -> dict[str, str]:
+    """Return the prompts in a folder of someone's own, by their names in a track.
+
+    Args:
+        folder: holds ``.txt`` files of the names of memeval's own.
 
     Raises:
         BadInput: there are none, or one has an unknown name, an unknown placeholder, or no place for the answer.
     """
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
-        raw = {path.stem: path.read_bytes() for path in files}
+        raw = {path: path.read_bytes() for path in files}
     except OSError as error:
         raise BadInput(f"the prompts cannot be read ({error.strerror}).", where=folder) from None
     if not raw:
         raise BadInput("there are no prompts in this folder.", where=folder, remedy=f"Names: {_names()}.")
-    for path in files:
-        _check(path, raw[path.stem])
-    return raw
+    found = {}
+    for path, data in raw.items():
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise BadInput("the prompt is not UTF-8 text.", where=path) from None
+        _check(path.stem, text, path)
+        found[f"{JUDGES}{path.stem}"] = text
+    return found
 
 
-def _check(path: Path, data: bytes) -> None:
-    name = path.stem
+def _check(name: str, text: str, where: object) -> None:
     if name not in (*SHOWN, REMINDER):
         near = difflib.get_close_matches(name, (*SHOWN, REMINDER), n=1)
         hint = f"Did you mean '{near[0]}.txt'?" if near else f"Names: {_names()}."
-        raise BadInput(f"no prompt is called '{name}'.", where=path, remedy=hint)
-    try:
-        held = set(_PLACEHOLDER.findall(data.decode()))
-    except UnicodeDecodeError:
-        raise BadInput("the prompt is not UTF-8 text.", where=path) from None
+        raise BadInput(f"no prompt is called '{name}'.", where=where, remedy=hint)
+    held = set(_PLACEHOLDER.findall(text))
     known = SHOWN[name] | _ALWAYS if name in SHOWN else frozenset()
     if unknown := sorted(held - known):
         offered = ", ".join(f"{{{each}}}" for each in sorted(known)) or "none"
-        raise BadInput(f"unknown placeholder {{{unknown[0]}}}.", where=path, remedy=f"Those of this prompt: {offered}.")
+        raise BadInput(
+            f"unknown placeholder {{{unknown[0]}}}.", where=where, remedy=f"Those of this prompt: {offered}."
+        )
     if name in SHOWN and "answer" not in held:
-        raise BadInput("the prompt has no {answer}, so the judge would not see it.", where=path)
+        raise BadInput("the prompt has no {answer}, so the judge would not see it.", where=where)
 
 
 def _names() -> str:

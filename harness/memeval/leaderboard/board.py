@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.gateway.endpoints import is_makers
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.ledger import Deed, LedgerEntry
@@ -27,6 +28,9 @@ BLIND_CONTROLS = frozenset({"no-memory", "echo-question", "always-hedge", "alway
 
 GRADES = "grades.jsonl"
 
+PLUMBING = "plumbing"
+"""The label of a judge that only exercises the machinery: what it judged is never ranked and never published."""
+
 
 class Standing(StrEnum):
     """Why a row has a rank, or has none."""
@@ -37,6 +41,9 @@ class Standing(StrEnum):
     OVER_ERROR_GATE = "over the error gate"
     NO_COMPOSITE = "no composite"
     UNLABELLED_JUDGE = "unlabelled judge"
+    """The judge is reached at an endpoint that is not its maker's, and nobody says whose it is."""
+    PLUMBING = "plumbing"
+    """The judge only exercised the machinery; see ``PLUMBING``."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
     ROWS_ELSEWHERE = "rows in the archive"
@@ -141,6 +148,8 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
 def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
     run = folder.run
     tally = run.scores.overall
+    if is_plumbing(run.track):
+        return Standing.PLUMBING
     if Deed.INVALIDATED in deeds:
         return Standing.INVALIDATED
     if Deed.SUPERSEDED in deeds:
@@ -153,11 +162,24 @@ def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
         return Standing.OVER_ERROR_GATE
     if run.scores.composite.value is None:
         return Standing.NO_COMPOSITE
-    if run.track.judge_endpoint is not None and run.track.judge_label is None:
+    if is_unlabelled(run.track):
         return Standing.UNLABELLED_JUDGE
     if not folder.file(GRADES).exists():
         return Standing.ROWS_ELSEWHERE
     return Standing.RANKED
+
+
+def is_plumbing(track: Track) -> bool:
+    """Return whether a track's judge only exercises the machinery."""
+    return track.judge_label is not None and track.judge_label.strip().lower() == PLUMBING
+
+
+def is_unlabelled(track: Track) -> bool:
+    """Return whether a track's judge is reached where its maker does not serve it, and nobody says whose it is."""
+    if track.judge_endpoint is None or track.judge_label is not None:
+        return False
+    model = track.judge.partition(":")[2].rpartition("@")[0]
+    return not is_makers(track.judge_endpoint, model)
 
 
 def _table(members: Sequence[Row]) -> Table:

@@ -17,12 +17,11 @@ from memeval.records.base import Digest, digest_bytes, digest_of, validated
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission
-from memeval.records.track import Limits
 from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
 from memeval.systems.failures import SystemFailure
 from memeval.systems.messages import Hello
-from memeval.systems.output import Log, visible
+from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
 
 MANIFEST = "submission.toml"
@@ -244,20 +243,18 @@ def files_digest(files: Any) -> Digest:
     return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
 
 
-def greet(source: SystemSource, limits: Limits, log: Log) -> tuple[SystemProcess, Hello]:
-    """Start a system; return its process, which the caller closes, and what it said of itself.
+def greet(source: SystemSource, process: SystemProcess) -> Hello:
+    """Start a system's process, and return what it said of itself.
 
     Args:
         source: the system.
-        limits: what it is allowed, per call.
-        log: takes what it prints.
+        process: its process, not started yet; the caller closes it.
 
     Raises:
         BadInput: it cannot be loaded; a run would be nothing but errors.
     """
-    process = SystemProcess(source.launch, limits, log)
     try:
-        return process, process.start()
+        return process.start()
     except SystemFailure as failure:
         raise BadInput(failure.sentence, where=source.launch.file) from None
 

@@ -84,8 +84,7 @@ class Fields:
         """Take a field that may have no other value than these."""
         value = self._left.pop(name, None)
         if value is not None and value not in values:
-            said = " or ".join(map(str, values)) if values else "left out"
-            raise Refusal(400, f"{self.where(name)} cannot be carried over: it can only be {said}.")
+            raise Refusal(400, f"{self.where(name)} asks for what memeval's endpoint cannot carry over. Leave it out.")
 
     def end(self) -> None:
         """Refuse what is left."""

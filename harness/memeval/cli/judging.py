@@ -1,0 +1,257 @@
+"""``memeval rejudge`` and ``memeval judge``: stored answers under another judge, and how far a judge can be trusted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memeval.cli.models import (
+    JUDGE_CONCURRENCY,
+    Budgets,
+    JudgeConcurrency,
+    JudgeLabel,
+    MaxCost,
+    Prompts,
+    RequestsPerMinute,
+    TokensPerMinute,
+    model_options,
+)
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
+from memeval.records.audit import Audit, Bridge, Rate
+
+app = typer.Typer(
+    help="How far a judge can be trusted, and what changes when one takes over from another.", no_args_is_help=True
+)
+
+_LABELS = typer.Option("--judge-label", help="Who serves the model judges whose endpoint is not their maker's.")
+
+
+def add_to(main: typer.Typer) -> None:
+    """Add the commands of this group."""
+    main.command("rejudge")(rejudge)
+    main.add_typer(app, name="judge")
+
+
+def rejudge(
+    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, or openai:MODEL.")],
+    judge_label: JudgeLabel = None,
+    prompts: Prompts = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", "--judge-concurrency", help="Calls to the judge in flight.")
+    ] = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
+    ] = False,
+) -> None:
+    """Grade stored answers under another judge: a new run on another track.
+
+    What a judge said is on record and is never asked again; an interrupted call goes on. Prints the new run's folder.
+
+    Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
+    """
+    from memeval import api
+    from memeval.cli.running import report
+    from memeval.execution.progress import Bar
+
+    options = api.RejudgeOptions(
+        results=results,
+        models=model_options(
+            judge_concurrency=concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            max_cost_usd=max_cost_usd,
+            budget=budget,
+        ),
+        fresh=fresh,
+    )
+    sources = [folder for named in runs for folder in api.load_runs(named, results)]
+    with Bar() as progress:
+        for source in sources:
+            folder = api.rejudge(
+                source, judge, label=judge_label, prompts=prompts, data=data, options=options, progress=progress
+            )
+            report(folder)
+            print(folder.path, flush=True)
+
+
+@app.command("audit")
+def audit(
+    judge: Annotated[list[str], typer.Option("--judge", help="rules, or openai:MODEL; repeatable.")],
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--benchmark", metavar="ID", help="Benchmark id, repeatable. Default: every benchmark whose data is here."
+        ),
+    ] = None,
+    judge_label: Annotated[str | None, _LABELS] = None,
+    prompts: Prompts = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    items: Annotated[int, typer.Option("--items", help="Items of each category that answers are made for.")] = 20,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a judge against calibration answers: false accepts, false rejects, agreement, injections.
+
+    The answers are made from the benchmark's keys: right ones in other words, wrong ones of many kinds, and attempts to
+    tell the judge what to say. Several judges also get the matrix of stored scores by judge.
+
+    Example: memeval judge audit --judge rules --benchmark beliefs@1
+    """
+    from memeval import api
+    from memeval.execution.progress import Bar
+
+    options = api.AuditOptions(
+        results=results,
+        items=items,
+        models=model_options(
+            judge_concurrency=judge_concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            max_cost_usd=max_cost_usd,
+            budget=budget,
+        ),
+    )
+    found = []
+    with Bar() as progress:
+        for named in judge:
+            found += api.audit(
+                named,
+                benchmark,
+                label=None if named.startswith("rules") else judge_label,
+                prompts=None if named.startswith("rules") else prompts,
+                data=data,
+                options=options,
+                progress=progress,
+            )
+    matrices = _score_by_judge(results, {folder.audit.benchmark for folder in found}) if len(judge) > 1 else []
+    if as_json:
+        print_json({"audits": [folder.audit.data() for folder in found], "scores": matrices})
+        return
+    for folder in found:
+        _print_audit(folder.audit)
+        print(f"  {folder.path}")
+    for row in matrices:
+        cells = ", ".join(f"{name} {percent(value)}" for name, value in row["composites"].items())
+        print(f"{row['system']} on {row['benchmark']}, by judge: {cells}")
+
+
+@app.command("bridge")
+def bridge(
+    old: Annotated[str, typer.Argument(help="The judge that is retired, as in the track of stored runs.")],
+    new: Annotated[str, typer.Argument(help="The judge that takes over: rules, or openai:MODEL.")],
+    runs: Annotated[
+        list[str] | None, typer.Option("--run", help="Runs under the old judge, repeatable. Default: all there are.")
+    ] = None,
+    judge_label: JudgeLabel = None,
+    prompts: Prompts = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade the same stored answers under two judges, and store how far they agree.
+
+    Example: memeval judge bridge openai:gpt-4o-2024-08-06 openai:gpt-4.1-2025-04-14
+    """
+    from memeval import api
+    from memeval.execution.progress import Bar
+
+    with Bar() as progress:
+        found = api.bridge(
+            old,
+            new,
+            runs,
+            label=judge_label,
+            prompts=prompts,
+            data=data,
+            options=api.RejudgeOptions(
+                results=results,
+                models=model_options(
+                    judge_concurrency=judge_concurrency,
+                    requests_per_minute=requests_per_minute,
+                    tokens_per_minute=tokens_per_minute,
+                    max_cost_usd=max_cost_usd,
+                    budget=budget,
+                ),
+            ),
+            progress=progress,
+        )
+    if as_json:
+        print_json([folder.bridge.data() for folder in found])
+        return
+    for folder in found:
+        _print_bridge(folder.bridge)
+        print(f"  {folder.path}")
+
+
+def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
+    """Return the composites of stored responses that several judges graded, by judge."""
+    from memeval.site.judges import matrices_of
+    from memeval.site.model import read_site
+
+    site = read_site(results)
+    return [
+        {
+            "benchmark": benchmark,
+            "system": row.slug,
+            "composites": {
+                judge.name: None if cell is None else cell.run.scores.composite.value
+                for judge, cell in zip(matrix.judges, row.rows, strict=True)
+            },
+        }
+        for benchmark in sorted(benchmarks)
+        for matrix in matrices_of(site, benchmark)
+        for row in matrix.sets
+    ]
+
+
+def _print_audit(audit: Audit) -> None:
+    print(f"{audit.judge} on {audit.benchmark}, {counted(audit.overall.agreement.items, 'answer')} with a verdict:")
+    lines = {"all": audit.overall, **audit.categories, **{str(kind): line for kind, line in audit.kinds.items()}}
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        kappa = "–" if line.agreement.kappa is None else f"{line.agreement.kappa:.2f}"
+        print(
+            f"  {name:{width}}  false accepts {_rate(line.false_accepts)}  false rejects {_rate(line.false_rejects)}"
+            f"  no verdict {_rate(line.unparsed)}  kappa {kappa}"
+        )
+
+
+def _print_bridge(bridge: Bridge) -> None:
+    print(f"{bridge.old} and {bridge.new} on {bridge.benchmark}, {counted(len(bridge.runs), 'run')}:")
+    lines = {"all": bridge.overall, **bridge.categories}
+    width = max(map(len, lines))
+    for name, line in lines.items():
+        kappa = "–" if line.agreement.kappa is None else f"{line.agreement.kappa:.2f}"
+        print(
+            f"  {name:{width}}  agree {_rate(line.agreement.equal)}  kappa {kappa}"
+            f"  right: {_rate(line.old)} by the old, {_rate(line.new)} by the new"
+        )
+    for run in bridge.runs:
+        print(f"  {run.system}: {percent(run.old_composite)} → {percent(run.new_composite)}", file=sys.stderr)
+
+
+def _rate(rate: Rate) -> str:
+    if rate.share is None:
+        return "–"
+    limits = f" [{percent(rate.interval.low)}, {percent(rate.interval.high)}]" if rate.interval else ""
+    return f"{percent(rate.share)} %{limits} ({rate.count}/{rate.of})"

@@ -1,0 +1,75 @@
+"""Options about models that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from memeval.evaluation.models import ModelOptions
+
+JudgeLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-label", help="Who serves a model judge whose endpoint is not its maker's; part of the track."
+    ),
+]
+Prompts = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", help="Other prompts for a model judge; part of the track, by digest."),
+]
+JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Calls to a model judge in flight.")]
+RequestsPerMinute = Annotated[
+    float | None, typer.Option("--requests-per-minute", help="The most model calls a minute, for each kind of caller.")
+]
+TokensPerMinute = Annotated[
+    float | None, typer.Option("--tokens-per-minute", help="The most model tokens a minute, for each kind of caller.")
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost-usd", help="The most dollars that model calls may take; the same as --budget usd=X."),
+]
+Budgets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--budget",
+        metavar="[PHASE.]UNIT=N",
+        help="A cap on usd, tokens or minutes, of the run or of a phase (take_in, settle, search, ask, read, judge), "
+        "such as judge.usd=0.5; repeatable. A run stopped by a cap exits with 3, and goes on with a higher one.",
+    ),
+]
+
+JUDGE_CONCURRENCY = 16
+
+
+def model_options(
+    *,
+    judge_concurrency: int = JUDGE_CONCURRENCY,
+    model_concurrency: int = JUDGE_CONCURRENCY,
+    requests_per_minute: float | None = None,
+    tokens_per_minute: float | None = None,
+    max_cost_usd: float | None = None,
+    budget: list[str] | None = None,
+    replay: str | None = None,
+    results: Path | None = None,
+) -> ModelOptions:
+    """Return how models are used, from what the options say.
+
+    Raises:
+        BadInput: a budget is not of the form ``[PHASE.]UNIT=N``, or the run to replay is not there.
+    """
+    from memeval import api
+    from memeval.evaluation.models import ModelOptions
+    from memeval.gateway.budget import parse_caps
+
+    given = [*(budget or ()), *([] if max_cost_usd is None else [f"usd={max_cost_usd}"])]
+    return ModelOptions(
+        judge_concurrency=judge_concurrency,
+        model_concurrency=model_concurrency,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+        caps=parse_caps(given),
+        replay=None if replay is None else api.load_run(replay, results or Path("results")),
+    )

@@ -1,0 +1,134 @@
+"""Auditing a judge: calibration answers made from a benchmark's keys, what the judge says of them, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memeval.archive.audits import PROBES, AuditFolder, stored_audits, write_audit
+from memeval.archive.rows import inner_digest
+from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.provenance import harness
+from memeval.evaluation.stopping import interruptible
+from memeval.evaluation.verdicts import judgment_rows, judgments
+from memeval.evaluation.verification import Finding
+from memeval.execution.progress import Progress, Silent
+from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import text_of
+from memeval.grading.audit import audit_lines
+from memeval.judging.calibration import NAME as CALIBRATION
+from memeval.judging.calibration import Trial, trials
+from memeval.judging.verdict import parse_strict
+from memeval.records.audit import Audit
+from memeval.records.base import digest_of
+from memeval.records.errors import BadInput
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How a judge is audited."""
+
+    results: Path = Path("results")
+    """Folder the audit is stored under."""
+    items: int = 20
+    """Items of each category that calibration answers are made for."""
+    models: ModelOptions = field(default_factory=ModelOptions)
+    """How the judge is asked."""
+
+
+def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress: Progress | None = None) -> AuditFolder:
+    """Measure a judge against calibration answers, or return the audit that measured the very same before.
+
+    Args:
+        judge: the judge.
+        exam: the benchmark with its data open.
+        options: how.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: the benchmark has nothing that is judged, or an option cannot be.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    progress = progress or Silent()
+    if options.items < 1:
+        raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
+    made = trials(exam.keys, exam.scenarios, options.items)
+    if not made:
+        raise BadInput(f"{exam.benchmark.info.id} has no items that a judge rules on.")
+    identity = _identity(judge, exam, made)
+    for stored in stored_audits(options.results):
+        if stored.audit.audit_id.endswith(f"-{identity}"):
+            progress.note(f"{stored.path}: measured before with the very same answers; reused.")
+            return stored
+    started = datetime.now(UTC)
+    with interruptible(), models_for(options.results, options.models, progress.note) as models:
+        own = CallRecord(None)
+        models.gateway.open_run(None, own)
+        title = f"auditing {judge.name} on {exam.benchmark.info.id}"
+        recorded = judge.recorded(judgments(judge, [trial.case for trial in made], models, progress, title))
+        probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
+        rows = judgment_rows(recorded, own)
+    lines = audit_lines(probes)
+    audit = Audit(
+        audit_id=f"{started:%Y%m%dT%H%M%SZ}-{identity}",
+        benchmark=exam.benchmark.info.id,
+        data_digest=exam.dataset.digest,
+        parameters=dict(exam.dataset.parameters),
+        judge=judge.name,
+        judge_endpoint=judge.endpoint,
+        judge_label=judge.label,
+        prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows()},
+        probes=CALIBRATION,
+        overall=lines.overall,
+        categories=lines.categories,
+        kinds=lines.kinds,
+        started=started.isoformat(timespec="milliseconds"),
+        harness=harness(),
+        files={},
+    )
+    return write_audit(options.results, audit, probes, rows)
+
+
+def _identity(judge: ChosenJudge, exam: Exam, made: Sequence[Trial]) -> str:
+    """Return eight digits that stand for all that decides an audit."""
+    parts = [
+        exam.benchmark.info.id,
+        exam.dataset.digest,
+        [judge.name, judge.endpoint, judge.label, {p.name: p.digest for p in judge.prompt_rows()}],
+        [CALIBRATION, [[trial.item.item_id, trial.kind, trial.case.answer, trial.expected] for trial in made]],
+    ]
+    return digest_of(parts)[7:15]
+
+
+def verify_audit(folder: AuditFolder) -> Iterator[Finding]:
+    """Check a stored audit against its own rows.
+
+    Args:
+        folder: the audit.
+
+    Yields:
+        What does not hold.
+    """
+    head = str(folder.path / folder.HEAD)
+    for name, stated in folder.audit.files.items():
+        found = inner_digest(folder.file(name))
+        if found != stated:
+            yield Finding(str(folder.file(name)), "does not match its digest in audit.json.", "Restore the file.")
+    probes = list(folder.probes())
+    said = {call.key: text_of(call) for call in folder.judgments()}
+    for number, probe in enumerate(probes, start=1):
+        if probe.judgment_key is not None and probe.verdict is not parse_strict(said.get(probe.judgment_key) or ""):
+            yield Finding(
+                f"{folder.file(PROBES)}:{number}", f"{probe.item_id}: the verdict is not what the judge said."
+            )
+    lines = audit_lines(probes)
+    if (lines.overall, lines.categories, lines.kinds) != (
+        folder.audit.overall,
+        folder.audit.categories,
+        folder.audit.kinds,
+    ):
+        yield Finding(head, "holds other error rates than its probes make.", "Restore the file, or audit again.")

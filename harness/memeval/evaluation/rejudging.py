@@ -1,0 +1,145 @@
+"""Stored answers under another judge: a new run on another track, with the very same responses."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.grades import cases_of, grade_items
+from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.places import finished_runs, start, unfinished_runs
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.provenance import harness
+from memeval.evaluation.reproduction import exam_of
+from memeval.evaluation.seal import Rows, seal
+from memeval.evaluation.stopping import interruptible
+from memeval.evaluation.verdicts import judgment_rows, judgments
+from memeval.execution.journal import Journal, utc_now
+from memeval.execution.progress import Progress, Silent
+from memeval.gateway.record import CallRecord
+from memeval.judging.prompting import is_judges
+from memeval.records.journal import Plan
+from memeval.records.log import LogLine
+from memeval.records.run import Inputs, Run
+
+
+@dataclass(frozen=True)
+class RejudgeOptions:
+    """How stored answers are judged again."""
+
+    results: Path = Path("results")
+    """Folder the new run is stored under."""
+    models: ModelOptions = field(default_factory=ModelOptions)
+    """How the judge is asked."""
+    fresh: bool = False
+    """Make another run, whatever is stored. Recorded judgments are not asked for again, even so."""
+
+
+def rejudge_run(
+    source: RunFolder,
+    judge: ChosenJudge,
+    options: RejudgeOptions,
+    data: Path | None = None,
+    progress: Progress | None = None,
+) -> RunFolder:
+    """Grade a run's stored responses under another judge.
+
+    Args:
+        source: the run whose responses are judged.
+        judge: who judges them now.
+        options: how.
+        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
+        progress: is told how it goes.
+
+    Returns:
+        The new run; the one of before where this was done already.
+
+    Raises:
+        BadInput: the run or the benchmark's data cannot be read, or is not the data of the run.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    progress = progress or Silent()
+    run = source.run
+    inputs = _inputs(run, judge)
+    place = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
+    if not options.fresh:
+        done = [folder for folder in finished_runs(place, inputs) if folder.run.answers_from == run.run_id]
+        if done:
+            progress.note(f"{done[-1].path}: judged before by the very same judge; reused.")
+            shutil.rmtree(done[-1].path / "journal", ignore_errors=True)  # left where it was killed after its head
+            return done[-1]
+    exam = exam_of(run, data)
+    folder = _folder(place, run, inputs, options.fresh)
+    with (
+        interruptible(),
+        models_for(options.results, options.models, progress.note) as models,
+        Journal(folder) as journal,
+        CallRecord(journal.path / CALLS) as own,
+    ):
+        models.gateway.lend(source.judgments())
+        plan = Journal.plan(folder)
+        models.open_run(plan.run_id, own)
+        rows = _judged(source, exam, judge, models, own, progress)
+        journal.log(LogLine(at=utc_now(), event="judged", detail=f"the responses of {run.run_id} by {judge.name}"))
+        return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency)
+
+
+def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
+    return Inputs(
+        track=judge.on(run.track),
+        submission_digest=run.system.submission_digest,
+        environment_digest=run.system.environment_digest,
+        parameters=run.system.parameters,
+        declared_models=run.system.declared_models,
+        view=run.system.view,
+        limit=run.coverage.limit,
+    )
+
+
+def _folder(place: Path, run: Run, inputs: Inputs, fresh: bool) -> Path:
+    """Return the folder of the interrupted judging to go on with, or of a new one."""
+    interrupted = [
+        folder
+        for folder, plan in unfinished_runs(place).items()
+        if plan.answers_from == run.run_id and plan.inputs.fingerprint == inputs.fingerprint
+    ]
+    if interrupted and not fresh:
+        return interrupted[-1]
+    return start(
+        place,
+        Plan(
+            run_id="",
+            started="",
+            inputs=inputs,
+            system=run.system,
+            redistribution=run.redistribution,
+            isolation=run.isolation,
+            harness=harness(),
+            seeds=run.seeds,
+            answers_from=run.run_id,
+            replayed=run.replayed,
+        ),
+    )
+
+
+def _judged(
+    source: RunFolder, exam: Exam, judge: ChosenJudge, models: Models, own: CallRecord, progress: Progress
+) -> Rows:
+    """Have a run's responses judged, and return the rows of the new run."""
+    responses = list(source.responses())
+    answered = {row.item_id for row in responses}
+    items = [key for key in exam.keys if key.item_id in answered]
+    title = f"judging {source.run.system.slug} by {judge.name}"
+    recorded = judge.recorded(judgments(judge, cases_of(exam, items, responses), models, progress, title))
+    grades = grade_items(exam, items, responses, recorded)
+    return Rows(
+        responses=responses,
+        contexts=list(source.contexts()),
+        grades=grades,
+        judgments=judgment_rows(recorded, own),
+        calls=list(source.calls()),
+        prompts=[*judge.prompt_rows(), *(prompt for prompt in source.prompts() if not is_judges(prompt.name))],
+    )
