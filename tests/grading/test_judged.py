@@ -28,6 +28,18 @@ def test_the_judge_sees_the_question_and_the_answer_as_returned() -> None:
     assert [(case.question, case.answer, case.key) for case in judge.cases] == [("Which runner?", "  Jest \n", KEY)]
 
 
+def test_the_cases_of_an_item_are_what_its_judge_is_asked() -> None:
+    judge = FixedJudge(Ruling(GradeState.GRADED, True))
+    given = (item(KEY), scenario(), [response("Jest")])
+    Judged().grade(*given, judge)
+    assert list(Judged().cases(*given)) == judge.cases != []
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
+def test_what_is_no_answer_is_no_case(outcome: Outcome) -> None:
+    assert Judged().cases(item(KEY), scenario(), [response("Jest", outcome)]) == ()
+
+
 def test_a_blank_answer_is_wrong_and_not_an_error() -> None:
     grade = Judged().grade(item(KEY), scenario(), [response(outcome=Outcome.EMPTY)], NoJudge())
     assert (grade.state, grade.verdict) == (GradeState.EMPTY, False)
@@ -53,5 +65,8 @@ def test_an_item_is_answerable_unless_doubt_is_asked_for(stance: Stance, answera
 
 
 def test_an_item_of_several_questions_is_refused() -> None:
+    given = (item(KEY, 2), scenario(), [response(), response()])
     with pytest.raises(ValueError, match="one response"):
-        Judged().grade(item(KEY, 2), scenario(), [response(), response()], NoJudge())
+        Judged().grade(*given, NoJudge())
+    with pytest.raises(ValueError, match="one response"):
+        Judged().cases(*given)

@@ -100,6 +100,27 @@ def test_an_alternate_changes_only_the_items_that_know_it() -> None:
     assert (gated.correct, gated.errors, gated.planned) == (0, 1, 2)
 
 
+def test_another_reading_of_a_reply_may_find_a_verdict_where_the_headline_finds_none() -> None:
+    loose, blank = {"substring": True}, GradeState.EMPTY
+    grades = [
+        grade("1", True, alternates=loose),
+        grade("2", False, alternates=loose),
+        grade("3", None, state=GradeState.UNPARSED, alternates=loose),
+        grade("4", None, state=GradeState.UNPARSED, alternates={"substring": False}),
+        grade("5", None, state=GradeState.JUDGE_ERROR, alternates=loose),
+        grade("6", None, state=GradeState.JUDGE_ERROR),
+        grade("7", False, state=blank),
+        grade("8", None, state=GradeState.TIMEOUT),
+        grade("9", True, "d", alternates={"gated": False}),
+    ]
+    scores = score(plan(("a", 8, 0.5), ("d", 1, 0.5)), grades)
+    strict, found = scores.categories[0].tally, scores.categories[0].alternates["substring"]
+    assert (strict.correct, strict.errors, found.correct, found.errors) == (1, 5, 4, 2)
+    assert [strict.graded_accuracy, found.graded_accuracy] == pytest.approx([1 / 3, 4 / 6])
+    assert scores.alternates["substring"].value == pytest.approx(0.5 * 4 / 8 + 0.5)
+    assert scores.alternates["gated"].value == pytest.approx(0.5 * 1 / 8)
+
+
 def test_slices_count_the_items_that_have_a_grade() -> None:
     grades = [
         grade("1", True, slices={"difficulty": "hard", "noise": "light"}),

@@ -14,7 +14,10 @@ from memeval.statistics import Layout, composite_interval, wilson
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""
 
-Verdict = Callable[[Grade], bool]
+Verdict = Callable[[Grade], bool | None]
+"""Whether an item came back right; ``None`` where it is an error, which counts as wrong."""
+
+_JUDGE_FAILED = frozenset({GradeState.UNPARSED, GradeState.JUDGE_ERROR})
 
 
 def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
@@ -49,16 +52,22 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     )
 
 
-def headline(grade: Grade) -> bool:
-    """Return whether an item came back right; no verdict is wrong."""
-    return grade.verdict is True
+def headline(grade: Grade) -> bool | None:
+    """Return whether an item came back right; ``None`` for an error."""
+    return None if grade.state.is_error else grade.verdict is True
 
 
 def alternate(name: str) -> Verdict:
-    """Return the verdict under another declared rule; an item that knows no such rule keeps its headline verdict."""
+    """Return the verdict under another declared rule; an item that knows no such rule keeps its headline verdict.
 
-    def verdict(grade: Grade) -> bool:
-        return grade.alternates.get(name, headline(grade))
+    Another reading of a judge's reply may find a verdict where the headline finds none. It does not mend what the
+    system failed to answer.
+    """
+
+    def verdict(grade: Grade) -> bool | None:
+        if name not in grade.alternates or (grade.state.is_error and grade.state not in _JUDGE_FAILED):
+            return headline(grade)
+        return grade.alternates[name]
 
     return verdict
 
@@ -73,9 +82,10 @@ def tally(planned: int, grades: Iterable[Grade], verdict: Verdict) -> Tally:
     """
     done = correct = errors = 0
     for grade in grades:
+        right = verdict(grade)
         done += 1
-        correct += verdict(grade)
-        errors += grade.state.is_error
+        correct += right is True
+        errors += right is None
     return Tally(
         planned=planned,
         done=done,
@@ -119,7 +129,7 @@ def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]]
         tuple(category.weight for category in plan),
         tuple(tuple(grade.cluster for grade in by_category[category.name]) for category in plan),
     )
-    found = composite_interval(layout, [[verdict(grade) for grade in by_category[c.name]] for c in plan])
+    found = composite_interval(layout, [[verdict(grade) is True for grade in by_category[c.name]] for c in plan])
     return Composite(
         value=_clamped(found.value),
         interval=None if found.low is None or found.high is None else _interval(found.low, found.high),

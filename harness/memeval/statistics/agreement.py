@@ -30,7 +30,7 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
     ``κ = (p_o - p_e) / (1 - p_e)``, where ``p_o = Σ p_ii`` and ``p_e = Σ p_i. p_.i`` (Cohen 1960, "A coefficient of
     agreement for nominal scales", Educational and Psychological Measurement 20). The interval is ``κ ± z·se`` with the
     large-sample variance of Fleiss, Cohen and Everitt (1969, "Large sample standard errors of kappa and weighted
-    kappa", Psychological Bulletin 72, equation 13)::
+    kappa", Psychological Bulletin 72)::
 
         n (1 - p_e)² var = Σ_i p_ii [1 - (p_i. + p_.i)(1 - κ)]²
                          + (1 - κ)² Σ_{i≠j} p_ij (p_.i + p_j.)²

@@ -1,0 +1,84 @@
+"""A case of every kind that is judged, and recorded calls to a judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from memeval.judging.base import Case
+from memeval.judging.model import ModelJudge
+from memeval.keys import AnswerKey, BeliefKey, CascadeKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.records.base import Digest
+from memeval.records.call import Call, Caller, ModelRequest, Phase
+from tests.grading.builders import fact, scenario
+
+ENDPOINT = "https://judge.example/v1"
+JUDGE = ModelJudge("gpt-4o", ENDPOINT)
+QUESTION = "What does Ada use for caching these days?"
+
+KEYS: dict[str, AnswerKey] = {
+    "belief-update": BeliefKey(
+        current=fact("Ada caches in Valkey.", "Valkey"),
+        stale=(fact("Ada once cached in Redis.", "Redis"), fact("Ada once cached in Memcached.", "Memcached")),
+    ),
+    "cascade-propagation": CascadeKey(
+        root_change="host: Fly → Hetzner", dependent=fact("Ada deploys with flyctl."), reference="GOLD: not certain."
+    ),
+    "cascade-propagation-confirmed": CascadeKey(
+        root_change="host: Fly, unchanged",
+        dependent=fact("Ada deploys with flyctl."),
+        stance=Stance.CONFIDENT,
+        reference="GOLD: she does.",
+    ),
+    "noise-resistance": NoiseKey(
+        reference=fact("Ada drinks oolong."), distractors=(fact("Ada's uncle Bo drinks mate."),)
+    ),
+    "temporal-belief": TemporalKey(
+        reference=fact("Ada cached in Redis then."), others=(fact("Ada caches in Valkey now."),)
+    ),
+    "uncertainty-abstention": UncertaintyKey(
+        reason="The host changed and nobody came back to it.",
+        dependent=fact("DEPENDENT: flyctl"),
+        reference="GOLD: not certain.",
+    ),
+    "uncertainty-abstention-confirmed": UncertaintyKey(
+        reason="Nothing of that has changed.",
+        dependent=fact("Ada deploys with flyctl."),
+        stance=Stance.CONFIDENT,
+        reference="GOLD: she does.",
+    ),
+}
+"""Keys by the name of their prompt."""
+
+
+def case(name: str = "belief-update", answer: str = "Valkey.", question: str = QUESTION, item: str = "i") -> Case:
+    """Return a case under the prompt of that name."""
+    return Case(item, question, answer, KEYS[name], scenario())
+
+
+def text_of_request(request: ModelRequest) -> str:
+    """Return what the one message says."""
+    (message,) = request.data()["body"]["messages"]
+    assert message["role"] == "user" and set(message) == {"role", "content"}
+    content = message["content"]
+    assert isinstance(content, str)
+    return content
+
+
+def recorded(request: ModelRequest, content: str | None, error: str | None = None) -> Call:
+    """Return a call with a judge's reply; its content is ``None`` where a model says nothing."""
+    reply = None if error else json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]})
+    return Call(
+        key=request.key,
+        caller=Caller.JUDGE,
+        phase=Phase.JUDGE,
+        request=request,
+        reply=reply,
+        error=error,
+        at="2026-01-01T00:00:00Z",
+    )
+
+
+def by_key(calls: Iterable[Call]) -> dict[Digest, Call]:
+    """Return calls as a record finds them."""
+    return {call.key: call for call in calls}
