@@ -14,7 +14,7 @@ from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.prices import price_list
 from memeval.gateway.record import CallRecord
 from memeval.gateway.sending import Sender
-from memeval.gateway.stops import NotRecorded
+from memeval.gateway.stops import GOES_ON, GatewayStopped, NotRecorded
 from memeval.records.base import Digest
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
@@ -251,6 +251,7 @@ class Gateway:
 
     async def _end(self) -> None:
         """Break off what is going on, store what has arrived, and close."""
+        self._stop(GatewayStopped("the run was ended while models were being asked.", remedy=GOES_ON))
         await _cancel(self._tasks)
         await self._shared.drain()
         await self._own.drain()

@@ -1,0 +1,292 @@
+"""The gateway: nothing is paid for twice, everything is on record, and it ends when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway
+from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import text_of
+from memeval.gateway.stops import GatewayStopped, NotRecorded
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.errors import ExitCode
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, gateway, options, question
+from tests.support.model_server import FINGERPRINT, ModelServer, yes_or_no
+
+
+def pass_on(door: Gateway, server: ModelServer, number: int, scenario: str | None, ordinal: int) -> Call:
+    request = question(server.url, number)
+    return door.run(door.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, scenario, ordinal))
+
+
+def test_a_call_is_recorded_with_all_that_is_known_of_it(tmp_path: Path) -> None:
+    with ModelServer() as server, gateway(tmp_path / "calls.jsonl") as door:
+        door.open_run("run-1", CallRecord(None))
+        call = ask(door, server)
+    assert call == next(CallRecord(tmp_path / "calls.jsonl").rows())
+    assert call.request == question(server.url)
+    assert call.key == call.request.key
+    assert server.bodies == [call.request.body]
+    assert text_of(call) == yes_or_no(server.bodies[0])
+    assert (call.run_id, call.caller, call.phase) == ("run-1", Caller.JUDGE, Phase.JUDGE)
+    assert (call.model, call.fingerprint, call.tries, call.error) == (MODEL, FINGERPRINT, 1, None)
+    assert call.prompt_tokens is not None
+    assert call.completion_tokens == 1
+    assert call.cost_usd == pytest.approx(call.prompt_tokens * 0.15e-6 + 0.6e-6)
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_what_is_on_record_is_never_asked_again(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        with gateway(tmp_path / "calls.jsonl") as door:
+            first = ask_all(door, server, range(10))
+        with gateway(tmp_path / "calls.jsonl") as door:
+            assert ask_all(door, server, range(12))[:10] == first
+            assert (door.made, door.cached) == (2, 10)
+    assert set(server.answered.values()) == {1}
+    assert server.requests == 12
+
+
+def test_what_is_on_record_needs_no_endpoint_and_no_client(tmp_path: Path) -> None:
+    with ModelServer() as server, gateway(tmp_path / "calls.jsonl") as door:
+        ask_all(door, server, range(3))
+    again = (
+        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        f"door = gateway(Path({str(tmp_path / 'calls.jsonl')!r})); door.__enter__();"
+        f"server = type('Gone', (), {{'url': {server.url!r}}});"
+        "print(len(ask_all(door, server, range(3))), door.cached);"
+        "door.__exit__(None, None, None);"
+        "print([name for name in ('openai', 'aiohttp', 'genai_prices') if name in sys.modules])"
+    )
+    # The helpers import the server's module, and with it aiohttp; the gateway itself must not.
+    again = again.replace("from tests.gateway.asking import *", _WITHOUT_SERVER)
+    done = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout.split("\n")[:2] == ["3 3", "[]"], done.stderr
+
+
+_WITHOUT_SERVER = (
+    "import types; fake = types.ModuleType('tests.support.model_server'); fake.ModelServer = object;"
+    "sys.modules[fake.__name__] = fake; from tests.gateway.asking import *"
+)
+
+
+def test_the_same_request_in_flight_is_sent_once() -> None:
+    with ModelServer(latency=0.05) as server, gateway() as door:
+        calls = ask_all(door, server, [1] * 30 + [2] * 30)
+        assert door.made == server.requests == 2
+    assert len({call.key for call in calls}) == 2
+
+
+def test_who_has_joined_a_call_has_it_though_the_first_to_ask_is_gone() -> None:
+    with ModelServer(latency=0.1) as server, gateway() as door:
+        endpoint = Endpoint(server.url, KEY)
+
+        async def first_gives_up() -> Call:
+            asked = [
+                asyncio.create_task(door.ask(question(server.url), endpoint, Caller.JUDGE, Phase.JUDGE))
+                for _asker in range(2)
+            ]
+            await asyncio.sleep(0.02)
+            asked[0].cancel()
+            return await asked[1]
+
+        assert door.run(first_gives_up()).error is None
+    assert server.requests == 1
+
+
+def test_a_failed_call_belongs_to_its_run_and_is_asked_again(tmp_path: Path) -> None:
+    shared, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
+    with ModelServer(faults={"html": 1.0}, most_faults=2) as server, gateway(shared, tries=2) as door:
+        door.open_run("run-1", own)
+        failed = ask(door, server)
+        assert failed.error == "The reply is a web page, not JSON."
+        assert failed.reply is not None
+        assert failed.reply.startswith("<!doctype html>")
+        assert ask(door, server).error is None
+    assert list(own.rows()) == [failed]
+    assert [row.error for row in shared.rows()] == [None]
+
+
+def test_a_systems_calls_are_sent_every_time_and_kept_with_the_run(tmp_path: Path) -> None:
+    shared, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
+    with ModelServer() as server, gateway(shared) as door:
+        door.open_run("run-1", own)
+        calls = [pass_on(door, server, 1, "s1", ordinal) for ordinal in range(5)]
+        assert (door.made, door.cached) == (5, 0)
+    assert server.requests == 5
+    assert list(own.rows()) == calls
+    assert list(shared.rows()) == []
+    assert len({call.key for call in calls}) == 5
+    assert [call.key for call in calls] == [call.request.key_in("s1", call.ordinal or 0) for call in calls]
+
+
+def test_what_a_system_calls_before_a_run_is_open_is_kept_for_the_run(tmp_path: Path) -> None:
+    own = CallRecord(tmp_path / "own.jsonl")
+    with ModelServer() as server, gateway() as door:
+        early = pass_on(door, server, 1, None, 0)
+        door.open_run("run-1", own)
+        later = pass_on(door, server, 2, "s1", 0)
+    assert early.run_id is None
+    assert list(own.rows()) == [early.model_copy(update={"run_id": "run-1"}), later]
+
+
+def test_a_sealed_runs_calls_can_be_lent() -> None:
+    with ModelServer() as server:
+        with gateway() as door:
+            sealed = ask_all(door, server, range(5))
+        with gateway() as door:
+            door.lend(sealed)
+            assert ask_all(door, server, range(5)) == sealed
+            assert (door.made, door.cached) == (0, 5)
+
+
+def test_a_replay_answers_from_the_record_alone_and_names_what_is_not_in_it() -> None:
+    with ModelServer() as server, gateway() as door:
+        calls = [pass_on(door, server, number, "s1", 0) for number in range(3)] + ask_all(door, server, range(3))
+    own = CallRecord(None)
+    with Gateway(CallRecord(None), options(), replay=[*calls[:2], *calls[3:]]) as door:
+        door.open_run("run-2", own)
+        assert ask_all(door, server, range(3)) == calls[3:]
+        assert [pass_on(door, server, number, "s1", 0) for number in range(2)] == calls[:2]
+        assert (door.made, door.cached) == (0, 5)
+        missing = question(server.url, 2)
+        with pytest.raises(
+            NotRecorded, match=f"no call of the system in scenario s1 to {MODEL}: {missing.key}"
+        ) as raised:
+            pass_on(door, server, 2, "s1", 0)
+        assert raised.value.exit_code is ExitCode.BAD_INPUT
+        with pytest.raises(NotRecorded, match=missing.key):
+            pass_on(door, server, 0, "s1", 0)
+    assert list(own.rows()) == calls[:2]
+
+
+def test_a_replay_gives_a_failed_call_back_as_it_failed() -> None:
+    with ModelServer(faults={"400": 1.0}, most_faults=None) as server, gateway() as door:
+        failed = ask(door, server)
+    with Gateway(CallRecord(None), options(), replay=[failed]) as door:
+        assert ask(door, server) == failed
+
+
+def test_a_replay_takes_a_run_under_a_cap_for_what_it_was() -> None:
+    with ModelServer() as server:
+        request = ModelRequest(endpoint=server.url, api=Api.CHAT, body={"model": "m", "messages": []})
+        limited = ModelRequest(endpoint=server.url, api=Api.CHAT, body=request.body | {"max_tokens": 4096})
+        endpoint = Endpoint(server.url, KEY)
+        with gateway() as door:
+            call = door.run(door.pass_on(limited, endpoint, Phase.ASK, "s1", 0))
+    with Gateway(CallRecord(None), options(), replay=[call]) as door:
+        assert door.run(door.pass_on(request, endpoint, Phase.ASK, "s1", 0)) == call
+
+
+@pytest.mark.parametrize("key", [KEY, "sk-with/slashes/and+more=="])
+def test_no_recorded_byte_and_no_sentence_holds_the_key(tmp_path: Path, key: str) -> None:
+    echo = {"answer": lambda body: f"your key is {key}, Bearer {key}"}
+    shared, own = tmp_path / "shared.jsonl", tmp_path / "own.jsonl"
+    said: list[str] = []
+    with ModelServer(**echo, faults={"400": 0.3}) as server, gateway(shared) as door:  # type: ignore[arg-type]
+        door.open_run("run", CallRecord(own))
+        calls = ask_all(door, server, range(20), key=key)
+        assert "your key is [secret], Bearer [secret]" in [text_of(call) for call in calls]
+        said += [str(call.error) for call in calls]
+        server.faults = {"key": 1.0}
+        with pytest.raises(GatewayStopped) as raised:
+            ask(door, server, 99, key=key)
+        said.append(str(raised.value))
+    assert server.headers[0]["authorization"] == f"Bearer {key}"
+    assert key not in "".join(said)
+    for path in (shared, own):
+        assert path.stat().st_size > 0
+        assert key.encode() not in path.read_bytes()
+
+
+def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answered(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        with gateway(tmp_path / "calls.jsonl") as door:
+            done = ask_all(door, server, range(5))
+            server.latency = 30
+            asking = threading.Thread(target=_quietly, args=(door, server), daemon=True)
+            asking.start()
+            server.wait_for(15)
+            began = time.monotonic()
+        assert time.monotonic() - began < 1
+        asking.join(5)
+        assert not asking.is_alive()
+    assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == done
+
+
+def _quietly(door: Gateway, server: ModelServer) -> None:
+    with pytest.raises(GatewayStopped, match="the run was ended"):
+        ask_all(door, server, range(100, 110))
+
+
+def test_a_gateway_that_called_nobody_ends_too() -> None:
+    with gateway() as door:
+        assert (door.made, door.cached, door.spent_usd) == (0, 0, 0.0)
+        assert door.prices.startswith("genai-prices ")
+
+
+def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        "server = type('There', (), {'url': sys.argv[2]});\n"
+        "with gateway(Path(sys.argv[1])) as door:\n"
+        "    ask_all(door, server, range(5)); ask_all(door, server, range(5, 15))"
+    )
+    with ModelServer() as server:
+        server.answer = lambda body: _slower_after(server, 5)
+        child = subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path / "calls.jsonl"), server.url],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        server.wait_for(15, timeout=30)
+        began = time.monotonic()
+        os.kill(child.pid, signal.SIGINT)
+        _out, told = child.communicate(timeout=10)
+    assert time.monotonic() - began < 2
+    assert child.returncode != 0
+    assert told.strip().endswith("KeyboardInterrupt")
+    assert "never retrieved" not in told
+    assert len(list(CallRecord(tmp_path / "calls.jsonl").rows())) == 5
+
+
+def _slower_after(server: ModelServer, requests: int) -> str:
+    if server.requests >= requests:
+        server.latency = 30
+    return "yes"
+
+
+def test_a_process_killed_while_it_asks_leaves_a_record_that_resumes(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        "server = type('There', (), {'url': sys.argv[2]});\n"
+        "with gateway(Path(sys.argv[1]), concurrency=8) as door: ask_all(door, server, range(100))"
+    )
+    path = tmp_path / "calls.jsonl"
+    with ModelServer(latency=0.02) as server:
+        child = subprocess.Popen([sys.executable, "-c", program, str(path), server.url])
+        server.wait_for(50, timeout=30)
+        child.kill()
+        child.wait(10)
+        kept = {row.key for row in CallRecord(path).rows()}
+        assert len(kept) >= 50 - 2 * 8
+        with gateway(path) as door:
+            calls = ask_all(door, server, range(100))
+            assert door.made == 100 - len(kept)
+    assert {call.key for call in calls} == {question(server.url, number).key for number in range(100)}
+
+
+def test_a_request_meant_for_another_endpoint_is_not_sent() -> None:
+    with ModelServer() as server, gateway() as door, pytest.raises(ValueError, match="was to be sent to"):
+        door.call(question("http://127.0.0.1:9/v1"), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+    assert server.requests == 0

@@ -1,0 +1,111 @@
+"""Replies are hostile: what can be read is read, all else has a sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memeval.gateway.replies import Reply, Unusable, read, text_of
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+COUNT = JSON | st.integers(0, 1000)
+LIKE_A_REPLY = st.fixed_dictionaries(
+    {"choices": JSON | st.lists(st.fixed_dictionaries({"message": JSON | st.fixed_dictionaries({"content": JSON})}))},
+    optional={
+        "model": JSON,
+        "system_fingerprint": JSON,
+        "usage": JSON
+        | st.fixed_dictionaries({"prompt_tokens": COUNT, "completion_tokens": COUNT, "prompt_tokens_details": JSON}),
+    },
+)
+
+
+def reply(**fields: Any) -> str:
+    return json.dumps({"choices": [{"message": {"role": "assistant", "content": "yes"}}]} | fields)
+
+
+def recorded(text: str | None, error: str | None = None) -> Call:
+    request = ModelRequest(endpoint="http://127.0.0.1/v1", api=Api.CHAT, body={"model": "m"})
+    return Call(
+        key=request.key,
+        caller=Caller.JUDGE,
+        phase=Phase.JUDGE,
+        request=request,
+        reply=text,
+        error=error,
+        at="2026-11-01T10:00:00.000+00:00",
+    )
+
+
+@given(st.text() | LIKE_A_REPLY.map(json.dumps) | JSON.map(json.dumps))
+def test_any_reply_is_read_or_refused_in_a_sentence_and_can_be_stored(text: str) -> None:
+    for api in Api:
+        try:
+            told = read(text, api)
+        except Unusable as refusal:
+            assert str(refusal).endswith(".")
+            continue
+        for name in (told.model, told.fingerprint):
+            assert name is None or (name.encode() and len(name) <= 200)
+        for count in (told.prompt_tokens, told.completion_tokens):
+            assert count is None or (type(count) is int and count >= 0)
+        assert 0 <= told.cached_tokens <= (told.prompt_tokens or 0)
+    if not any("\ud800" <= sign <= "\udfff" for sign in text):
+        (text_of(recorded(text)) or "").encode()
+
+
+def test_what_a_reply_says_about_itself_is_read() -> None:
+    usage = {"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}}
+    told = read(reply(model="m-2026", system_fingerprint="fp", usage=usage), Api.CHAT)
+    assert told == Reply("m-2026", "fp", 12, 3, 8)
+
+
+@pytest.mark.parametrize("count", [-1, True, "12", 1.5, None, 10**12, [1]])
+def test_a_count_that_is_none_counts_as_not_counted(count: Any) -> None:
+    assert read(reply(usage={"prompt_tokens": count}), Api.CHAT).prompt_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("<html>", "web page"),
+        ('{"choices": [{"mess', "cut off"),
+        ("[" * 100_000, "not JSON"),
+        ("1" * 10_000, "not JSON"),
+        ("[]", "no JSON object"),
+        ("{}", "no choices"),
+        ('{"choices": []}', "no choices"),
+        ('{"choices": ["yes"]}', "no message"),
+        ('{"choices": [{"message": {"content": 7}}]}', "no message"),
+    ],
+)
+def test_what_is_no_completion_is_told_as_such(text: str, why: str) -> None:
+    with pytest.raises(Unusable, match=why):
+        read(text, Api.CHAT)
+
+
+def test_embeddings_must_hold_some() -> None:
+    assert read('{"data": [{"embedding": [0.5]}]}', Api.EMBEDDINGS).completion_tokens is None
+    with pytest.raises(Unusable, match="no embeddings"):
+        read('{"data": []}', Api.EMBEDDINGS)
+
+
+def test_the_text_of_a_call() -> None:
+    assert text_of(recorded(reply())) == "yes"
+    assert text_of(recorded('{"choices": [{"message": {"content": null, "tool_calls": []}}]}')) == ""
+    assert text_of(recorded(reply(), error="It broke.")) is None
+    assert text_of(recorded(None, error="It broke.")) is None
+    assert text_of(recorded("cut o")) is None
+    half = '{"choices": [{"message": {"content": "a\\ud800b"}}]}'
+    assert text_of(recorded(half)) == "a\ufffdb"
