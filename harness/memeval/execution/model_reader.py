@@ -142,7 +142,7 @@ def _model_of(spec: str) -> str:
         raise BadInput(
             f"there is no version {found['version']} of the model reader.", remedy=f"This memeval has @{VERSION}."
         )
-    return DATED.get(found["model"], found["model"])
+    return dated(found["model"])
 
 
 def _fitting(lines: Sequence[str], tokens: int) -> int:
