@@ -171,3 +171,8 @@ def test_other_keys_and_missing_responses_are_refused() -> None:
         )
     with pytest.raises(ValueError, match="1 responses to 20"):
         DeltaEfficiency("published").grade(delta_item([FACTS] * 20), scenario(), [response()], NoJudge())
+
+
+def test_no_judge_is_asked() -> None:
+    given = (delta_item([(fact("Jest"),)] * 20), scenario(questions=["?"] * 20))
+    assert DeltaEfficiency(headline="gated").cases(*given, [response("Jest", number=n) for n in range(1, 21)]) == ()
