@@ -257,7 +257,11 @@ def report(folder: RunFolder) -> None:
 
 def _report_usage(folder: RunFolder) -> None:
     """Say what model calls took, phase by phase."""
-    for phase, usage in folder.run.usage.items():
+    from memeval.records.call import Phase
+
+    for phase in Phase:
+        if (usage := folder.run.usage.get(phase)) is None:
+            continue
         parts = [f"{usage.calls} calls"]
         parts += [f"{usage.cached} from the record"] if usage.cached else []
         parts += [f"{usage.failed} failed"] if usage.failed else []
@@ -276,10 +280,17 @@ def _print_estimate(estimate: Estimate) -> None:
         print(
             f"  {part.phase.replace('_', ' '):6} {part.model}: {part.calls} calls ({part.recorded} of them on record), "
             f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
-            f"about {part.hours:.2f} h at {part.seconds_per_call:g} s a call ({part.basis}), "
+            f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
             f"{part.concurrency} in flight"
         )
+    if not estimate.parts:
+        print("  Neither the judge nor the reader is a model.")
     for sentence in estimate.unknown:
         print(f"  {sentence}")
     if estimate.prices:
         print(f"  prices: {estimate.prices}")
+
+
+def _hours(hours: float) -> str:
+    """Return hours, and what is a matter of minutes as minutes."""
+    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} minutes"

@@ -75,8 +75,9 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
     if not needs_key:
         return Endpoint(OPENAI)
     raise BadInput(
-        f"there is no key for the {caller}'s model: {prefixes[0]}_API_KEY is not set.",
-        remedy=f"Set it, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
+        f"there is no key for the {caller}'s model: {' and '.join(f'{each}_API_KEY' for each in prefixes)} "
+        f"{'are' if len(prefixes) > 1 else 'is'} not set.",
+        remedy=f"Set one, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
     )
 
 
