@@ -129,6 +129,34 @@ def test_what_no_try_can_mend_stops_everything_at_once(
     assert server.requests == sent
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "stop"),
+    [
+        (400, {"error": {"message": "Model Not Exist", "type": "invalid_request_error"}}, "has no model"),
+        (404, {"error": "model 'm' not found, try pulling it first"}, "has no model"),
+        (404, {"object": "error", "message": "The model `m` does not exist."}, "has no model"),
+        (403, {"error": {"code": "model_not_found", "message": "Project has no access to model `m`"}}, "has no model"),
+        (404, {"detail": "Not Found"}, "most end in /v1"),
+        (403, {"error": {"message": "Country not supported"}}, r"refused the key \(403\): Country not supported"),
+        (402, {"error": {"message": "Insufficient Balance"}}, "quota of the key"),
+        (308, {}, "most end in /v1"),
+    ],
+)
+def test_every_dialect_of_refusal_is_understood(status: int, body: dict[str, object], stop: str) -> None:
+    server = ModelServer(refusal=(status, body))
+    with server, gateway() as door, pytest.raises(GatewayStopped, match=stop):
+        ask(door, server)
+    assert server.requests == 1
+
+
+@pytest.mark.parametrize("body", [[], "text", {"error": [1]}, {"error": {"message": {"a": 1}, "code": 7}}, None])
+def test_a_refusal_of_any_shape_has_a_sentence(body: object) -> None:
+    with ModelServer(refusal=(422, body)) as server, gateway() as door:
+        call = ask(door, server)
+    assert call.error is not None
+    assert call.error.startswith(f"The endpoint {server.url} replied with status 422")
+
+
 def test_where_no_key_was_given_the_remedy_is_to_give_one() -> None:
     with (
         ModelServer(key=KEY) as server,

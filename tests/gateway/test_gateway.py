@@ -209,6 +209,20 @@ def test_no_recorded_byte_and_no_sentence_holds_the_key(tmp_path: Path, key: str
         assert key.encode() not in path.read_bytes()
 
 
+def test_a_key_organization_and_project_of_the_environment_go_only_where_they_belong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "sk-of-the-environment")
+    with ModelServer() as server, gateway() as door:
+        for number, endpoint in enumerate((Endpoint(server.url), Endpoint(server.url, KEY, "MEMEVAL_JUDGE_API_KEY"))):
+            door.call(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE)
+        none, own = server.headers
+    assert "authorization" not in none
+    assert own["authorization"] == f"Bearer {KEY}"
+    assert "sk-of-the-environment" not in own.values()
+
+
 def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answered(tmp_path: Path) -> None:
     with ModelServer() as server:
         with gateway(tmp_path / "calls.jsonl") as door:

@@ -89,6 +89,7 @@ class ModelServer:
         models: the models there are; all where it is ``None``.
         port: 0 for a free one, which is kept when the server is started again.
         tls: serve HTTPS with this.
+        refusal: the status and the JSON body of every reply, whatever is asked.
     """
 
     def __init__(
@@ -105,12 +106,13 @@ class ModelServer:
         models: frozenset[str] | None = None,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
+        refusal: tuple[int, Any] | None = None,
     ) -> None:
         if unknown := set(faults or {}) - set(FAULTS):
             raise ValueError(f"no such faults: {unknown}")
         self.latency, self.answer, self.faults, self.seed = latency, answer, dict(faults or {}), seed
         self.most_faults, self.retry_after, self.slow_seconds = most_faults, retry_after, slow_seconds
-        self.key, self.models, self.port, self.tls = key, models, port, tls
+        self.key, self.models, self.port, self.tls, self.refusal = key, models, port, tls, refusal
         self.answered: Counter[str] = Counter()
         """Good replies delivered, per digest of the request's body."""
         self.tries: Counter[str] = Counter()
@@ -218,6 +220,8 @@ class ModelServer:
     async def _reply(self, request: web.Request, body: dict[str, Any], name: str) -> web.StreamResponse:
         if self.latency:
             await asyncio.sleep(self.latency)
+        if self.refusal is not None:
+            return web.json_response(self.refusal[1], status=self.refusal[0])
         given = request.headers.get("Authorization", "").removeprefix("Bearer ")
         fault = self._fault(name)
         if fault:

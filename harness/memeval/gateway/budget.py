@@ -161,7 +161,7 @@ class Budget:
         return price
 
     def _taken(self, call: Call) -> tuple[int, float | None]:
-        counted = call.prompt_tokens is not None
+        counted = call.prompt_tokens is not None and call.completion_tokens is not None
         tokens = (call.prompt_tokens or 0) + (call.completion_tokens or 0)
         usd = call.cost_usd if call.cost_usd is not None or not self._money else self._most_usd(call.request)
         return tokens if counted else most_tokens(call.request), usd

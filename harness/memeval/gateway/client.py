@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _PATHS = {Api.CHAT: "/chat/completions", Api.EMBEDDINGS: "/embeddings"}
 _WORTH_ANOTHER = {408, 409, 429}
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
+_NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not supported)|(unknown|invalid|no such) model", re.I)
 _SHORTEST_KEY = 8
 """What is shorter is no secret, and would blot out ordinary words."""
 _QUOTED = 300
@@ -68,8 +70,12 @@ class Client:
                 response.headers["content-encoding"] = "identity"  # what was not asked for is not unpacked
             response.stream = _bounded(response.stream, most_bytes)
 
-        no_key: Any = {} if endpoint.key else {"Authorization": Omit()}
-        self._options: Any = {"timeout": None, "headers": {"Accept-Encoding": "identity"} | no_key}
+        headers: dict[str, Any] = {"Accept-Encoding": "identity"}
+        if endpoint.key is None:
+            headers["Authorization"] = Omit()
+        if endpoint.variable != "OPENAI_API_KEY":  # whose organization and project the client adds by itself
+            headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        self._options: Any = {"timeout": None, "headers": headers}
         self._endpoint = endpoint
         self._openai: AsyncOpenAI = AsyncOpenAI(
             base_url=endpoint.url,
@@ -126,24 +132,29 @@ class Client:
         """Say what a status other than success means."""
         status, url, variable = response.status_code, self._endpoint.url, self._endpoint.variable
         code, message = _said(text)
-        if status in (401, 403) and code not in _QUOTA:
-            remedy = f"Check {variable}" if self._endpoint.key else f"Set {variable}: none was given"
-            return GatewayStopped(f"the endpoint {url} refused the key ({status}).", remedy=f"{remedy}; {_going_on()}")
+        said = f": {message[:_QUOTED]}" if message else "."
         if code in _QUOTA or status == 402:
             return BudgetSpent(
                 f"the quota of the key for {url} is used up ({status}).",
                 remedy=f"Raise it with the provider, or give another key in {variable}. {GOES_ON}",
             )
-        if code == "model_not_found" or (status == 404 and "model" in message.lower()):
+        if code == "model_not_found" or (status in (400, 404) and _NO_MODEL.search(message)):
             return GatewayStopped(
                 f"the endpoint {url} has no model '{model}' ({status}).", remedy=f"Check its name; {_going_on()}"
+            )
+        if status == 401:
+            remedy = f"Check {variable}" if self._endpoint.key else f"Set {variable}: none was given"
+            return GatewayStopped(f"the endpoint {url} refused the key (401).", remedy=f"{remedy}; {_going_on()}")
+        if status == 403:
+            return GatewayStopped(
+                f"the endpoint {url} refused the key (403){said}",
+                remedy=f"Check what {variable} allows; {_going_on()}",
             )
         if status == 404 or 300 <= status < 400:
             return GatewayStopped(
                 f"the endpoint {url} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
                 remedy=f"Check the base URL: most end in /v1; {_going_on()}",
             )
-        said = f": {message[:_QUOTED]}" if message else "."
         return TryFailed(
             f"The endpoint {url} replied with status {status}{said}",
             again=status in _WORTH_ANOTHER or status >= 500,
@@ -203,11 +214,15 @@ def _trusted() -> ssl.SSLContext:
 def _said(text: str) -> tuple[str, str]:
     """Return the code and the message of a provider's error, on one line."""
     try:
-        error = json.loads(text)["error"]
-        code, message = error.get("code") or error.get("type"), error.get("message")
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        data = json.loads(text)
+    except (ValueError, RecursionError):
         return "", ""
-    line = " ".join(str(message or "").split())
+    error = data.get("error", data) if isinstance(data, dict) else data
+    if isinstance(error, dict):
+        code, message = error.get("code") or error.get("type"), error.get("message")
+    else:
+        code, message = None, error
+    line = " ".join(message.split()) if isinstance(message, str) else ""
     return str(code or ""), "".join(sign for sign in line if sign.isprintable())
 
 

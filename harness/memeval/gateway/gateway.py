@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -131,6 +132,9 @@ class Gateway:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            self._refuse_if_stopped()
+            raise
         except BaseException:
             future.cancel()
             raise

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.gateway.prices import price_of
 from memeval.records.call import Api, Call
 
 _LONGEST_NAME = 200
@@ -27,9 +28,22 @@ class Reply:
     prompt_tokens: int | None
     """Tokens of the request, as the provider counted them."""
     completion_tokens: int | None
-    """Tokens of the reply, as the provider counted them."""
+    """Tokens of the reply, as the provider counted them; 0 for embeddings, of which none are made."""
     cached_tokens: int
     """How many of the request's tokens the provider had at a lower price."""
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens; ``None`` where the provider did not count them."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+    def price(self, model: str) -> float | None:
+        """Return the dollars it cost where ``model`` was asked for; ``None`` where that is not known."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return price_of(model, self.prompt_tokens, self.completion_tokens, self.cached_tokens)
 
 
 def read(text: str, api: Api) -> Reply:
@@ -53,7 +67,7 @@ def read(text: str, api: Api) -> Reply:
         model=_name(data.get("model")),
         fingerprint=_name(data.get("system_fingerprint")),
         prompt_tokens=prompt,
-        completion_tokens=_count(usage.get("completion_tokens")) if api is Api.CHAT else None,
+        completion_tokens=_count(usage.get("completion_tokens")) if api is Api.CHAT else 0,
         cached_tokens=min(_count(_inside(usage, "prompt_tokens_details").get("cached_tokens")) or 0, prompt or 0),
     )
 

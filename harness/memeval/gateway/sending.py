@@ -13,7 +13,6 @@ from memeval.gateway.budget import Budget
 from memeval.gateway.client import Client, TryFailed
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.limits import GatewayOptions, Lane, Limits
-from memeval.gateway.prices import price_of
 from memeval.gateway.replies import Reply, Unusable, read
 from memeval.gateway.stops import GOES_ON, GatewayStopped
 from memeval.records.call import Call, Caller, ModelRequest, Phase
@@ -21,6 +20,9 @@ from memeval.records.errors import MemevalError
 
 _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
 """The largest reply that is read, per caller."""
+_WORTH_A_WORD = 1.0
+"""Seconds from which on a pause is told."""
+
 _NOTHING = Reply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
 
@@ -74,7 +76,9 @@ class Sender:
                     retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),
                     reraise=True,
                 )
-                answer: tuple[str, Reply] = await retrying(self._try, request, endpoint, caller, phase, lane, course)
+                answer: tuple[str, Reply, float | None] = await retrying(
+                    self._try, request, endpoint, caller, phase, lane, course
+                )
             lane.answered()
             return self._call(request, caller, phase, course, *answer)
         except TryFailed as failed:
@@ -85,7 +89,7 @@ class Sender:
                     f"several calls in a row were given up. {failed.sentence}",
                     remedy=f"Check the endpoint. {GOES_ON}",
                 ) from None
-            return self._call(request, caller, phase, course, failed.reply, _NOTHING, failed.sentence)
+            return self._call(request, caller, phase, course, failed.reply, error=failed.sentence)
         finally:
             lane.leave()
 
@@ -97,8 +101,8 @@ class Sender:
 
     async def _try(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, course: _Course
-    ) -> tuple[str, Reply]:
-        """Send a request once."""
+    ) -> tuple[str, Reply, float | None]:
+        """Send a request once; return the reply, what it says about itself, and what it cost."""
         client = self._client(endpoint, caller)
         await self._limits.pace(request)
         hold = await self._budget.reserve(phase, request)
@@ -114,17 +118,16 @@ class Sender:
             course.at = course.at or datetime.now(UTC).isoformat(timespec="milliseconds")
             tokens = usd = None
             text, told = await self._exchange(client, request, phase)
-            if told.prompt_tokens is not None:
-                tokens = told.prompt_tokens + (told.completion_tokens or 0)
-                usd = _cost(request, told)
-            return text, told
+            tokens, usd = told.tokens, told.price(request.model)
+            return text, told, usd
         except TryFailed as failed:
             if not failed.billed:
                 tokens, usd = 0, 0.0
             if failed.after is not None:
                 wait = min(failed.after, self._options.longest_wait_seconds)
                 lane.pause(wait)
-                self._note(f"The endpoint {endpoint.url} asks to wait for {wait:.3g} seconds.")
+                if wait >= _WORTH_A_WORD:
+                    self._note(f"The endpoint {endpoint.url} asks for a pause of {wait:.0f} s.")
             raise
         except MemevalError:
             tokens, usd = 0, 0.0
@@ -160,7 +163,9 @@ class Sender:
         phase: Phase,
         course: _Course,
         reply: str | None,
-        told: Reply,
+        told: Reply = _NOTHING,
+        usd: float | None = None,
+        *,
         error: str | None = None,
     ) -> Call:
         return Call(
@@ -174,16 +179,9 @@ class Sender:
             fingerprint=told.fingerprint,
             prompt_tokens=told.prompt_tokens,
             completion_tokens=told.completion_tokens,
-            cost_usd=_cost(request, told),
+            cost_usd=usd,
             seconds=round(course.seconds, 6),
             queued_seconds=round(max(0.0, time.monotonic() - course.asked - course.seconds), 6),
             tries=course.tries,
             at=course.at,
         )
-
-
-def _cost(request: ModelRequest, told: Reply) -> float | None:
-    """Return what a reply cost; ``None`` where nobody counted, or the model has no known price."""
-    if told.prompt_tokens is None:
-        return None
-    return price_of(request.model, told.prompt_tokens, told.completion_tokens or 0, told.cached_tokens)
