@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import run_deepmemeval
+from bench import rejudge, run_deepmemeval
 from bench.measure import Ratio
 
-MEASUREMENTS = (run_deepmemeval.measure,)
+MEASUREMENTS = (run_deepmemeval.measure, rejudge.measure)
 OUT = Path("build/bench.json")
 
 
@@ -24,7 +24,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as scratch:
             found += measure(Path(scratch))
     table = Table(title="memeval beside its references")
-    for column in ("measurement", "ours s", "reference s", "ratio", "target", "peak MB", "reference is"):
+    for column in ("measurement", "ours s", "reference s", "ratio", "target", "limit s", "peak MB", "reference is"):
         table.add_column(column)
     for each in found:
         table.add_row(
@@ -33,6 +33,9 @@ def main() -> int:
             f"{each.reference_seconds:.2f}",
             f"{each.ratio:.2f}",
             f"≤ {each.target:g}",
+            ""
+            if each.limit_seconds is None
+            else f"{each.limit_seconds:.2f} (× {each.ours_seconds / each.limit_seconds:.1f})",
             f"{each.peak_mb:.0f}" + (f" (≤ {each.peak_target_mb:g})" if each.peak_target_mb else ""),
             each.reference,
         )

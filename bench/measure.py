@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,6 +44,8 @@ class Ratio:
     """What the reference is."""
     pairs: int
     """How many pairs were measured."""
+    limit_seconds: float | None = None
+    """What no implementation can be faster than, where that is known."""
 
     @property
     def holds(self) -> bool:
@@ -55,8 +57,13 @@ class Ratio:
         return asdict(self) | {"holds": self.holds}
 
 
-def cost_of(command: Sequence[str], where: Path) -> Cost:
+def cost_of(command: Sequence[str], where: Path, more: Mapping[str, str] | None = None) -> Cost:
     """Run a command to its end, and return what it took.
+
+    Args:
+        command: the command.
+        where: the folder it runs in.
+        more: environment variables beside those of this process.
 
     Raises:
         RuntimeError: it failed; what it said is in the message.
@@ -64,6 +71,7 @@ def cost_of(command: Sequence[str], where: Path) -> Cost:
     log = where / "said.txt"
     # As users run it: with bytecode from the run before, whatever the caller's shell says.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= more or {}
     with log.open("wb") as out:
         began = time.perf_counter()
         process = subprocess.Popen(command, cwd=where, env=environment, stdout=out, stderr=out)
@@ -89,6 +97,7 @@ def ratio(
     target: float,
     peak_target_mb: float | None,
     reference: str,
+    limit_seconds: float | None = None,
 ) -> Ratio:
     """Return the summary of costs measured in turn."""
     ours, theirs = costs
@@ -102,6 +111,7 @@ def ratio(
         peak_target_mb=peak_target_mb,
         reference=reference,
         pairs=len(ours),
+        limit_seconds=limit_seconds,
     )
 
 

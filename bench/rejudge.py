@@ -1,0 +1,80 @@
+"""A whole ``memeval rejudge`` of DeepMemEval's judged rows, beside a bare loop over the same client."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+from bench.run_deepmemeval import ADAPTER, released
+from memeval.benchmarks import find
+
+PAIRS = 7
+CONCURRENCY = 64
+LATENCY = 0.05
+ROOT = Path(__file__).parents[1]
+
+
+def measure(scratch: Path) -> list[Ratio]:
+    """Measure on the released data where it is here, else on ``beliefs@1``, which has as many judged items."""
+    data = released()
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs"
+    given = ["--data", str(data)] if data and name == "deepmemeval" else []
+    (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
+    cost_of([PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "source", *given], scratch)
+    rejudge = [
+        *(PYTHON, "-m", "memeval", "rejudge", "out", "--results", "out", *given),
+        *("--judge", "openai:local", "--judge-label", "bench", "--concurrency", str(CONCURRENCY)),
+    ]
+    with _server() as url:
+        environment = {"MEMEVAL_JUDGE_BASE_URL": url}
+
+        def ours() -> Cost:
+            shutil.rmtree(scratch / "out", ignore_errors=True)
+            shutil.copytree(scratch / "source", scratch / "out")  # without a record: every call is made
+            return cost_of(rejudge, scratch, environment)
+
+        def bare_loop() -> Cost:
+            script = str(Path(__file__).with_name("bare_judging.py"))
+            return cost_of([PYTHON, script, "requests.jsonl", "rows.jsonl", url, str(CONCURRENCY)], scratch)
+
+        ours()
+        calls = _requests(scratch)
+        return [
+            ratio(
+                f"rejudge {calls} rows of {name}, {CONCURRENCY} in flight, whole process",
+                in_turn(ours, bare_loop, PAIRS),
+                target=1.5,
+                peak_target_mb=None,
+                reference="the same calls from a bare asyncio loop over the same client, each written as a line and "
+                "flushed without an fsync",
+                limit_seconds=LATENCY * calls / CONCURRENCY,
+            )
+        ]
+
+
+def _requests(scratch: Path) -> int:
+    """Write what was asked as the reference reads it, and return how many calls there are."""
+    (judgments,) = scratch.glob("out/*/*/*/judgments.jsonl.gz")
+    with gzip.open(judgments, "rt", encoding="utf-8") as rows:
+        bodies = [json.loads(row)["request"]["body"] for row in rows]
+    (scratch / "requests.jsonl").write_text("".join(json.dumps(body) + "\n" for body in bodies), encoding="utf-8")
+    return len(bodies)
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    """Serve an OpenAI-compatible API with a fixed latency in a process of its own; gives its base URL."""
+    command = [PYTHON, "-m", "tests.support.model_server", "--latency", str(LATENCY)]
+    with subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+        finally:
+            server.terminate()
