@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Visit, visit
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE
+from tests.site.factory import HOSTILE, HOSTILE_REPLY
 
 pytestmark = pytest.mark.browser
 
@@ -26,6 +26,10 @@ def kinds(site: Built) -> list[str]:
         "systems/hostile/",
         f"runs/{run}/",
         f"items/?run={run}#q=belief-update-03",
+        f"runs/{judged(site)}/",
+        f"runs/{replayed(site)}/",
+        f"items/?run={judged(site)}#q=belief-update-03",
+        f"items/?run={replayed(site)}#q=belief-update-03",
         "benchmarks/",
         "benchmarks/fake@1/",
         "tracks/",
@@ -37,14 +41,29 @@ def kinds(site: Built) -> list[str]:
     ]
 
 
+def board(page: Page) -> Locator:
+    """Return the table with every kind of row."""
+    return page.locator("table.mv-board").filter(has_text="Halfway")
+
+
 def names(page: Page) -> list[str]:
-    """Return the systems of the first table, as shown."""
-    return page.locator("table.mv-board").first.locator("tbody tr:visible th .mv-value").all_inner_texts()
+    """Return the systems of that table, as shown."""
+    return board(page).locator("tbody tr:visible th .mv-value").all_inner_texts()
 
 
 def shown(site: Built, slug: str) -> str:
     """Return the id of a system's first run."""
     return next(run.run.run_id for run in site.runs if run.run.system.slug == slug)
+
+
+def judged(site: Built) -> str:
+    """Return the id of the run of old answers that a model judged."""
+    return next(run.run.run_id for run in site.runs if run.run.answers_from)
+
+
+def replayed(site: Built) -> str:
+    """Return the id of the run with a model reader."""
+    return next(run.run.run_id for run in site.runs if run.run.replayed)
 
 
 @pytest.mark.slow
@@ -61,6 +80,8 @@ def test_no_page_fails_overflows_or_shuts_anyone_out(
         page = seen.go(path)
         if path.startswith("items/"):
             expect(page.locator(".mv-item h2")).to_be_visible()
+            for fold in page.locator(".mv-item summary").all():
+                fold.click()
         over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert over <= 0, f"{path or 'front'}: {over} px too wide"
         found = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
@@ -72,9 +93,7 @@ def test_no_page_fails_overflows_or_shuts_anyone_out(
 def test_a_heading_sorts_the_good_end_first_then_the_other_then_as_published(wide: Visit) -> None:
     page = wide.go()
     published = names(page)
-    head = (
-        page.locator("table.mv-board").first.locator('th[data-column="ask_p50_seconds"], th[data-column="gap"]').first
-    )
+    head = board(page).locator('th[data-column="ask_p50_seconds"], th[data-column="gap"]').first
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "descending")
     best_first = names(page)
@@ -95,7 +114,7 @@ def test_what_is_filtered_sorted_and_hidden_survives_in_the_address(wide: Visit,
     page.locator("[data-tools]").get_by_role("combobox", name="Answers").select_option("self-run")
     page.get_by_text("Columns", exact=True).click()
     page.locator(".mv-picker").get_by_label("Version").uncheck()
-    head = page.locator("table.mv-board").first.locator('th[data-column="category_belief-update"]')
+    head = board(page).locator('th[data-column="category_belief-update"]')
     head.get_by_role("button").click()
     there = names(page)
     assert "Oracle evidence" not in there and "Acme Memory" not in there and "Borealis" in there
@@ -179,6 +198,34 @@ def test_hostile_text_is_shown_and_never_run(wide: Visit, site: Built) -> None:
     expect(page.locator(".md-search-result__item").first).to_contain_text("<script>alert(1)", timeout=15_000)
 
 
+def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={judged(site)}#q=belief-update-03")
+    item = page.locator(".mv-item")
+    reply = HOSTILE_REPLY.replace("\x00", "␀")
+    expect(item.locator(".mv-said").nth(0)).to_have_text(reply)
+    expect(item.locator(".mv-badge", has_text="read as neither yes nor no")).to_have_count(2)
+    expect(item).to_contain_text("Asked again.")
+    item.locator("summary", has_text="What the judge was sent").nth(1).click()
+    expect(item.locator("details .mv-asked").first).to_contain_text("Question: Where does zebrafinch live")
+    expect(item.locator("details .mv-asked").first).to_contain_text("Reply with one word: yes or no.")
+    assert item.locator("img, script").count() == 0
+    expect(page.locator("p", has_text="Judged by")).to_contain_text("accepts 7.9 % of wrong calibration answers")
+    page.get_by_role("link", name="accepts 7.9 %").click()
+    expect(page.locator("h3:target")).to_have_text("openai:gpt-4o-2024-08-06@1")
+
+
+def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={replayed(site)}#q=belief-update-03")
+    page.locator("summary", has_text="What the reader was sent").click()
+    shown = page.locator("details", has_text="What the reader was sent").locator(".mv-asked")
+    run = next(run for run in site.runs if run.run.replayed)
+    kept = next(call for call in run.calls() if "(belief-update-03)" in str(call.request.body))
+    messages = kept.request.body["messages"]
+    assert isinstance(messages, list) and isinstance(messages[0], dict)
+    assert "[2026-01-04] user: zebrafinch" in str(messages[0]["content"])
+    assert shown.text_content() == str(messages[0]["content"]).replace("\x00", "␀")
+
+
 def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     page = wide.go("systems/acme/")
     assert page.locator(".mv-drawing > svg").count() >= 2
@@ -191,12 +238,15 @@ def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, 
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(base)
-    expect(page.locator("table.mv-board").first.locator("tbody tr")).to_have_count(8)
+    expect(board(page).locator("tbody tr")).to_have_count(8)
     expect(page.locator("figure svg").first).to_be_visible()
     page.get_by_role("link", name="Acme Memory").first.click()
     expect(page.locator("h1")).to_have_text("Acme Memory")
     page.goto(f"{base}runs/{shown(site, 'acme')}/")
     expect(page.get_by_text("memeval reproduce").first).to_be_visible()
+    expect(page.get_by_role("table", name="Cost and time by phase")).to_be_visible()
+    page.goto(f"{base}benchmarks/fake@1/")
+    expect(page.get_by_role("table", name="Audit of rules@1, 2026-11-03")).to_contain_text("12 of 390")
     page.goto(f"{base}items/?run={shown(site, 'acme')}")
     expect(page.get_by_text("That takes JavaScript")).to_be_visible()
     context.close()

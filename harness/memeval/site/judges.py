@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
 from memeval.leaderboard.board import Row, Standing
-from memeval.records.audit import Audit, Rate
+from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
 from memeval.records.track import Track
 from memeval.site.model import SiteModel
@@ -170,7 +170,17 @@ def _matrix(rows: list[Row]) -> Matrix | None:
 
 
 def _judge(track: Track) -> JudgeName:
-    return JudgeName(track.judge, track.judge_endpoint, track.judge_label, digest_of(judge_prompts(track))[7:15])
+    return JudgeName(track.judge, track.judge_endpoint, track.judge_label, prompts_id(judge_prompts(track)))
+
+
+def prompts_id(prompts: Mapping[str, Digest]) -> str:
+    """Return digits that tell one set of prompts from another."""
+    return digest_of(dict(prompts))[7:15]
+
+
+def by_kind(audit: Audit) -> list[tuple[ProbeKind, AuditLine]]:
+    """Return an audit's lines by what the answers were made to be: right ones first, attacks on the judge last."""
+    return [(kind, audit.kinds[kind]) for kind in ProbeKind if kind in audit.kinds]
 
 
 def _response_sets(rows: Iterable[Row]) -> Iterator[list[Row]]:

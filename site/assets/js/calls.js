@@ -6,7 +6,7 @@ export function judged(calls, lines) {
   return calls.map((call, number) => [
     make("p", {}, number ? "Asked again. " : null, "It replied:"),
     call.reply === undefined ? failure(call) : said(call.reply),
-    make("p", { class: "mv-facts-line" }, verdict(call), facts(call)),
+    make("p", { class: "mv-facts-line" }, verdict(call)),
     fold("What the judge was sent, and its raw reply", asked(call, lines)),
   ]);
 }

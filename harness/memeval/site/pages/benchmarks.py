@@ -9,7 +9,7 @@ from memeval.leaderboard.board import Row, Table
 from memeval.records.run import SystemKind
 from memeval.records.track import Redistribution
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.judges import accepts, anchor, audits_of, bridges_of, matrices_of
+from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -58,6 +58,8 @@ class BenchmarkPages(Publisher):
                 known={row.run.run_id for row in site.board.runs},
                 anchor=anchor,
                 accepts=accepts,
+                by_kind=by_kind,
+                prompts_id=prompts_id,
                 downloads=lambda folder: files[folder.path].items(),
                 bridge_file=lambda folder: _bridge_file(url, folder),
             ),
