@@ -142,6 +142,17 @@ def test_what_may_have_been_billed_counts_in_full() -> None:
     asyncio.run(play())
 
 
+def test_tries_whose_reply_was_lost_count_against_the_cap() -> None:
+    with ModelServer(faults={"dropped": 1.0}, most_faults=None) as server:
+        room = most_tokens(question(server.url))
+        with gateway(budget=Budget({(None, "tokens"): room * 2.5})) as door, pytest.raises(BudgetSpent):
+            ask(door, server)
+        assert server.requests == 2
+    once = Budget({(None, "tokens"): room * 1.5})
+    with ModelServer(faults={"500": 1.0}, most_faults=3) as server, gateway(budget=once) as door:
+        assert ask(door, server).error is None, "what was refused was not billed"
+
+
 def test_a_cap_of_a_phase_leaves_other_phases_alone() -> None:
     async def play() -> None:
         request = question(URL)

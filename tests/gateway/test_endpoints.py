@@ -32,7 +32,9 @@ def test_a_caller_has_its_own_endpoint_or_the_common_one(
 
 
 def test_without_key_and_base_url_the_variable_to_set_is_named() -> None:
-    with pytest.raises(BadInput, match=r"MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set. Set one, or set MEMEVAL_JUDGE_"):
+    with pytest.raises(
+        BadInput, match=r"MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set. Set one, or set MEMEVAL_JUDGE_"
+    ):
         endpoint_for(Caller.JUDGE, {"OPENAI_API_KEY": " "})
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,42 @@ def test_no_recorded_byte_and_no_sentence_holds_the_key(tmp_path: Path, key: str
         assert key.encode() not in path.read_bytes()
 
 
+def test_a_key_given_back_in_another_spelling_is_taken_out_too() -> None:
+    key = "sk-with/slashes/0123456789"
+    spelt = key.replace("/", r"\/")
+    reply = f'{{"choices": [{{"message": {{"content": "{spelt}"}}}}]}}'
+    with ModelServer(refusal=(200, reply)) as server, gateway() as door:
+        call = ask(door, server, key=key)
+    assert text_of(call) == "[secret]"
+
+
+def test_what_is_being_written_when_it_ends_is_written_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, release, sync = threading.Event(), threading.Event(), os.fsync
+
+    def slow(handle: int) -> None:
+        entered.set()
+        release.wait(5)
+        sync(handle)
+
+    path = tmp_path / "calls.jsonl"
+    with ModelServer() as server:
+        with gateway(path) as door:
+            monkeypatch.setattr(os, "fsync", slow)
+            asking = [threading.Thread(target=_quietly, args=(door, server, [number])) for number in range(2)]
+            asking[0].start()
+            assert entered.wait(5)
+            asking[1].start()
+            deadline = time.monotonic() + 5
+            while door.made < 2 and time.monotonic() < deadline:
+                time.sleep(0.005)
+            threading.Timer(0.2, release.set).start()
+        for thread in asking:
+            thread.join(5)
+    assert len(list(CallRecord(path).rows())) == len(server.answered) == 2
+
+
 def test_a_key_organization_and_project_of_the_environment_go_only_where_they_belong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -228,7 +265,7 @@ def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answere
         with gateway(tmp_path / "calls.jsonl") as door:
             done = ask_all(door, server, range(5))
             server.latency = 30
-            asking = threading.Thread(target=_quietly, args=(door, server), daemon=True)
+            asking = threading.Thread(target=_quietly, args=(door, server, range(100, 110)))
             asking.start()
             server.wait_for(15)
             began = time.monotonic()
@@ -238,9 +275,9 @@ def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answere
     assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == done
 
 
-def _quietly(door: Gateway, server: ModelServer) -> None:
+def _quietly(door: Gateway, server: ModelServer, numbers: Iterable[int]) -> None:
     with pytest.raises(GatewayStopped, match="the run was ended"):
-        ask_all(door, server, range(100, 110))
+        ask_all(door, server, numbers)
 
 
 def test_a_gateway_that_called_nobody_ends_too() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import multiprocessing
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,20 @@ def _write(path: Path, start: int) -> None:
             await record.append(made(number))
 
     asyncio.run(one_after_another())
+
+
+def test_nobody_writes_while_another_holds_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    record = CallRecord(path)
+    with path.open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        writing = threading.Thread(target=store, args=(record, [made(1)]))
+        writing.start()
+        writing.join(0.2)
+        assert writing.is_alive()
+        assert path.stat().st_size == 0
+    writing.join(5)
+    assert list(CallRecord(path).rows()) == [made(1)]
 
 
 def test_a_process_finds_what_another_stored_once_it_stores_something_itself(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class ModelServer:
         models: the models there are; all where it is ``None``.
         port: 0 for a free one, which is kept when the server is started again.
         tls: serve HTTPS with this.
-        refusal: the status and the JSON body of every reply, whatever is asked.
+        refusal: the status and the body of every reply, whatever is asked: text as it is, all else as JSON.
     """
 
     def __init__(
@@ -221,7 +221,8 @@ class ModelServer:
         if self.latency:
             await asyncio.sleep(self.latency)
         if self.refusal is not None:
-            return web.json_response(self.refusal[1], status=self.refusal[0])
+            status, said = self.refusal
+            return web.Response(status=status, text=said if isinstance(said, str) else json.dumps(said))
         given = request.headers.get("Authorization", "").removeprefix("Bearer ")
         fault = self._fault(name)
         if fault:
