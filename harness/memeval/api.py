@@ -13,7 +13,7 @@ from memeval.archive.runs import RunFolder, find_run, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.evaluation.auditing import AuditOptions, audit_judge
-from memeval.evaluation.bridging import bridge_judges
+from memeval.evaluation.bridging import bridge_judges, ground
 from memeval.evaluation.estimate import Estimate, estimate_run
 from memeval.evaluation.judges import choose_judge, is_judged_by
 from memeval.evaluation.models import ModelOptions
@@ -25,6 +25,7 @@ from memeval.evaluation.verification import Finding, runs_under, verify_results
 from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
 from memeval.leaderboard.releases import hold
+from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, find_system
@@ -211,7 +212,7 @@ def bridge(
         progress: is told how it goes.
 
     Returns:
-        One bridge for each benchmark and data that there are runs on.
+        One bridge for each benchmark and data that there are runs on, and each set-up of the old judge.
 
     Raises:
         BadInput: something asked for is not there, or there is no such run.
@@ -223,10 +224,9 @@ def bridge(
     if not folders:
         raise BadInput(f"no full run here was judged by {visible(old)}.", remedy="Name it as the runs' track does.")
     chosen = choose_judge(new, label, prompts)
-    grouped: dict[tuple[str, str, str], list[RunFolder]] = defaultdict(list)
+    grouped: dict[Digest, list[RunFolder]] = defaultdict(list)
     for folder in folders:
-        track = folder.run.track
-        grouped[track.benchmark, track.data_digest, track.judge].append(folder)
+        grouped[ground(folder.run.track)].append(folder)
     return [bridge_judges(members, chosen, options, data, progress) for members in grouped.values()]
 
 

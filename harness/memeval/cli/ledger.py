@@ -115,6 +115,11 @@ def repeat(
                 f"{each.run.run_id} has model calls or answers from another run, and repeats nothing by itself.",
                 remedy="Run the system again: memeval run --fresh.",
             )
+    if {row.to_json() for row in one.responses()} & {row.to_json() for row in two.responses()}:
+        raise BadInput(
+            f"{one.run.run_id} and {two.run.run_id} have responses in common: one starts from the other's.",
+            remedy="Run the system again: memeval run --fresh.",
+        )
     _append(Deed.REPEATED, run, other, reason, by, results)
 
 

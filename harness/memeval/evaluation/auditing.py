@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memeval.archive.audits import PROBES, AuditFolder, stored_audits, write_audit
+from memeval.archive.audits import JUDGMENTS, PROBES, AuditFolder, judge_slug, stored_audits, write_audit
 from memeval.archive.rows import inner_digest
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions, models_for
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
-from memeval.evaluation.verdicts import judgment_rows, judgments
+from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.verification import Finding
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
@@ -25,7 +25,9 @@ from memeval.judging.calibration import Trial, trials
 from memeval.judging.verdict import parse_strict
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, MemevalError
+
+REMEDY = "Restore the file, or audit again."
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class AuditOptions:
 
 def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress: Progress | None = None) -> AuditFolder:
     """Measure a judge against calibration answers, or return the audit that measured the very same before.
+
+    An audit in which a judgment failed is not returned: the call may succeed now.
 
     Args:
         judge: the judge.
@@ -61,15 +65,18 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
         raise BadInput(f"{exam.benchmark.info.id} has no items that a judge rules on.")
     identity = _identity(judge, exam, made)
     for stored in stored_audits(options.results):
-        if stored.audit.audit_id.endswith(f"-{identity}"):
+        if stored.audit.audit_id.endswith(f"-{identity}") and all(call.error is None for call in stored.judgments()):
             progress.note(f"{stored.path}: measured before with the very same answers; reused.")
             return stored
     started = datetime.now(UTC)
-    with interruptible(), models_for(options.results, options.models, progress.note) as models:
+    cases = [trial.case for trial in made]
+    asks = judge.model is not None
+    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+        check_key(judge, cases, models)
         own = CallRecord(None)
         models.gateway.open_run(None, own)
         title = f"auditing {judge.name} on {exam.benchmark.info.id}"
-        recorded = judge.recorded(judgments(judge, [trial.case for trial in made], models, progress, title))
+        recorded = judge.recorded(judgments(judge, cases, models, progress, title))
         probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
         rows = judgment_rows(recorded, own)
     lines = audit_lines(probes)
@@ -104,31 +111,64 @@ def _identity(judge: ChosenJudge, exam: Exam, made: Sequence[Trial]) -> str:
     return digest_of(parts)[7:15]
 
 
-def verify_audit(folder: AuditFolder) -> Iterator[Finding]:
-    """Check a stored audit against its own rows.
+def verify_audit(folder: AuditFolder) -> list[Finding]:
+    """Check a stored audit against its own rows; no benchmark data and no network are needed.
 
     Args:
         folder: the audit.
 
-    Yields:
-        What does not hold.
+    Returns:
+        What does not hold; empty where all does.
     """
     head = str(folder.path / folder.HEAD)
-    for name, stated in folder.audit.files.items():
-        found = inner_digest(folder.file(name))
-        if found != stated:
-            yield Finding(str(folder.file(name)), "does not match its digest in audit.json.", "Restore the file.")
-    probes = list(folder.probes())
-    said = {call.key: text_of(call) for call in folder.judgments()}
-    for number, probe in enumerate(probes, start=1):
-        if probe.judgment_key is not None and probe.verdict is not parse_strict(said.get(probe.judgment_key) or ""):
-            yield Finding(
-                f"{folder.file(PROBES)}:{number}", f"{probe.item_id}: the verdict is not what the judge said."
-            )
-    lines = audit_lines(probes)
-    if (lines.overall, lines.categories, lines.kinds) != (
-        folder.audit.overall,
-        folder.audit.categories,
-        folder.audit.kinds,
-    ):
-        yield Finding(head, "holds other error rates than its probes make.", "Restore the file, or audit again.")
+    try:
+        return [*_files(folder, head), *_probes(folder), *_rates(folder, head)]
+    except MemevalError as error:
+        return [Finding(error.where or head, error.problem, error.remedy or REMEDY)]
+
+
+def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
+    """The folder is where the audit belongs, and every file is the one that was stored."""
+    audit = folder.audit
+    stands = folder.path.resolve().parts[-3:]
+    belongs = (audit.benchmark.partition("@")[0], judge_slug(audit.judge), audit.audit_id)
+    if stands != belongs:
+        problem = f"the audit belongs in {'/'.join(belongs)}, not in {'/'.join(stands)}."
+        yield Finding(str(folder.path), problem, "Move the folder back.")
+    expected = {PROBES} if audit.judge_endpoint is None else {PROBES, JUDGMENTS}
+    if audit.files.keys() != expected:
+        yield Finding(
+            f"{head}: files", f"names {_listed(audit.files)}, and such an audit has {_listed(expected)}.", REMEDY
+        )
+    for name in sorted(expected & audit.files.keys()):
+        if inner_digest(folder.file(name)) != audit.files[name]:
+            yield Finding(str(folder.file(name)), "does not match its digest in audit.json.", REMEDY)
+
+
+def _probes(folder: AuditFolder) -> Iterator[Finding]:
+    """What a model judge said of an answer is what it replied, under the key of what it was asked."""
+    said = {}
+    for number, call in enumerate(folder.judgments(), start=1):
+        if call.key != call.request.key:
+            yield Finding(f"{folder.file(JUDGMENTS)}:{number}", "does not stand under the key of its request.", REMEDY)
+        said[call.key] = text_of(call)  # a failed call stands before the good one of its key
+    for number, probe in enumerate(folder.probes(), start=1):
+        where = f"{folder.file(PROBES)}:{number}"
+        if probe.judgment_key is None:
+            if folder.audit.judge_endpoint is not None:
+                yield Finding(where, f"{probe.item_id} names no judgment, and the judge is a model.", REMEDY)
+        elif probe.judgment_key not in said:
+            yield Finding(where, f"{probe.item_id} rests on a judgment that is not in {JUDGMENTS}.gz.", REMEDY)
+        elif probe.verdict is not parse_strict(said[probe.judgment_key] or ""):
+            yield Finding(where, f"{probe.item_id}: the verdict is not what the judge said.", REMEDY)
+
+
+def _rates(folder: AuditFolder, head: str) -> Iterator[Finding]:
+    """The error rates follow from the probes."""
+    audit, lines = folder.audit, audit_lines(list(folder.probes()))
+    if (lines.overall, lines.categories, lines.kinds) != (audit.overall, audit.categories, audit.kinds):
+        yield Finding(head, "holds other error rates than its probes make.", REMEDY)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"

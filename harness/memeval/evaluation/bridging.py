@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memeval.archive.audits import BridgeFolder, write_bridge
+from memeval.archive.audits import BridgeFolder, stored_bridges, write_bridge
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.provenance import harness
@@ -16,13 +16,22 @@ from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
 from memeval.execution.progress import Progress
 from memeval.grading.audit import bridge_line
 from memeval.grading.judged import Judged
+from memeval.judging.prompting import is_judges
 from memeval.records.audit import Bridge, BridgedRun
-from memeval.records.base import digest_of
+from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade, GradeState
+from memeval.records.track import Track
 
 Pair = tuple[bool, bool]
 """What the old judge said of an item, and what the new one said."""
+
+
+def ground(track: Track) -> Digest:
+    """Return what runs that are bridged together have in common: benchmark, data, the judge to its last prompt."""
+    judge = [track.judge, track.judge_endpoint, track.judge_label]
+    prompts = {name: digest for name, digest in track.prompts.items() if is_judges(name)}
+    return digest_of([track.benchmark, track.data_digest, judge, prompts])
 
 
 def bridge_judges(
@@ -33,6 +42,8 @@ def bridge_judges(
     progress: Progress | None = None,
 ) -> BridgeFolder:
     """Grade runs under the judge that takes over, and store how far it agrees with the one that graded them.
+
+    The same runs under the same judges are bridged once; after that, what is stored is returned.
 
     Args:
         folders: runs on one benchmark and data, all graded by the judge that is retired.
@@ -45,14 +56,17 @@ def bridge_judges(
         The stored bridge. The runs under the new judge are stored as well.
 
     Raises:
-        BadInput: there are no runs, or they have no judge, no benchmark or no data in common.
+        BadInput: there are no runs, or they have no judge, no benchmark or no data in common; or the judge that takes
+            over is the one that graded them.
         GatewayStopped: the new judge's endpoint, its key or a budget stopped it; the same call goes on.
     """
     if not folders:
         raise BadInput("there is no run to grade under both judges.", remedy="Run a system under the old judge first.")
-    tracks = {(folder.run.track.benchmark, folder.run.track.data_digest, folder.run.track.judge) for folder in folders}
-    if len(tracks) > 1:
+    if len({ground(folder.run.track) for folder in folders}) > 1:
         raise BadInput("the runs have no judge, no benchmark or no data in common.", remedy="Name runs of one track.")
+    track = folders[0].run.track
+    if new.on(track) == track:
+        raise BadInput(f"the runs were graded by {new.name} as it is.", remedy="Name another judge to take over.")
     started = datetime.now(UTC)
     pairs: dict[str, list[Pair]] = defaultdict(list)
     bridged = []
@@ -61,12 +75,15 @@ def bridge_judges(
         for category, pair in _pairs(folder, again):
             pairs[category].append(pair)
         bridged.append(_bridged(folder, again))
-    track = folders[0].run.track
-    identity = [track.benchmark, track.judge, new.name, [[run.old_digest, run.new_digest] for run in bridged]]
+    runs = [[run.old_digest, run.new_digest] for run in bridged]
+    identity = digest_of([track.benchmark, track.judge, new.name, runs])[7:15]
+    for stored in stored_bridges(options.results):
+        if stored.bridge.bridge_id.endswith(f"-{identity}"):
+            return stored
     return write_bridge(
         options.results,
         Bridge(
-            bridge_id=f"{started:%Y%m%dT%H%M%SZ}-{digest_of(identity)[7:15]}",
+            bridge_id=f"{started:%Y%m%dT%H%M%SZ}-{identity}",
             benchmark=track.benchmark,
             old=track.judge,
             new=new.name,

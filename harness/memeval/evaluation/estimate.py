@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.grades import is_done, last_attempts
 from memeval.evaluation.judges import choose_judge
-from memeval.evaluation.models import models_for
+from memeval.evaluation.models import RECORD, models_for
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
@@ -98,7 +98,7 @@ def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estim
     items = exam.selected(options.limit)
     before = _latest(source, exam, options)
     parts = []
-    with models_for(options.results, options.models) as models:
+    with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
         if (options.reader or "").startswith(PREFIX):
             reader = ModelReader(
                 str(options.reader), models.endpoint(Caller.READER), models.gateway, options.limits.reader_tokens
@@ -131,13 +131,13 @@ def _judging(
 
 
 def _cases(exam: Exam, items: tuple[ItemKey, ...], before: RunFolder | None) -> Iterator[Case]:
-    """Yield what would be brought before a judge: the answers of the run before, and a stand-in for the others."""
+    """Yield what would be brought before a judge: the answers of the run before, and a stand-in where it has none."""
     last = {} if before is None else last_attempts(before.responses())
     graders = {category.name: category.grader for category in exam.benchmark.categories}
     for item in items:
         responses = (
             [last[question] for question in item.question_ids]
-            if is_done(item, last)
+            if is_done(item, last) and all(last[question].outcome is Outcome.OK for question in item.question_ids)
             else [_stand_in(item, question) for question in item.question_ids]
         )
         yield from graders[item.category].cases(item, exam.scenarios[item.scenario_id], responses)
@@ -190,7 +190,7 @@ def _part(
         recorded=calls - len(fresh),
         prompt_tokens=sent,
         completion_tokens=reply * len(fresh),
-        usd=price_of(model, sent, reply * len(fresh)),
+        usd=price_of(model, sent, reply * len(fresh)) if fresh else 0.0,
         seconds_per_call=seconds,
         basis=basis,
         concurrency=concurrency,

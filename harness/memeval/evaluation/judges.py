@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memeval.gateway.endpoints import endpoint_for, is_makers
+from memeval.gateway.endpoints import dated, endpoint_for, is_makers
 from memeval.judging.base import Judge
 from memeval.judging.model import ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
@@ -84,7 +84,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
             f"{url} is not where the maker of {visible(judge.model)} serves it, and the judge has no label.",
             remedy="Say who serves it, such as --judge-label 'vLLM at Acme'; the label becomes part of the track.",
         )
-    return ChosenJudge(judge, url, label)
+    return ChosenJudge(judge, url, None if label is None else label.strip())
 
 
 def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
@@ -105,5 +105,9 @@ def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
 
 
 def is_judged_by(track: Track, named: str) -> bool:
-    """Return whether a track's judge is the one a caller names, with or without its version."""
-    return named in (track.judge, track.judge.rpartition("@")[0])
+    """Return whether a track's judge is the one a caller names, with or without its version, by any of its names."""
+    bare = track.judge.rpartition("@")[0]
+    if track.judge_endpoint is None:
+        return named in (track.judge, bare)
+    maker, _, model = named.removesuffix(track.judge.removeprefix(bare)).partition(":")
+    return f"{maker}:{dated(model)}" == bare

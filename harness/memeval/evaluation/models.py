@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -49,7 +50,7 @@ class ModelOptions:
         """Refuse what cannot be.
 
         Raises:
-            BadInput: a number is too small.
+            BadInput: a number is too small, or is none.
         """
         whole = (("--judge-concurrency", self.judge_concurrency), ("--model-concurrency", self.model_concurrency))
         for name, number in whole:
@@ -59,8 +60,8 @@ class ModelOptions:
             ("--requests-per-minute", self.requests_per_minute),
             ("--tokens-per-minute", self.tokens_per_minute),
         ):
-            if rate is not None and rate <= 0:
-                raise BadInput(f"{name} is {rate:g}.", remedy="Give a number above 0.")
+            if rate is not None and not (0 < rate < math.inf):
+                raise BadInput(f"{name} is {rate:g}.", remedy="Give a number above 0, or leave it out for no limit.")
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def find_place(
     same = [folder for folder, plan in plans.items() if plan.inputs.fingerprint == inputs.fingerprint]
     if same:
         return same[-1], None
-    finished = [] if replayed else finished_runs(place, inputs)
+    finished = [] if replayed else [folder for folder in finished_runs(place, inputs) if not folder.run.replayed]
     if finished:
         if retry_errors and finished[-1].run.scores.overall.errors:
             return None, finished[-1]

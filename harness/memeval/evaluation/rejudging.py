@@ -16,7 +16,7 @@ from memeval.evaluation.provenance import harness
 from memeval.evaluation.reproduction import exam_of
 from memeval.evaluation.seal import Rows, seal
 from memeval.evaluation.stopping import interruptible
-from memeval.evaluation.verdicts import judgment_rows, judgments
+from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
@@ -71,20 +71,38 @@ def rejudge_run(
             progress.note(f"{done[-1].path}: judged before by the very same judge; reused.")
             shutil.rmtree(done[-1].path / "journal", ignore_errors=True)  # left where it was killed after its head
             return done[-1]
-    exam = exam_of(run, data)
-    folder = _folder(place, run, inputs, options.fresh)
-    with (
-        interruptible(),
-        models_for(options.results, options.models, progress.note) as models,
-        Journal(folder) as journal,
-        CallRecord(journal.path / CALLS) as own,
-    ):
-        models.gateway.lend(source.judgments())
-        plan = Journal.plan(folder)
-        models.open_run(plan.run_id, own)
-        rows = _judged(source, exam, judge, models, own, progress)
-        journal.log(LogLine(at=utc_now(), event="judged", detail=f"the responses of {run.run_id} by {judge.name}"))
-        return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency)
+    answers = _Answers(source, exam_of(run, data))
+    asks = judge.model is not None
+    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+        models.gateway.lend(answers.judgments)
+        check_key(judge, answers.cases, models, answers.judgments)
+        folder = _folder(place, run, inputs, options.fresh)
+        with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
+            plan = Journal.plan(folder)
+            models.open_run(plan.run_id, own)
+            rows = _judged(answers, judge, models, own, progress)
+            journal.log(LogLine(at=utc_now(), event="judged", detail=f"the responses of {run.run_id} by {judge.name}"))
+            return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency)
+
+
+class _Answers:
+    """Stored responses with what they answer.
+
+    Args:
+        source: the run they are stored in.
+        exam: the benchmark with the data of the run.
+
+    Raises:
+        BadInput: the run cannot be read.
+    """
+
+    def __init__(self, source: RunFolder, exam: Exam) -> None:
+        self.source, self.exam = source, exam
+        self.responses = list(source.responses())
+        answered = {row.item_id for row in self.responses}
+        self.items = [key for key in exam.keys if key.item_id in answered]
+        self.cases = cases_of(exam, self.items, self.responses)
+        self.judgments = list(source.judgments())
 
 
 def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
@@ -125,20 +143,15 @@ def _folder(place: Path, run: Run, inputs: Inputs, fresh: bool) -> Path:
     )
 
 
-def _judged(
-    source: RunFolder, exam: Exam, judge: ChosenJudge, models: Models, own: CallRecord, progress: Progress
-) -> Rows:
+def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallRecord, progress: Progress) -> Rows:
     """Have a run's responses judged, and return the rows of the new run."""
-    responses = list(source.responses())
-    answered = {row.item_id for row in responses}
-    items = [key for key in exam.keys if key.item_id in answered]
+    source = answers.source
     title = f"judging {source.run.system.slug} by {judge.name}"
-    recorded = judge.recorded(judgments(judge, cases_of(exam, items, responses), models, progress, title))
-    grades = grade_items(exam, items, responses, recorded)
+    recorded = judge.recorded(judgments(judge, answers.cases, models, progress, title))
     return Rows(
-        responses=responses,
+        responses=answers.responses,
         contexts=list(source.contexts()),
-        grades=grades,
+        grades=grade_items(answers.exam, answers.items, answers.responses, recorded),
         judgments=judgment_rows(recorded, own),
         calls=list(source.calls()),
         prompts=[*judge.prompt_rows(), *(prompt for prompt in source.prompts() if not is_judges(prompt.name))],

@@ -188,7 +188,8 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: Callabl
         setting.models.open_run(plan.run_id, own)
         again = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
-            again = _carry_over(RunFolder(place / plan.carries_over), journal)
+            retried = RunFolder(place / plan.carries_over)
+            again = _carry_over(retried, journal)
         open_items, attempts = _open_items(items, journal, again)
         done = len(items) - len(open_items)
         progress.start(f"{source.slug} on {exam.benchmark.info.id}", len(items), done)
@@ -285,7 +286,7 @@ def _judged(
         contexts=used_contexts(responses, journal.contexts),
         grades=grades,
         judgments=judgment_rows(recorded, own),
-        calls=call_rows(exam, responses, setting.models.shared, own, retried),
+        calls=call_rows(exam, responses, setting.models, own, retried),
         prompts=prompts,
     )
 

@@ -17,6 +17,26 @@ from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.response import Response
 
 
+def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, lent: Iterable[Call] = ()) -> None:
+    """Refuse to begin where a judge must be asked and there is no key to it.
+
+    Args:
+        judge: the judge; the rule set needs no key, and neither does a judge whose judgments are all on record.
+        cases: the answers.
+        models: the gateway.
+        lent: further judgments that are on record.
+
+    Raises:
+        BadInput: there is no key.
+    """
+    if judge.model is None:
+        return
+    known = {call.key for call in lent if call.error is None}
+    asked = (judge.model.request(case).key for case in cases)
+    if any(key not in known and models.shared.find(key) is None for key in asked):
+        models.check_keys([Caller.JUDGE])
+
+
 def judgments(
     judge: ChosenJudge, cases: Sequence[Case], models: Models | None, progress: Progress, title: str
 ) -> dict[Digest, Call]:
@@ -65,7 +85,7 @@ def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
 
 
 def call_rows(
-    exam: Exam, responses: Iterable[Response], shared: CallRecord, own: CallRecord, retried: RunFolder | None
+    exam: Exam, responses: Iterable[Response], models: Models, own: CallRecord, retried: RunFolder | None
 ) -> list[Call]:
     """Return the reader's and the system's calls of a run as they are sealed.
 
@@ -75,14 +95,16 @@ def call_rows(
     Args:
         exam: the benchmark with its data.
         responses: all responses of the run.
-        shared: the record of all runs.
+        models: the gateway, with the record of all runs, or the run whose record answered.
         own: the record of the run's systems' calls, and of failed ones.
         retried: the finished run whose responses this one starts from, where there is one.
     """
     mine = [*(() if retried is None else retried.calls()), *own.rows()]
     read = [call for call in mine if call.caller is Caller.READER]
+    replayed = [] if models.replay is None else [row for row in models.replay.calls() if row.caller is Caller.READER]
+    answered = {call.key: call for call in replayed}  # a failed call stands before the good one of its key
     for key in {response.reader_key for response in responses} - {None}:
-        if (call := shared.find(str(key))) is not None:
+        if (call := models.shared.find(str(key)) or answered.get(str(key))) is not None:
             read.append(call)
     rows = {(call.key, call.error is None, call.at): call for call in read}
     place = {scenario_id: number for number, scenario_id in enumerate(exam.scenarios)}

@@ -12,7 +12,10 @@ from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import Rows, cost, coverage
+from memeval.gateway.replies import text_of
+from memeval.grading.judged import Judged
 from memeval.grading.scoring import score
+from memeval.judging.verdict import parse_strict
 from memeval.records.call import Call, Caller
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
@@ -21,6 +24,9 @@ from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Run
 
 REMEDY = "Restore the file, or record a new run."
+
+_RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
+"""What becomes of an answer that was brought before a judge."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,9 @@ def verify_run(folder: RunFolder) -> list[Finding]:
     return [
         *findings,
         *_rows(folder, responses, grades, contexts),
-        *_calls(folder, responses, grades, judgments, calls),
+        *_keys(folder, judgments, calls),
+        *_judgments(folder, run, grades, judgments),
+        *_readings(folder, responses, calls),
         *_prompts(folder, run, prompts),
         *_sums(run, Rows(responses, [], grades, judgments, calls), head),
     ]
@@ -170,19 +178,30 @@ def _fits(grade: Grade, outcome: Outcome) -> bool:
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 
 
-def _calls(
-    folder: RunFolder, responses: list[Response], grades: list[Grade], judgments: list[Call], calls: list[Call]
-) -> Iterator[Finding]:
-    """Every model call stands under the key of its request, and what rests on a call names one that is there."""
+def _keys(folder: RunFolder, judgments: list[Call], calls: list[Call]) -> Iterator[Finding]:
+    """Every model call stands under the key of its request."""
     for name, rows in (("judgments.jsonl", judgments), ("calls.jsonl", calls)):
         for number, call in enumerate(rows, start=1):
             if call.key != _key_of(call):
                 yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
-    judged = {call.key for call in judgments}
+
+
+def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list[Call]) -> Iterator[Finding]:
+    """What a model judge ruled on names a judgment that is there, and is what the reply says."""
+    said = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
     for number, grade in enumerate(grades, start=1):
-        if grade.judgment_key is not None and grade.judgment_key not in judged:
-            where = f"{folder.file('grades.jsonl')}:{number}"
+        where = f"{folder.file('grades.jsonl')}:{number}"
+        if grade.judgment_key is None:
+            if run.track.judge_endpoint is not None and grade.grader == Judged.name and grade.state in _RULED:
+                yield Finding(where, f"{grade.item_id} names no judgment, and its judge is a model.")
+        elif grade.judgment_key not in said:
             yield Finding(where, f"{grade.item_id} rests on a judgment that is not in judgments.jsonl.gz.")
+        elif grade.verdict is not parse_strict(said[grade.judgment_key] or ""):
+            yield Finding(where, f"{grade.item_id}: the verdict is not what the judge replied.")
+
+
+def _readings(folder: RunFolder, responses: list[Response], calls: list[Call]) -> Iterator[Finding]:
+    """What a model reader answered names a call that is there."""
     read = {call.key for call in calls}
     for number, response in enumerate(responses, start=1):
         if response.reader_key is not None and response.reader_key not in read:
@@ -200,10 +219,11 @@ def _key_of(call: Call) -> str | None:
 def _prompts(folder: RunFolder, run: Run, prompts: list[Prompt]) -> Iterator[Finding]:
     """The prompts that are stored are those of the track."""
     path = folder.file("prompts.jsonl")
-    stored = {prompt.name: prompt.digest for prompt in prompts}
-    for name in sorted(stored.keys() | run.track.prompts.keys()):
-        if stored.get(name) != run.track.prompts.get(name):
-            yield Finding(str(path), f"the prompt {name!r} is not the one that the track names.")
+    for number, prompt in enumerate(prompts, start=1):
+        if prompt.digest != run.track.prompts.get(prompt.name):
+            yield Finding(f"{path}:{number}", f"the prompt {prompt.name!r} is not the one that the track names.")
+    for name in sorted(run.track.prompts.keys() - {prompt.name for prompt in prompts}):
+        yield Finding(str(path), f"the prompt {name!r}, which the track names, is not in it.")
 
 
 def _sums(run: Run, rows: Rows, head: str) -> Iterator[Finding]:

@@ -148,12 +148,12 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
 def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
     run = folder.run
     tally = run.scores.overall
-    if is_plumbing(run.track):
-        return Standing.PLUMBING
     if Deed.INVALIDATED in deeds:
         return Standing.INVALIDATED
     if Deed.SUPERSEDED in deeds:
         return Standing.SUPERSEDED
+    if is_plumbing(run.track):
+        return Standing.PLUMBING
     if not run.coverage.full:
         return Standing.PARTIAL
     if run.system.kind is SystemKind.CONTROL:

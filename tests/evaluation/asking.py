@@ -1,0 +1,197 @@
+"""A judge, a reader and a system that ask a real server on loopback, for tests of what becomes of the answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.judges import ChosenJudge, choose_judge
+from memeval.evaluation.models import ModelOptions
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.rejudging import RejudgeOptions
+from memeval.evaluation.running import RunOptions
+from memeval.gateway.budget import parse_caps
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.systems.source import SystemSource, file_source
+from tests.support.model_server import ModelServer
+from tests.support.tiny import CITIES, TinyBenchmark
+
+Json = dict[str, Any]
+
+JUDGE = "openai:gpt-4o"
+"""A judge with a known price, under a name that moves."""
+DATED = "openai:gpt-4o-2024-08-06@1"
+"""What its track calls it."""
+LABEL = "loopback"
+"""Who serves it."""
+
+_FENCED = re.compile(
+    r"^----- answer (?P<mark>\w+) begins -----\n(?P<answer>.*?)\n----- answer (?P=mark) ends -----$", re.S | re.M
+)
+
+
+def answer_in(body: Json) -> str:
+    """Return the answer that a judge is asked about."""
+    found = _FENCED.search(said_to(body))
+    assert found, "no fenced answer"
+    return found["answer"]
+
+
+def said_to(body: Json) -> str:
+    """Return the prompt of a request."""
+    return str(body["messages"][-1]["content"])
+
+
+def fair(body: Json) -> str:
+    """Judge as the tiny benchmark means it: the answer must name the city that the prompt holds up."""
+    prompt = said_to(body).replace(answer_in(body), "")
+    return "yes" if any(city in prompt and city in answer_in(body) for city in CITIES) else "no"
+
+
+class PickyServer(ModelServer):
+    """A model server that always fails some requests.
+
+    Args:
+        answer: the text of a reply, from the request's body.
+        refuses: which requests come to nothing.
+        fault: what goes wrong with them; ``400`` is not tried again, ``500`` is.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Json], str] = fair,
+        refuses: Callable[[Json], bool] = lambda _body: False,
+        fault: str = "400",
+        **more: Any,
+    ) -> None:
+        super().__init__(answer=answer, **more)
+        self.refuses, self.fault = refuses, fault
+        self._refused: set[str] = set()
+
+    async def _reply(self, request: web.Request, body: Json, name: str) -> web.StreamResponse:
+        (self._refused.add if self.refuses(body) else self._refused.discard)(name)
+        return await super()._reply(request, body, name)
+
+    def _fault(self, name: str) -> str | None:
+        return self.fault if name in self._refused else super()._fault(name)
+
+
+def exam(scenarios: int = 8, questions: int = 1) -> Exam:
+    """Return the tiny benchmark, open."""
+    return Exam.open(TinyBenchmark(scenarios, questions))
+
+
+def judge(named: str = JUDGE) -> ChosenJudge:
+    """Return the judge at the server that the environment names."""
+    return choose_judge(named, LABEL)
+
+
+def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
+    """Return options of a run that the model judges; ``caps`` as on the command line."""
+    usual: Json = {
+        "results": folder / "results",
+        "concurrency": 2,
+        "judge": JUDGE,
+        "judge_label": LABEL,
+        "models": ModelOptions(caps=parse_caps(caps)),
+    }
+    return RunOptions(**usual | more)
+
+
+def rejudging(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RejudgeOptions:
+    """Return options of judging again; ``caps`` as on the command line."""
+    models = ModelOptions(caps=parse_caps(caps), judge_concurrency=judge_concurrency)
+    return RejudgeOptions(results=folder / "results", models=models, fresh=fresh)
+
+
+ASKING = '''
+import json, os, urllib.request
+
+class Asking:
+    """Answers with what a model says; {doc}."""
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+
+    def query(self, question, timestamp="now"):
+        {on_query}
+        body = {{"model": "small", "messages": [{{"role": "user", "content": self.told[0]}}]}}
+        request = urllib.request.Request(
+            os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+            data=json.dumps(body).encode(),
+            headers={{"Content-Type": "application/json", "Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}},
+        )
+        with urllib.request.urlopen(request) as reply:
+            return json.load(reply)["choices"][0]["message"]["content"]
+'''
+
+SEARCHING = '''
+import os
+
+class Searching:
+    """Gives back all it was told."""
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+
+    def search(self, query, k, timestamp="now"):
+        {on_search}
+        return [{{"text": text, "source_ids": [], "score": 1.0}} for text in self.told][:k]
+'''
+
+
+def asking_system(folder: Path, on_query: str = "pass") -> SystemSource:
+    """Return a system that asks a model it declares."""
+    path = folder / "asking.py"
+    path.write_text(ASKING.format(doc="for tests", on_query=on_query), encoding="utf-8")
+    return replace(file_source(path), declared_models=("small",))
+
+
+def searching_system(folder: Path, on_search: str = "pass") -> SystemSource:
+    """Return a system that retrieves, and leaves answering to a reader."""
+    path = folder / "searching.py"
+    path.write_text(SEARCHING.format(on_search=on_search), encoding="utf-8")
+    return file_source(path)
+
+
+def rows_of(folder: RunFolder, name: str) -> list[Json]:
+    """Return a file of rows as plain data."""
+    import gzip
+
+    return [json.loads(line) for line in gzip.decompress(folder.file(name).read_bytes()).splitlines()]
+
+
+def files_under(folder: Path) -> Iterator[str]:
+    """Yield every file below a folder, by its path in it."""
+    return (str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def spent(run_id: str, phase: Phase = Phase.JUDGE, tokens: int = 100, usd: float | None = 0.5) -> Call:
+    """Return a call that a run has paid for."""
+    caller = Caller.JUDGE if phase is Phase.JUDGE else Caller.SYSTEM
+    request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "gpt-4o", "max_tokens": 1})
+    return Call(
+        key=request.key,
+        caller=caller,
+        phase=phase,
+        run_id=run_id,
+        request=request,
+        reply="{}",
+        prompt_tokens=tokens,
+        completion_tokens=0,
+        cost_usd=usd,
+        at="2026-11-01T10:00:00.000+00:00",
+    )
