@@ -54,3 +54,9 @@ def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
 def test_rows_are_not_offered_as_files(private: Built) -> None:
     folder = private.out / "runs" / private.runs[0].run.run_id / "files"
     assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
+def test_an_audits_figures_are_offered_and_its_answers_are_not(private: Built) -> None:
+    folders = list((private.out / "benchmarks" / "fake@1" / "audits").iterdir())
+    assert len(folders) == 3
+    assert {path.name for folder in folders for path in folder.iterdir()} == {"audit.json"}
