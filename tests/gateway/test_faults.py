@@ -65,11 +65,13 @@ def test_a_reply_that_is_no_completion_is_asked_for_again(fault: str) -> None:
     ],
 )
 def test_what_never_gets_better_is_given_up_with_the_reason(fault: str, said: str) -> None:
-    with ModelServer(faults={fault: 1.0}, most_faults=None, retry_after=None) as server, gateway(tries=2) as door:
+    with ModelServer(most_faults=None, retry_after=None) as server, gateway(tries=2) as door:
+        ask(door, server, 99)
+        server.faults = {fault: 1.0}
         call = ask(door, server)
     assert call.error is not None
     assert said in call.error
-    assert call.tries == server.requests == 2
+    assert (call.tries, server.requests) == (2, 3)
     assert text_of(call) is None
     assert call.cost_usd is None
 
@@ -188,10 +190,16 @@ def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
 
 def test_an_unknown_host_is_named() -> None:
     endpoint = Endpoint("http://no-such-host.invalid/v1", KEY)
-    with gateway(tries=2) as door:
-        call = door.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
-    assert call.error is not None
-    assert "no-such-host.invalid" in call.error
+    with gateway(tries=2) as door, pytest.raises(GatewayStopped, match="no-such-host.invalid"):
+        door.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
+
+
+def test_an_endpoint_that_never_answered_is_down_however_few_calls_there_are() -> None:
+    with ModelServer(faults={"500": 1.0}, most_faults=None) as server, gateway(tries=2) as door:
+        with pytest.raises(GatewayStopped, match="given up"):
+            ask_all(door, server, range(2))
+        with pytest.raises(GatewayStopped, match="given up"):
+            door.check()
 
 
 def test_a_certificate_that_nobody_vouches_for_stops_at_once(tmp_path: Path) -> None:

@@ -107,15 +107,18 @@ def test_who_has_joined_a_call_has_it_though_the_first_to_ask_is_gone() -> None:
 
 def test_a_failed_call_belongs_to_its_run_and_is_asked_again(tmp_path: Path) -> None:
     shared, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
-    with ModelServer(faults={"html": 1.0}, most_faults=2) as server, gateway(shared, tries=2) as door:
+    with ModelServer(most_faults=2) as server, gateway(shared, tries=2) as door:
         door.open_run("run-1", own)
+        good = ask(door, server, 99)
+        server.faults = {"html": 1.0}
         failed = ask(door, server)
         assert failed.error == "The reply is a web page, not JSON."
         assert failed.reply is not None
         assert failed.reply.startswith("<!doctype html>")
         assert ask(door, server).error is None
     assert list(own.rows()) == [failed]
-    assert [row.error for row in shared.rows()] == [None]
+    assert [row.error for row in shared.rows()] == [None, None]
+    assert next(shared.rows()) == good
 
 
 def test_a_systems_calls_are_sent_every_time_and_kept_with_the_run(tmp_path: Path) -> None:

@@ -66,19 +66,24 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
         BadInput: there is no key and no base URL, or the URL is none that can be called.
     """
     given = os.environ if environment is None else environment
-    prefixes = ["OPENAI"] if caller is Caller.SYSTEM else [f"MEMEVAL_{caller.upper()}", "OPENAI"]
-    for prefix in prefixes:
+    for prefix in _prefixes(caller):
         url, key = (given.get(f"{prefix}_{name}", "").strip() for name in ("BASE_URL", "API_KEY"))
         if url or key:
             variable = f"{prefix}_API_KEY"
             return Endpoint(base_url(url or OPENAI, f"{prefix}_BASE_URL"), _sendable(key, variable), variable)
     if not needs_key:
         return Endpoint(OPENAI)
-    raise BadInput(
-        f"there is no key for the {caller}'s model: {' and '.join(f'{each}_API_KEY' for each in prefixes)} "
-        f"{'are' if len(prefixes) > 1 else 'is'} not set.",
-        remedy=f"Set one, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
-    )
+    raise _no_key(caller)
+
+
+def refuse_keyless(endpoint: Endpoint, caller: Caller) -> None:
+    """Refuse to send anything where a maker serves its models, without the key that it asks for.
+
+    Raises:
+        BadInput: there is no key.
+    """
+    if endpoint.key is None and any(urlsplit(endpoint.url).hostname == host for host, _name, _models in MAKERS):
+        raise _no_key(caller)
 
 
 def base_url(text: str, where: str) -> str:
@@ -119,6 +124,20 @@ def is_makers(url: str, model: str) -> bool:
 def maker_of(model: str) -> str | None:
     """Return the name of a model's maker in the price list; ``None`` where nobody known makes it."""
     return next((name for _host, name, names in MAKERS if model.startswith(names)), None)
+
+
+def _prefixes(caller: Caller) -> list[str]:
+    """Return how the names of a caller's variables begin, its own first."""
+    return ["OPENAI"] if caller is Caller.SYSTEM else [f"MEMEVAL_{caller.upper()}", "OPENAI"]
+
+
+def _no_key(caller: Caller) -> BadInput:
+    prefixes = _prefixes(caller)
+    return BadInput(
+        f"there is no key for the {caller}'s model: {' and '.join(f'{each}_API_KEY' for each in prefixes)} "
+        f"{'are' if len(prefixes) > 1 else 'is'} not set.",
+        remedy=f"Set one, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
+    )
 
 
 def _sendable(key: str, variable: str) -> str | None:

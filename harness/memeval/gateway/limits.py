@@ -74,6 +74,7 @@ class Lane:
         self._resumes = 0.0
         self._in_a_row = 0
         self._calls = 0
+        self._was_up = False
         self._doubted: set[asyncio.Future[bool]] = set()
 
     def pause(self, seconds: float) -> None:
@@ -97,12 +98,14 @@ class Lane:
     def answered(self) -> None:
         """The endpoint is up: what was given up in doubt of it has failed on its own account."""
         self._in_a_row = 0
+        self._was_up = True
         self._release(False)
 
     async def down(self) -> bool:
         """A call was given up: wait until it is clear whether the endpoint is down, or the call alone failed.
 
-        So an outage costs no call its place: all of them are made again when the run is resumed.
+        So an outage costs no call its place: all of them are made again when the run is resumed. An endpoint that has
+        not answered once is down, however few calls there are to tell by.
         """
         self._in_a_row += 1
         if self._in_a_row >= DOWN_AFTER:
@@ -118,7 +121,7 @@ class Lane:
 
     def _release_if_alone(self) -> None:
         if len(self._doubted) >= self._calls:
-            self._release(False)
+            self._release(not self._was_up)
 
     def _release(self, down: bool) -> None:
         for doubt in self._doubted:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
 from memeval.gateway.client import Client, TryFailed
-from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.endpoints import Endpoint, refuse_keyless
 from memeval.gateway.limits import GatewayOptions, Lane, Limits
 from memeval.gateway.replies import Reply, Unusable, read
 from memeval.gateway.stops import GOES_ON, GatewayStopped
@@ -63,6 +63,7 @@ class Sender:
         """
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+        refuse_keyless(endpoint, caller)
         course = _Course(asked=time.monotonic())
         lane = self._lanes.setdefault(endpoint.url, Lane())
         lane.enter()
@@ -86,7 +87,7 @@ class Sender:
                 lane.answered()
             elif await lane.down():
                 raise GatewayStopped(
-                    f"several calls in a row were given up. {failed.sentence}",
+                    f"calls were given up, one after the other. {failed.sentence}",
                     remedy=f"Check the endpoint. {GOES_ON}",
                 ) from None
             return self._call(request, caller, phase, course, failed.reply, error=failed.sentence)
