@@ -109,6 +109,16 @@ def test_the_benchmark_page_shows_each_judges_errors_with_intervals_and_counts(b
     assert "1 earlier audit of this judge" in said and "accepts 10.3 % of wrong calibration answers (40 of 390)" in said
 
 
+def test_a_perfect_agreement_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    make_run(tmp_path / "results", Made("acme", "Acme"), FakeBenchmark())
+    audit = make_audit()
+    perfect = audit.overall.agreement.model_copy(update={"kappa": 1.0, "kappa_low": None, "kappa_high": None})
+    overall = audit.overall.model_copy(update={"agreement": perfect})
+    write_audit(tmp_path / "results", audit.model_copy(update={"overall": overall}), [])
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
+    assert "1.00 no interval" in text((tmp_path / "site/benchmarks/fake@1/index.html").read_text())
+
+
 def test_an_audits_files_can_be_fetched(built: Built) -> None:
     [stored] = [folder for folder in stored_audits(built.results) if folder.audit.judge == MODEL]
     published = built.out / "benchmarks" / "fake@1" / "audits" / stored.audit.audit_id
