@@ -6,11 +6,14 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memeval.records.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from memeval.records.call import Caller
 
 
 def add_to(app: typer.Typer) -> None:
@@ -119,6 +122,7 @@ def doctor() -> None:
     """
     from memeval.benchmarks import all_benchmarks
     from memeval.evaluation.provenance import memeval_version
+    from memeval.records.call import Caller
 
     print(
         f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {shutil.disk_usage('.').free / 1e9:.1f} GB free"
@@ -127,6 +131,19 @@ def doctor() -> None:
         state = "ready" if benchmark.available() else f"no data: memeval data pull {benchmark.info.name}"
         print(f"benchmark {benchmark.info.id}: {state}")
     print("judge rules: ready, offline")
+    for caller in Caller:
+        print(f"models for the {caller}: {_reachable(caller)}")
     print("sandbox: none in this version; a run says 'files reachable'")
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
     print(f"browser for the tests: {browser or 'none; the browser tests will say so'}")
+
+
+def _reachable(caller: Caller) -> str:
+    """Say where a caller's models are, and whether there is a key; nothing is sent, and no key is shown."""
+    from memeval.gateway.endpoints import endpoint_for
+
+    try:
+        endpoint = endpoint_for(caller)
+    except BadInput as error:
+        return f"none: {error.problem}"
+    return f"{endpoint.url}, {'with' if endpoint.key else 'without'} a key"
