@@ -55,7 +55,8 @@ def rejudge(
 ) -> None:
     """Grade stored answers under another judge: a new run on another track.
 
-    What a judge said is on record and is never asked again; an interrupted call goes on. Prints the new run's folder.
+    What a judge said is on record and is never asked again; an interrupted call goes on. Of several runs with the same
+    answers, the first one's are judged. Prints each new run's folder.
 
     Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """
@@ -74,9 +75,11 @@ def rejudge(
         ),
         fresh=fresh,
     )
-    sources = [folder for named in runs for folder in api.load_runs(named, results)]
+    named = {folder.run.run_id: folder for each in runs for folder in api.load_runs(each, results)}
     with Bar() as progress:
-        for source in sources:
+        for source in named.values():
+            if source.run.answers_from in named:  # the same answers, judged before
+                continue
             folder = api.rejudge(
                 source, judge, label=judge_label, prompts=prompts, data=data, options=options, progress=progress
             )

@@ -55,7 +55,7 @@ def rejudge_run(
         progress: is told how it goes.
 
     Returns:
-        The new run; the one of before where this was done already.
+        The new run; the one of before where this was done already, be it the source itself.
 
     Raises:
         BadInput: the run or the benchmark's data cannot be read, or is not the data of the run.
@@ -66,6 +66,9 @@ def rejudge_run(
     inputs = _inputs(run, judge)
     place = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
     if not options.fresh:
+        if run.fingerprint == inputs.fingerprint:
+            progress.note(f"{source.path}: its verdicts are this very judge's; reused.")
+            return source
         done = [folder for folder in finished_runs(place, inputs) if folder.run.answers_from == run.run_id]
         if done:
             progress.note(f"{done[-1].path}: judged before by the very same judge; reused.")
