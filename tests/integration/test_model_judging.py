@@ -1,0 +1,295 @@
+"""Stored answers judged by a model whose server fails, dies, lies and bills: what comes of it, and what it costs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.records.errors import ExitCode
+from memeval.records.grade import GradeState
+from tests.support.adapters import plain_adapter
+from tests.support.commands import Said, ServerProcess, ended, memeval, start
+from tests.support.model_server import ModelServer, digest, yes_or_no
+
+ITEMS = 60
+JUDGED = 51
+"""Items that a judge is asked about; the others are graded by their figures."""
+SMALL = ("--benchmark", "beliefs@1", "--parameter", f"size={ITEMS}")
+JUDGE = ("--judge", "openai:gpt-4o", "--judge-label", "loopback")
+KEY = "sk-a-key-that-nobody-may-ever-see-0123456789"
+RECORD = Path("results/.record/calls.jsonl")
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one run whose answers wait for a judge."""
+    folder = tmp_path_factory.mktemp("answered")
+    said = memeval("run", str(plain_adapter(folder)), *SMALL, where=folder)
+    assert said.code == ExitCode.DONE, said.err
+    return folder
+
+
+@pytest.fixture
+def place(answered: Path, tmp_path: Path) -> Path:
+    """A folder of the test's own with that run."""
+    shutil.copytree(answered / "results", tmp_path / "results")
+    return tmp_path
+
+
+def rejudge(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
+    """Have all stored answers of the plain system judged by a model."""
+    return memeval(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
+
+
+def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
+    """Return the call that judges the source run."""
+    return ("rejudge", "results", *judge, "--concurrency", "8", *more)
+
+
+def judged(place: Path) -> RunFolder:
+    """Return the one run that a model judged."""
+    (run,) = (run for run in sealed_runs(place / "results") if run.run.track.judge != "rules@1")
+    return run
+
+
+def recorded(place: Path) -> list[dict[str, Any]]:
+    """Return the calls on record, whole lines only."""
+    path = place / RECORD
+    data = path.read_bytes() if path.exists() else b""
+    return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+
+
+def asked(calls: list[dict[str, Any]]) -> set[str]:
+    """Return what the server counts recorded requests under."""
+    return {digest(call["request"]["body"]) for call in calls}
+
+
+def test_no_fault_of_a_server_changes_a_verdict_or_is_paid_for_twice(answered: Path, tmp_path: Path) -> None:
+    calm, rough = tmp_path / "calm", tmp_path / "rough"
+    for folder in (calm, rough):
+        shutil.copytree(answered / "results", folder / "results")
+    with ModelServer() as server:
+        assert rejudge(calm, server.url).code == ExitCode.DONE
+    faults = dict.fromkeys(("429", "500", "dropped", "garbage", "empty", "slow"), 0.1)
+    with ModelServer(faults=faults, slow_seconds=1.0, port=server.port) as faulty:
+        said = rejudge(rough, faulty.url, "--concurrency", "64")
+    assert said.code == ExitCode.DONE, said.err
+    assert set(faulty.faulted) == set(faults)
+    assert set(faulty.answered.values()) == {1}
+    assert set(faulty.answered) == set(server.answered)
+    assert [grade.to_json() for grade in judged(rough).grades()] == [grade.to_json() for grade in judged(calm).grades()]
+    assert Counter(grade.state for grade in judged(rough).grades()) == {GradeState.GRADED: ITEMS}
+
+
+def test_requests_that_never_get_through_are_errors_of_the_judge_and_no_verdicts(place: Path) -> None:
+    with ModelServer(faults={"400": 0.2}, most_faults=None) as server:
+        said = rejudge(place, server.url)
+    assert said.code == ExitCode.DONE, said.err
+    states = Counter(grade.state for grade in judged(place).grades())
+    assert set(states) == {GradeState.GRADED, GradeState.JUDGE_ERROR}
+    assert states[GradeState.JUDGE_ERROR] == server.faulted["400"] == judged(place).run.scores.overall.errors
+    assert memeval("reproduce", "results", where=place).code == ExitCode.DONE
+
+
+def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_afterwards(place: Path) -> None:
+    slow = ("--latency", "0.1")
+    with ServerProcess(*slow) as server:
+        process = start(*words(), where=place, MEMEVAL_JUDGE_BASE_URL=server.url)
+        deadline = time.monotonic() + 60
+        while len(recorded(place)) < JUDGED // 4 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        server.kill()
+        said = ended(process)
+    assert said.code == ExitCode.BAD_INPUT
+    assert "Nothing listens at the endpoint" in said.err and "the same command goes on" in said.err
+    before = recorded(place)
+    assert JUDGED // 4 <= len(before) < JUDGED
+    with ServerProcess(*slow, "--port", server.port) as again:
+        said = rejudge(place, again.url, key="")
+        assert said.code == ExitCode.DONE, said.err
+        seen = again.seen()
+    assert not asked(before) & set(seen["answered"])
+    assert recorded(place)[: len(before)] == before
+    assert seen["requests"] == len(recorded(place)) - len(before)
+    said = memeval("reproduce", str(judged(place).path), where=place)
+    assert (said.code, said.out.rpartition(": ")[2]) == (ExitCode.DONE, "equal\n")
+    assert memeval("verify", where=place).code == ExitCode.DONE
+
+
+def test_a_cap_on_dollars_stops_before_it_and_a_higher_one_finishes(place: Path) -> None:
+    with ModelServer(latency=0.02) as server:
+        said = rejudge(place, server.url, "--max-cost-usd", "0.01", "--concurrency", "64")
+        assert said.code == ExitCode.BUDGET
+        assert "$0.01" in said.err and "the same command goes on" in said.err
+        first = recorded(place)
+        assert 0 < sum(call["cost_usd"] for call in first) <= 0.01
+        assert len(sealed_runs(place / "results")) == 1
+        assert rejudge(place, server.url, "--max-cost-usd", "1").code == ExitCode.DONE
+    calls = recorded(place)
+    assert calls[: len(first)] == first
+    assert server.requests == len(calls) == len(asked(calls))
+    usage = judged(place).run.usage
+    (spent,) = (phase.usd for phase in usage.values())
+    assert spent == pytest.approx(sum(call["cost_usd"] for call in calls))
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A server that nothing can be had from, and how a call of the command line should end."""
+
+    said: str
+    code: ExitCode = ExitCode.BAD_INPUT
+    server: dict[str, Any] = field(default_factory=dict)
+    most_requests: int | None = None
+
+
+STOPS = {
+    "quota": Stop("quota", ExitCode.BUDGET, {"faults": {"quota": 1.0}, "most_faults": None}, 8),
+    "key": Stop("refused the key (401)", server={"key": "sk-another"}, most_requests=8),
+    "model": Stop("has no model 'gpt-4o-2024-08-06'", server={"models": frozenset({"other"})}, most_requests=8),
+    "html": Stop("The reply is a web page", server={"faults": {"html": 1.0}, "most_faults": None}),
+    "down": Stop("Nothing listens at the endpoint"),
+    "tls": Stop("no secure connection to https://127.0.0.1"),
+}
+
+
+@pytest.fixture(scope="module")
+def stopped(answered: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Said, ModelServer, Path]]:
+    """What came of judging over each of them; most of it is waiting, so they are called at once."""
+
+    def call(name: str) -> tuple[Said, ModelServer, Path]:
+        folder = tmp_path_factory.mktemp(name)
+        shutil.copytree(answered / "results", folder / "results")
+        server = ModelServer(**STOPS[name].server)
+        with server:
+            url = server.url.replace("http:", "https:") if name == "tls" else server.url
+            if name != "down":
+                return rejudge(folder, url), server, folder
+        return rejudge(folder, url), server, folder
+
+    with ThreadPoolExecutor(len(STOPS)) as pool:
+        return dict(zip(STOPS, pool.map(call, STOPS), strict=True))
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_no_call_can_get_past_stops_with_a_sentence_and_leaves_no_key(
+    stopped: dict[str, tuple[Said, ModelServer, Path]], name: str
+) -> None:
+    stop, (said, server, folder) = STOPS[name], stopped[name]
+    assert said.code == stop.code, said.err
+    assert stop.said in said.err
+    assert "goes on" in said.err
+    assert said.out == ""
+    assert stop.most_requests is None or server.requests <= stop.most_requests
+    assert len(sealed_runs(folder / "results")) == 1
+    assert recorded(folder) == []
+    assert not list(holding(KEY, folder)) and KEY not in said.err
+
+
+def holding(text: str, folder: Path) -> Iterator[Path]:
+    """Yield the files that hold a text, packed ones included."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            if text.encode() in data:
+                yield path
+
+
+def test_a_key_that_the_provider_gives_back_is_on_no_record(place: Path) -> None:
+    class Telling(ModelServer):
+        def _good(self, body: dict[str, Any], path: str, text: str | None) -> dict[str, Any]:
+            return super()._good(body, path, text) | {"system_fingerprint": f"you sent {KEY}", "debug": KEY}
+
+    with Telling() as server:
+        said = rejudge(place, server.url)
+    assert said.code == ExitCode.DONE, said.err
+    assert recorded(place)[0]["fingerprint"] == "you sent [secret]"
+    assert not list(holding(KEY, place)) and KEY not in said.err + said.out
+
+
+@pytest.mark.parametrize("reply", ["Yesterday", "yes and no", ""])
+def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(place: Path, reply: str) -> None:
+    with ModelServer(answer=lambda _body: reply) as server:
+        said = rejudge(place, server.url)
+    assert said.code == ExitCode.DONE, said.err
+    run = judged(place)
+    grades = [grade for grade in run.grades() if grade.judgment_key is not None]
+    assert {(grade.state, grade.verdict) for grade in grades} == {(GradeState.UNPARSED, None)}
+    assert run.run.scores.overall.errors == len(grades) == JUDGED
+    assert len(list(run.judgments())) == server.requests == 2 * JUDGED
+    assert memeval("reproduce", str(run.path), where=place).code == ExitCode.DONE
+
+
+def test_a_reply_of_ten_megabytes_is_not_read_and_fails_its_row_alone(place: Path) -> None:
+    flooded: list[str] = []
+
+    def answer(body: dict[str, Any]) -> str:
+        flooded.extend([] if flooded else [digest(body)])
+        return "x" * 10_000_000 if digest(body) == flooded[0] else yes_or_no(body)
+
+    with ModelServer(answer=answer) as server:
+        said = rejudge(place, server.url)
+    assert said.code == ExitCode.DONE, said.err
+    run = judged(place)
+    (lost,) = (grade for grade in run.grades() if grade.state is not GradeState.GRADED)
+    assert lost.state is GradeState.JUDGE_ERROR
+    assert "larger than 2,000,000 bytes" in lost.reason
+    assert max(path.stat().st_size for path in place.rglob("*") if path.is_file()) < 1_000_000
+    assert memeval("reproduce", str(run.path), where=place).code == ExitCode.DONE
+
+
+def test_without_a_key_nothing_is_run(tmp_path: Path) -> None:
+    said = memeval("run", "no-memory", *SMALL, "--judge", "openai:gpt-4o", where=tmp_path)
+    assert said.code == ExitCode.BAD_INPUT
+    assert "there is no key for the judge's model: MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set" in said.err
+    assert not list(tmp_path.rglob("run.json")) and not list(tmp_path.rglob("plan.json"))
+
+
+def test_an_endpoint_that_is_not_the_makers_needs_a_label(place: Path) -> None:
+    with ModelServer() as server:
+        said = rejudge(place, server.url, judge=("--judge", "openai:gpt-4o"))
+    assert said.code == ExitCode.BAD_INPUT
+    assert "the judge has no label" in said.err and "--judge-label" in said.err
+    assert server.requests == 0
+
+
+def test_what_is_labelled_plumbing_is_neither_accepted_nor_published(place: Path) -> None:
+    with ModelServer() as server:
+        said = rejudge(place, server.url, judge=("--judge", "openai:gpt-4o", "--judge-label", "plumbing"))
+    assert said.code == ExitCode.DONE, said.err
+    name = judged(place).run.run_id
+    said = memeval("ledger", "accept", name, "--reason", "x", "--by", "me", "--runner", "maintainer", where=place)
+    assert said.code == ExitCode.BAD_INPUT
+    assert "plumbing" in said.err
+    said = memeval("publish", "--to", "public", where=place)
+    assert said.code != ExitCode.DONE
+    assert "plumbing" in said.err
+    assert not (place / "public").exists()
+
+
+def test_a_record_cut_in_the_middle_of_a_line_asks_for_the_lost_judgment_alone(place: Path) -> None:
+    with ModelServer() as server:
+        assert rejudge(place, server.url).code == ExitCode.DONE
+        first = judged(place)
+        before = server.requests
+        data = (place / RECORD).read_bytes()
+        start_of_last = data.rstrip(b"\n").rfind(b"\n") + 1
+        (place / RECORD).write_bytes(data[: (start_of_last + len(data)) // 2])
+        said = rejudge(place, server.url, "--fresh")
+        assert said.code == ExitCode.DONE, said.err
+    assert server.requests == before + 1
+    second = RunFolder(place / said.folder)
+    assert second.path != first.path
+    assert [grade.to_json() for grade in second.grades()] == [grade.to_json() for grade in first.grades()]
+    assert len(recorded(place)) == JUDGED
