@@ -118,16 +118,16 @@ def test_tokens_that_nobody_counted_are_unknown() -> None:
     assert (found.prompt_tokens, found.completion_tokens) == (None, None)
 
 
-def test_the_calls_of_a_system_are_its_runs_own_and_stand_under_their_phases() -> None:
+def test_the_calls_of_a_system_stand_under_their_phases_and_carried_over_ones_apart() -> None:
     calls = [
         call(1, Caller.READER, Phase.READ),
-        call(2, Caller.SYSTEM, Phase.TAKE_IN, run_id=None),
+        call(2, Caller.SYSTEM, Phase.TAKE_IN, run_id=EARLIER),
         call(3, Caller.SYSTEM, Phase.ASK),
         call(4, Caller.SYSTEM, Phase.ASK),
     ]
     found = summary.usage(RUN, [], calls, [])
     assert [(phase, part.calls, part.cached) for phase, part in found.items()] == [
-        (Phase.TAKE_IN, 1, 0),
+        (Phase.TAKE_IN, 0, 1),
         (Phase.ASK, 2, 0),
         (Phase.READ, 1, 0),
     ]
