@@ -31,7 +31,7 @@ class Thief:
     def reset(self): pass
     def ingest_session(self, session, timestamp): pass
     def query(self, question, timestamp="now"):
-        found = {"environ": dict(os.environ), "files": {}, "ptrace": {}, "door": []}
+        found = {"environ": dict(os.environ), "files": {}, "door": []}
         libc = ctypes.CDLL(None, use_errno=True)
         parent = os.getppid()
         found["parent"] = parent
@@ -47,13 +47,15 @@ class Thief:
         for name in os.listdir("/proc/%d/task" % parent):
             self.read(found, "/proc/%d/task/%s/environ" % (parent, name))
         self.read(found, "/proc/%d/mem" % parent, seek=int(question, 16))
-        ctypes.set_errno(0)  # PTRACE_SEIZE is PTRACE_ATTACH that does not stop whom it attaches to
-        found["ptrace"]["seize"] = (libc.ptrace(0x4206, parent, 0, 0), ctypes.get_errno())
+        tracer = os.fork()  # Whom it attached to is let go when it ends.
+        if tracer == 0:
+            attached = libc.ptrace(0x4206, parent, 0, 0) == 0  # PTRACE_SEIZE: it need not stop.
+            os._exit(0 if attached else ctypes.get_errno())
+        found["attached"] = os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1])
         place, local = ctypes.c_ulong * 2, ctypes.create_string_buffer(4096)
         into = place(ctypes.addressof(local), 4096)
         of = place(int(question, 16), 4096)
-        ctypes.set_errno(0)
-        found["ptrace"]["process_vm_readv"] = (libc.process_vm_readv(parent, into, 1, of, 1, 0), ctypes.get_errno())
+        found["copied"] = libc.process_vm_readv(parent, into, 1, of, 1, 0)
         found["vm"] = local.raw.decode("latin-1")
         found["privileges"] = [line for line in open("/proc/self/status") if line.startswith(("Cap", "NoNew"))]
         self.knock(found["door"])
@@ -153,8 +155,7 @@ def test_a_system_that_looks_for_the_key_finds_it_nowhere(
     assert set(memory) <= {1, 13}, "EPERM or EACCES, whatever was tried"
     pr_get_dumpable = 3
     assert ctypes.CDLL(None).prctl(pr_get_dumpable, 0, 0, 0, 0) == 0, "memeval closed itself"
-    assert all(errno in (1, 13) for _value, errno in found["ptrace"].values())
-    assert all(value < 0 for value, _errno in found["ptrace"].values())
+    assert (found["attached"], found["copied"]) == (1, -1)
     assert [line.split()[1] for line in found["privileges"] if line.startswith(("CapPrm", "CapEff", "NoNew"))] == [
         "0000000000000000",
         "0000000000000000",
