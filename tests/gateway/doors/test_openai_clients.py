@@ -182,13 +182,16 @@ def test_the_async_client_gets_all_its_answers_at_once(rig: Open) -> None:
 
 
 def test_clients_do_not_ask_again_what_is_refused(rig: Open) -> None:
-    opened = rig(faults={"500": 1.0}, most_faults=None)
+    opened = rig(most_faults=None)
     with client_of(opened) as client:
+        client.chat.completions.create(model="large", messages=SAID)
+        opened.upstream.faults = {"500": 1.0}
         with pytest.raises(openai.PermissionDeniedError, match=r"'secret-model' is not declared"):
             client.chat.completions.create(model="secret-model", messages=SAID)
         with pytest.raises(openai.InternalServerError, match="replied with status 500"):
             client.chat.completions.create(model="small", messages=SAID)
-    assert [(call.request.model, call.tries) for call in opened.calls] == [("secret-model", 0), ("small", 2)]
+    tries = [(call.request.model, call.tries) for call in opened.calls]
+    assert tries == [("large", 1), ("secret-model", 0), ("small", 2)]
 
 
 def test_a_wrong_token_is_told_so(rig: Open) -> None:

@@ -223,14 +223,18 @@ def test_a_body_that_breaks_off_or_is_packed_wrongly_is_a_fault_of_its_own(rig: 
 
 @pytest.mark.parametrize("fault", ["500", "html", "garbage", "empty", "cut", "torn", "dropped", "no-choices", "400"])
 def test_a_fault_of_the_endpoint_is_passed_on_as_a_sentence(rig: Open, fault: str) -> None:
-    opened = rig(faults={fault: 1.0}, most_faults=None)
+    opened = rig(most_faults=None)
+    assert opened.post(CHAT, chat()).status == 200
+    opened.upstream.faults = {fault: 1.0}
     reply = opened.post(CHAT, chat())
     assert reply.status == 502
     assert reply.json["error"]["message"].startswith("The model gave no reply that can be used. ")
     assert KEY not in reply.text
     assert reply.headers["x-should-retry"] == "false"
-    (call,) = opened.calls
-    assert call.error is not None
+    good, failed = opened.calls
+    assert good.error is None
+    assert failed.error is not None
+    assert [good.ordinal, failed.ordinal] == [0, 1]
 
 
 def test_a_stop_is_said_to_the_system_without_its_reasons(rig: Open) -> None:
