@@ -125,7 +125,7 @@ def test_any_body_gets_an_answer_that_is_no_fault_of_memevals(rig: Open) -> None
         assert not [line for line in opened.logged if "failed" in line[1]]
 
     check()
-    assert {call.error is None for call in opened.calls} == {True, False}
+    assert [call for call in opened.calls if call.error is None], "some were right, and went through"
 
 
 @pytest.mark.parametrize("path", sorted(EXCHANGES))
