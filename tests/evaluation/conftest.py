@@ -10,8 +10,7 @@ import pytest
 
 from memeval.evaluation import models, reproduction
 from memeval.gateway.limits import GatewayOptions
-from tests.evaluation.asking import PickyServer
-from tests.support.tiny import TinyBenchmark
+from tests.evaluation.asking import PickyServer, exam
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stored runs find the tiny benchmark, and failing calls be given up soon."""
-    monkeypatch.setattr(reproduction, "find", lambda _name: TinyBenchmark())
+    monkeypatch.setattr(reproduction, "find", lambda _name: exam().benchmark)
 
     def hasty(*given: Any) -> GatewayOptions:
         return replace(GatewayOptions(*given), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
