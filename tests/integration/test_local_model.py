@@ -1,0 +1,92 @@
+"""A real model behind a real server, through reader, judge and gateway: that the plumbing holds, and no more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway
+from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import text_of
+from memeval.leaderboard.board import Standing, build_board
+from memeval.records.call import Api, ModelRequest, Phase
+from memeval.records.errors import ExitCode
+from tests.support.commands import ROOT, memeval
+from tests.support.local_model import NAME
+from tests.tools.install_tools import LOCAL_MODEL, find_local_model
+
+pytestmark = pytest.mark.skipif(
+    find_local_model() is None, reason=f"needs {' and '.join(LOCAL_MODEL)}; tests/tools/install_tools.py installs them"
+)
+
+REPEATS = 20
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The base URL of the model's server, in a process of its own."""
+    command = [sys.executable, "-m", "tests.support.local_model"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+        finally:
+            server.kill()
+
+
+def test_twenty_repeats_of_one_request_are_equal(url: str) -> None:
+    request = ModelRequest(
+        endpoint=url,
+        api=Api.CHAT,
+        body={
+            "model": NAME,
+            "messages": [{"role": "user", "content": "Where is Paris? Answer in one short sentence."}],
+            "temperature": 0,
+            "seed": 42,
+            "max_tokens": 20,
+        },
+    )
+    with Gateway(CallRecord(None)) as gateway:  # as a system samples: every repeat is really made
+        calls = [
+            gateway.run(gateway.pass_on(request, Endpoint(url), Phase.ASK, "a scenario", repeat))
+            for repeat in range(REPEATS)
+        ]
+    assert [call.error for call in calls] == [None] * REPEATS
+    replies = [(text_of(call), call.prompt_tokens, call.completion_tokens, call.fingerprint) for call in calls]
+    assert replies[0][0]
+    assert replies == replies[:1] * REPEATS
+
+
+def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Path) -> None:
+    asked = ("--reader", f"openai:{NAME}", "--judge", f"openai:{NAME}", "--judge-label", "plumbing", "--limit", "1")
+    said = memeval("run", "bm25", "--benchmark", "beliefs@1", *asked, where=tmp_path, OPENAI_BASE_URL=url)
+    assert said.code == ExitCode.DONE, said.err
+    folder = RunFolder(tmp_path / said.folder)
+    run = folder.run
+    assert run.track.judge_label == "plumbing"
+    assert set(run.usage) == {Phase.READ, Phase.JUDGE}
+    for usage in run.usage.values():
+        assert usage.calls > 0 and usage.failed == 0
+        assert usage.prompt_tokens and usage.completion_tokens
+        assert (usage.usd, usage.unpriced) == (None, usage.calls)
+    assert run.cost.usd is None
+    assert "unpriced" in said.err and "$" not in said.err
+    assert any(response.answer for response in folder.responses())
+    assert memeval("verify", where=tmp_path).code == ExitCode.DONE
+    assert memeval("reproduce", "results", where=tmp_path).out.endswith(": equal\n")
+    (row,) = build_board([folder], Ledger(tmp_path / "results")).runs
+    assert (row.standing, row.rank) == (Standing.PLUMBING, None)
+    said = memeval("ledger", "accept", run.run_id, "--reason", "x", "--by", "me", where=tmp_path)
+    assert said.code == ExitCode.BAD_INPUT and "plumbing" in said.err
+    said = memeval("publish", "--to", "public", where=tmp_path)
+    assert said.code != ExitCode.DONE and "plumbing" in said.err
+    assert not (tmp_path / "public").exists()
