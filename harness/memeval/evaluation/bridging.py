@@ -67,10 +67,11 @@ def bridge_judges(
     track = folders[0].run.track
     if new.on(track) == track:
         raise BadInput(f"the runs were graded by {new.name} as it is.", remedy="Name another judge to take over.")
+    answers = {folder.run.files["responses.jsonl"].digest: folder for folder in folders}  # no answer counts twice
     started = datetime.now(UTC)
     pairs: dict[str, list[Pair]] = defaultdict(list)
     bridged = []
-    for folder in folders:
+    for folder in answers.values():
         again = rejudge_run(folder, new, replace(options, fresh=False), data, progress)
         for category, pair in _pairs(folder, again):
             pairs[category].append(pair)
