@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -23,7 +24,9 @@ ERROR_GATE = 0.02
 """Above this share of errors a run is shown and not ranked."""
 
 
-BLIND_CONTROLS = frozenset({"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error"})
+BLIND_CONTROLS = frozenset(
+    {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error", "judge-injection"}
+)
 """Controls that know nothing of the history: the floor that a memory must rise above."""
 
 GRADES = "grades.jsonl"
@@ -115,13 +118,19 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
     for row in rows:
         tracks[row.run.track_id].append(row)
     tables = [_table(members) for members in tracks.values()]
-    tables.sort(key=lambda table: (table.track.benchmark, table.track.reader != "native", table.track.id))
+    tables.sort(key=_prominence)
     placed = {row.folder.path: row for table in tables for row in table.rows}
     return Board(
         tables=tuple(tables),
         runs=tuple(placed.get(row.folder.path, row) for row in rows),
         ledger=entries,
     )
+
+
+def _prominence(table: Table) -> tuple[str, bool, int, str]:
+    """Return where a table stands: by benchmark, answering systems first, and those with most rows before others."""
+    track = table.track
+    return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
 
 def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
