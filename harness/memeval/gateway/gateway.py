@@ -199,6 +199,10 @@ class Gateway:
         }
         return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, place)))
 
+    async def keep(self, call: Call) -> None:
+        """Store a call that was refused before it could be made, with the run's own."""
+        await self._own.append(call.model_copy(update={"run_id": self._run_id}))
+
     async def _make(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, place: dict[str, Any]
     ) -> Call:

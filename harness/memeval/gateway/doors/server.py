@@ -172,7 +172,6 @@ class ModelServer:
                 key=request.key_in(within.scenario_id or "", ordinal),
                 caller=Caller.SYSTEM,
                 phase=phase,
-                run_id=self._gateway._run_id,
                 scenario_id=within.scenario_id,
                 ordinal=ordinal,
                 request=request,
@@ -181,7 +180,7 @@ class ModelServer:
                 tries=0,
                 at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             )
-            await self._gateway._own.append(call)
+            await self._gateway.keep(call)
         raise Refusal(403, f"{sentence} Add it to declared_models in submission.toml.")
 
 
