@@ -107,6 +107,51 @@ def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
 
 
 @pytest.mark.parametrize(
+    ("judge", "endpoint", "standing"),
+    [
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com/v1", Standing.RANKED),
+        ("openai:claude-3-5-sonnet@1", "https://api.openai.com/v1", Standing.UNLABELLED_JUDGE),
+        ("openai:claude-3-5-sonnet@1", "https://api.anthropic.com/v1", Standing.RANKED),
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", Standing.UNLABELLED_JUDGE),
+    ],
+)
+def test_a_judge_at_its_makers_needs_no_label(tmp_path: Path, judge: str, endpoint: str, standing: Standing) -> None:
+    track = make_track(judge=judge, judge_endpoint=endpoint)
+    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
+
+
+@pytest.mark.parametrize("label", ["plumbing", "Plumbing", " PLUMBING\n"])
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:8000/v1", "https://api.openai.com/v1"])
+def test_what_only_exercised_the_machinery_is_shown_and_never_ranked(tmp_path: Path, label: str, endpoint: str) -> None:
+    track = make_track(judge="openai:gpt-4o-2024-08-06@1", judge_endpoint=endpoint, judge_label=label)
+    best = {"kept": 50, "changed": 50}
+    board = board_of(
+        make_run(tmp_path, "acme", best, track=track), make_run(tmp_path, "no-memory", track=track, kind=CONTROL)
+    )
+    assert places(board) == {"acme": None, "no-memory": None}
+    assert {row.standing for row in only_table(board).rows} == {Standing.PLUMBING}
+
+
+def test_a_label_that_only_resembles_plumbing_is_a_label(tmp_path: Path) -> None:
+    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="Plumbing & Sons")
+    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is Standing.RANKED
+
+
+@pytest.mark.parametrize(
+    ("deed", "standing"), [(Deed.INVALIDATED, Standing.INVALIDATED), (Deed.SUPERSEDED, Standing.SUPERSEDED)]
+)
+def test_plumbing_that_no_longer_counts_leaves_the_table_like_any_run(
+    tmp_path: Path, deed: Deed, standing: Standing
+) -> None:
+    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="plumbing")
+    run, ledger = make_run(tmp_path, "acme", track=track), Ledger(tmp_path)
+    ledger.append(deed, run, by="Ada", reason="because")
+    board = board_of(run, ledger=ledger)
+    assert [row.standing for row in board.runs] == [standing]
+    assert only_table(board).rows == ()
+
+
+@pytest.mark.parametrize(
     ("deed", "standing"), [(Deed.INVALIDATED, Standing.INVALIDATED), (Deed.SUPERSEDED, Standing.SUPERSEDED)]
 )
 def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.grades import is_done, last_attempts
-from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD, models_for
 from memeval.evaluation.plan import Exam
-from memeval.evaluation.running import RunOptions
+from memeval.evaluation.running import RunOptions, judge_for
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.execution.tokens import count_tokens
@@ -19,7 +18,6 @@ from memeval.gateway.record import CallRecord
 from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
 from memeval.judging.model import ModelJudge
-from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.base import canonical_json
 from memeval.records.call import Caller, ModelRequest, Phase
@@ -94,7 +92,7 @@ def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estim
     Raises:
         BadInput: something asked for is not there.
     """
-    judge = choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
+    judge = judge_for(options)
     items = exam.selected(options.limit)
     before = _latest(source, exam, options)
     parts = []
@@ -206,11 +204,11 @@ def _seconds(phase: Phase, before: RunFolder | None) -> tuple[float, str]:
 
 
 def _latest(source: SystemSource, exam: Exam, options: RunOptions) -> RunFolder | None:
-    """Return the system's latest run on the very data; its rows must be here."""
+    """Return the system's latest run on the very data, a full one before any other; its rows must be here."""
     place = options.results / exam.benchmark.info.name / source.slug
     folders = [RunFolder(head.parent) for head in sorted(place.glob("*/run.json"))]
     fitting = [f for f in folders if f.run.track.data_digest == exam.dataset.digest and f.has_rows]
-    return fitting[-1] if fitting else None
+    return max(fitting, key=lambda f: (f.run.coverage.full, f.run.timing.started), default=None)
 
 
 def _unknown(source: SystemSource, before: RunFolder | None) -> Iterator[str]:

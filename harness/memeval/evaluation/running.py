@@ -95,7 +95,7 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
         KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
     """
     progress = progress or Silent()
-    judge = _check(options)
+    judge = judge_for(options)
     asks = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
     with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
         setting = _Setting(source, exam, options, judge, models, progress)
@@ -120,8 +120,12 @@ class _Setting:
     progress: Progress
 
 
-def _check(options: RunOptions) -> ChosenJudge:
-    """Refuse what cannot be, and return who judges."""
+def judge_for(options: RunOptions) -> ChosenJudge:
+    """Refuse what cannot be, and return who judges.
+
+    Raises:
+        BadInput: a number is too small, or there is no such judge.
+    """
     for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
         if value is not None and value < 1:
             raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")

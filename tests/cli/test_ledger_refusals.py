@@ -1,0 +1,119 @@
+"""What the ledger does not take: runs that measured nothing, and repetitions that repeat nothing by themselves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memeval import api
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.cli.main import main
+from memeval.evaluation.models import ModelOptions
+from memeval.evaluation.rejudging import RejudgeOptions
+from memeval.evaluation.running import RunOptions
+from memeval.records.errors import ExitCode
+from tests.support.adapters import plain_adapter
+from tests.support.model_server import ModelServer
+
+Call = Callable[..., tuple[int, str]]
+SIZE: dict[str, str | int] = {"size": 12}
+RESULTS = Path("results")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call ``memeval`` in an empty folder; gives the exit code and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), capsys.readouterr().err
+
+    return run
+
+
+def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
+    (folder,) = api.run(system, "beliefs@1", parameters=SIZE, options=replace(RunOptions(), **more))  # type: ignore[arg-type]
+    return folder
+
+
+def repeat(call: Call, one: RunFolder, other: RunFolder) -> tuple[int, str]:
+    return call("ledger", "repeat", one.run.run_id, other.run.run_id, "--reason", "again", "--by", "me")
+
+
+def entries() -> list[str]:
+    return [f"{entry.deed} {entry.run_id}" for entry in Ledger(RESULTS).entries()]
+
+
+@pytest.mark.parametrize("label", ["plumbing", "Plumbing "])
+def test_a_run_whose_judge_is_plumbing_is_neither_accepted_nor_published(
+    call: Call, monkeypatch: pytest.MonkeyPatch, label: str
+) -> None:
+    with ModelServer() as server:
+        monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", server.url)
+        run = ran(judge="openai:gpt-4o", judge_label=label)
+    code, said = call("ledger", "accept", run.run.run_id, "--reason", "x", "--by", "me")
+    assert code == ExitCode.BAD_INPUT
+    assert "labelled plumbing" in said
+    code, said = call("publish", "--to", "public")
+    assert code != ExitCode.DONE
+    assert "plumbing" in said
+    assert not Path("public").exists()
+    assert entries() == []
+    back = api.rejudge(run, "rules")
+    assert call("ledger", "accept", back.run.run_id, "--reason", "x", "--by", "me")[0] == ExitCode.DONE
+
+
+def test_two_runs_of_the_same_inputs_are_repetitions(call: Call) -> None:
+    one, two = ran(), ran(fresh=True)
+    assert repeat(call, one, one)[0] == ExitCode.BAD_INPUT
+    assert repeat(call, one, two) == (ExitCode.DONE, "")
+    assert entries() == [f"repeated {one.run.run_id}"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_same_answers_judged_again_repeat_nothing(call: Call, turned: bool) -> None:
+    one = ran()
+    again = api.rejudge(one, "rules", options=RejudgeOptions(fresh=True))
+    assert again.run.fingerprint == one.run.fingerprint
+    code, said = repeat(call, *((again, one) if turned else (one, again)))
+    assert code == ExitCode.BAD_INPUT
+    assert f"{again.run.run_id} has model calls or answers from another run" in said
+    assert entries() == []
+
+
+def test_a_replay_repeats_nothing(call: Call) -> None:
+    one = ran()
+    again = ran(models=ModelOptions(replay=one))
+    assert again.run.replayed
+    code, said = repeat(call, one, again)
+    assert code == ExitCode.BAD_INPUT
+    assert f"{again.run.run_id} has model calls or answers from another run" in said
+    assert entries() == []
+
+
+def test_a_second_attempt_at_what_failed_repeats_nothing(call: Call, tmp_path: Path) -> None:
+    mark = tmp_path / "mended"
+    first_fails = f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w'); raise OSError('down')"
+    path = plain_adapter(tmp_path, on_query=first_fails)
+    one = ran(path)
+    assert one.run.scores.overall.errors == 1
+    again = ran(path, retry_errors=True)
+    assert again.run.fingerprint == one.run.fingerprint
+    code, said = repeat(call, one, again)
+    assert code == ExitCode.BAD_INPUT
+    assert "have responses in common" in said
+    assert entries() == []
+
+
+def test_other_inputs_are_no_repetition(call: Call) -> None:
+    code, said = repeat(call, ran(), ran("no-memory"))
+    assert code == ExitCode.BAD_INPUT
+    assert "have different inputs" in said
