@@ -15,13 +15,14 @@ from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.evaluation.auditing import AuditOptions, audit_judge
 from memeval.evaluation.bridging import bridge_judges, ground
 from memeval.evaluation.estimate import Estimate, estimate_run
+from memeval.evaluation.findings import Finding
 from memeval.evaluation.judges import choose_judge, is_judged_by
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
 from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import Finding, runs_under, verify_results
+from memeval.evaluation.verification import runs_under, verify_results
 from memeval.execution.progress import Progress
 from memeval.leaderboard.board import Board, build_board
 from memeval.leaderboard.releases import hold

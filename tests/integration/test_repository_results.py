@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from memeval import api
+from memeval.archive.audits import stored_audits
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.evaluation.auditing import verify_audit
 from memeval.leaderboard.board import Standing
 from memeval.records.ledger import Deed
 from memeval.systems.controls import CONTROLS
@@ -44,6 +46,24 @@ def test_every_run_is_whole_from_a_clean_checkout_and_in_the_ledger() -> None:
     for row in board.runs:
         assert row.run.harness.dirty is False
         assert {Deed.ACCEPTED, Deed.REPRODUCED} <= {entry.deed for entry in row.entries}
+
+
+def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(tmp_path: Path) -> None:
+    (stored,) = stored_audits(RESULTS)
+    (again,) = api.audit("rules", "beliefs@1", options=api.AuditOptions(results=tmp_path))
+    assert list(verify_audit(stored)) == []
+    assert list(again.probes()) == list(stored.probes())
+    assert again.audit.overall == stored.audit.overall
+    assert stored.audit.harness.dirty is False
+
+
+def test_no_injection_gains_anything_against_the_rules() -> None:
+    (stored,) = stored_audits(RESULTS)
+    attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
+    assert len(attacks) == 3
+    assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
+    (run,) = (each.run for each in RUNS if each.run.system.slug == "judge-injection")
+    assert run.scores.overall.correct == 0
 
 
 @pytest.mark.parametrize("category", ["belief-update", "noise-resistance", "temporal-belief", "delta-efficiency"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
+from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
 from memeval.evaluation.plan import Exam
-from memeval.evaluation.verification import Finding
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded

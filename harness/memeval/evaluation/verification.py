@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from memeval.archive.audits import stored_audits
 from memeval.archive.ledger import Ledger
 from memeval.archive.rows import inner_digest
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.evaluation import summary
+from memeval.evaluation.auditing import verify_audit
+from memeval.evaluation.findings import REMEDY, Finding
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import Rows, cost, coverage
 from memeval.gateway.replies import text_of
@@ -23,25 +25,8 @@ from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Run
 
-REMEDY = "Restore the file, or record a new run."
-
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 """What becomes of an answer that was brought before a judge."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something about a stored run that does not hold."""
-
-    where: str
-    """File, and line or field where there is one."""
-    problem: str
-    """What does not hold, as a sentence."""
-    remedy: str = REMEDY
-    """What to do."""
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem} {self.remedy}"
 
 
 def verify_run(folder: RunFolder) -> list[Finding]:
@@ -272,7 +257,7 @@ def _first_difference(name: str, one: object, other: object) -> tuple[str, objec
 
 
 def verify_results(path: Path) -> list[Finding]:
-    """Check every stored run at or under a path, and the ledger where it lies there.
+    """Check every stored run at or under a path, and the audits and the ledger where they lie there.
 
     A run that the ledger speaks of must still be here, with the bytes it had.
 
@@ -280,10 +265,12 @@ def verify_results(path: Path) -> list[Finding]:
         BadInput: there is neither a run nor a ledger.
     """
     folders = runs_under(path)
+    audits = stored_audits(path)
     ledger = Ledger(path)
-    if not folders and not ledger.path.exists():
+    if not folders and not audits and not ledger.path.exists():
         raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
     findings = [finding for folder in folders for finding in verify_run(folder)]
+    findings += [finding for audit in audits for finding in verify_audit(audit)]
     try:
         entries = ledger.entries()
     except MemevalError as error:
