@@ -1,0 +1,190 @@
+"""``memeval rejudge`` and ``memeval judge`` as their users meet them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import sealed_runs
+from memeval.cli.main import main
+from memeval.records.errors import ExitCode
+from tests.support.model_server import ModelServer
+
+Call = Callable[..., tuple[int, str, str]]
+SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=12")
+MODEL = "openai:gpt-4o-2024-08-06"
+LABEL = ("--judge-label", "loopback")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command line in an empty folder; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
+        for name in ("BASE_URL", "API_KEY"):
+            monkeypatch.delenv(f"{prefix}_{name}", raising=False)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]:
+    """A server that judges, and that judges are sent to."""
+    with ModelServer() as server:
+        monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", server.url)
+        yield server
+
+
+@pytest.mark.parametrize("command", [("run",), ("rejudge",), ("judge", "audit"), ("judge", "bridge")])
+def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
+    code, out, _ = call(*command, "--help")
+    assert code == ExitCode.DONE
+    assert f"Example: memeval {' '.join(command)} " in out
+
+
+def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new(
+    call: Call, server: ModelServer, tmp_path: Path
+) -> None:
+    for control in ("always-hedge", "no-memory"):
+        call("run", control, *SMALL)
+    sources = {run.run.run_id for run in sealed_runs(tmp_path / "results")}
+    code, out, err = call("rejudge", "results", "--judge", MODEL, *LABEL)
+    assert code == ExitCode.DONE, err
+    made = out.splitlines()
+    assert len(made) == 2
+    runs = [run for run in sealed_runs(tmp_path / "results") if run.run.run_id not in sources]
+    assert {run.run.answers_from for run in runs} == sources
+    assert {str(run.path.relative_to(tmp_path)) for run in runs} == set(made)
+    asked = server.requests
+    for words in (("results",), tuple(made), ("results", *made), (runs[0].run.run_id,)):
+        code, out, err = call("rejudge", *words, "--judge", MODEL, *LABEL)
+        assert code == ExitCode.DONE, err
+        assert set(out.splitlines()) <= set(made)
+        assert "reused" in err
+    assert len(sealed_runs(tmp_path / "results")) == 4
+    assert server.requests == asked
+
+
+def test_judging_again_by_the_rules_needs_no_network_and_gives_the_first_verdicts(
+    call: Call, server: ModelServer, tmp_path: Path
+) -> None:
+    call("run", "always-hedge", *SMALL, "--judge", MODEL, *LABEL)
+    asked = server.requests
+    code, out, err = call("rejudge", "results", "--judge", "rules")
+    assert code == ExitCode.DONE, err
+    assert server.requests == asked
+    (run,) = (run for run in sealed_runs(tmp_path / "results") if run.run.answers_from)
+    assert out == f"{run.path.relative_to(tmp_path)}\n"
+    call("run", "always-hedge", *SMALL, "--fresh")
+    (ruled,) = (
+        each
+        for each in sealed_runs(tmp_path / "results")
+        if each.run.answers_from is None and each.run.track.judge == run.run.track.judge
+    )
+    assert [grade.to_json() for grade in run.grades()] == [grade.to_json() for grade in ruled.grades()]
+
+
+def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> None:
+    audit = ("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@1", "--items", "3")
+    code, out, err = call(*audit, "--json")
+    assert code == ExitCode.DONE, err
+    found = json.loads(out)
+    (figures,) = found["audits"]
+    assert (figures["judge"], figures["benchmark"]) == ("rules@1", "beliefs@1")
+    assert figures["overall"]["false_accepts"]["of"] > 0
+    assert figures["overall"]["false_rejects"]["of"] > 0
+    assert len(figures["categories"]) == 5
+    assert found["scores"] == []
+    code, out, err = call(*audit)
+    assert code == ExitCode.DONE, err
+    assert out.startswith("rules@1 on beliefs@1, ")
+    assert "false accepts" in out and "kappa" in out
+    rate = figures["overall"]["false_accepts"]
+    assert f"({rate['count']}/{rate['of']})" in out
+
+
+def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer) -> None:
+    call("run", "always-hedge", *SMALL)
+    call("rejudge", "results", "--judge", MODEL, *LABEL)
+    judges = ("--judge", "rules", "--judge", MODEL, *LABEL)
+    code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@1", "--items", "1", "--json")
+    assert code == ExitCode.DONE, err
+    found = json.loads(out)
+    assert {audit["judge"] for audit in found["audits"]} == {"rules@1", f"{MODEL}@1"}
+    (row,) = found["scores"]
+    assert row["system"] == "always-hedge"
+    assert len(row["composites"]) == 2
+
+
+def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer) -> None:
+    call("run", "always-hedge", *SMALL)
+    call("run", "bm25", *SMALL)
+    code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL, "--json")
+    assert code == ExitCode.DONE, err
+    (bridge,) = json.loads(out)
+    assert (bridge["old"], bridge["new"]) == ("rules@1", f"{MODEL}@1")
+    assert {run["system"] for run in bridge["runs"]} == {"always-hedge", "bm25"}
+    equal = bridge["overall"]["agreement"]["equal"]
+    assert equal["interval"]["low"] <= equal["share"] <= equal["interval"]["high"]
+    asked = server.requests
+    code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL)
+    assert code == ExitCode.DONE, err
+    assert out.startswith(f"rules@1 and {MODEL}@1 on beliefs@1, 2 runs:\n")
+    assert f"({equal['count']}/{equal['of']})" in out
+    assert server.requests == asked
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("rejudge", "results"), "Missing option '--judge'"),
+        (("rejudge", "nowhere", "--judge", "rules"), "there is no finished run nowhere"),
+        (("rejudge", "results", "--judge", "gpt-4o"), "there is no judge 'gpt-4o'"),
+        (("rejudge", "results", "--judge", "openai:"), "there is no judge 'openai:'"),
+        (("rejudge", "results", "--judge", f"{MODEL}@7"), "there is no version 7 of the model judge"),
+        (("rejudge", "results", "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
+        (("rejudge", "results", "--judge", MODEL), "there is no key for the judge's model"),
+        (("rejudge", "results", "--judge", "openai:mistral-large"), "the judge has no label"),
+        (("rejudge", "results", "--judge", MODEL, "--judge-label", " "), "--judge-label is blank"),
+        (("rejudge", "results", "--judge", MODEL, "--prompts", "nowhere"), "nowhere"),
+        (("rejudge", "results", "--judge", "rules", *LABEL), "--judge-label goes with a model judge"),
+        (("rejudge", "results", "--judge", MODEL, "--concurrency", "0"), "--judge-concurrency is 0"),
+        (("rejudge", "results", "--judge", MODEL, "--requests-per-minute", "0"), "--requests-per-minute is 0"),
+        (("rejudge", "results", "--judge", MODEL, "--budget", "euros=1"), "'euros=1' is no cap"),
+        (("rejudge", "results", "--judge", MODEL, "--budget", "usd=nan"), "'usd=nan' is no cap"),
+        (("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "-1"), "is no cap"),
+        (
+            ("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
+            "usd is capped twice",
+        ),
+        (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model goes with a bare .py file"),
+        (("run", "no-memory", *SMALL, "--replay", "nowhere"), "there is no finished run nowhere"),
+        (("run", "bm25", *SMALL, "--reader", "openai:"), "there is no reader 'openai:'"),
+        (("run", "bm25", *SMALL, "--reader", MODEL), "there is no key for the reader's model"),
+        (("judge", "audit"), "Missing option '--judge'"),
+        (("judge", "audit", "--judge", "rules", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
+        (("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@1", "--items", "0"), "--items is 0"),
+        (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@1"), "there is no key for the judge's model"),
+        (("judge", "bridge", "rules"), "Missing argument"),
+        (("judge", "bridge", "rules", "rules"), "rules"),
+        (("judge", "bridge", MODEL, "rules"), "no full run here was judged by openai:gpt-4o"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[str, ...], said: str) -> None:
+    call("run", "always-hedge", *SMALL)
+    code, out, err = call(*words)
+    assert said in err
+    assert code == ExitCode.BAD_INPUT
+    assert out == ""
+    assert "Traceback" not in err
