@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,29 +164,44 @@ STOPS = {
 }
 
 
-@pytest.fixture(scope="module")
-def stopped(answered: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Said, ModelServer, Path]]:
-    """What came of judging over each of them; most of it is waiting, so they are called at once."""
+def flooding() -> Callable[[dict[str, Any]], str]:
+    """Return what answers one request, whichever comes first, with ten megabytes each time."""
+    flooded: list[str] = []
 
-    def call(name: str) -> tuple[Said, ModelServer, Path]:
+    def answer(body: dict[str, Any]) -> str:
+        flooded.extend([] if flooded else [digest(body)])
+        return "x" * 10_000_000 if digest(body) == flooded[0] else yes_or_no(body)
+
+    return answer
+
+
+Outcome = tuple[Said, ModelServer, Path]
+
+
+@pytest.fixture(scope="module")
+def waits(answered: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """What came of judging over servers that make memeval wait; they are called at once, to wait together."""
+
+    def call(name: str) -> Outcome:
         folder = tmp_path_factory.mktemp(name)
         shutil.copytree(answered / "results", folder / "results")
-        server = ModelServer(**STOPS[name].server)
+        server = ModelServer(**servers[name])
         with server:
             url = server.url.replace("http:", "https:") if name == "tls" else server.url
             if name != "down":
                 return rejudge(folder, url), server, folder
         return rejudge(folder, url), server, folder
 
-    with ThreadPoolExecutor(len(STOPS)) as pool:
-        return dict(zip(STOPS, pool.map(call, STOPS), strict=True))
+    servers = {name: stop.server for name, stop in STOPS.items()} | {"flood": {"answer": flooding()}}
+    with ThreadPoolExecutor(len(servers)) as pool:
+        return dict(zip(servers, pool.map(call, servers), strict=True))
 
 
 @pytest.mark.parametrize("name", STOPS)
 def test_what_no_call_can_get_past_stops_with_a_sentence_and_leaves_no_key(
-    stopped: dict[str, tuple[Said, ModelServer, Path]], name: str
+    waits: dict[str, Outcome], name: str
 ) -> None:
-    stop, (said, server, folder) = STOPS[name], stopped[name]
+    stop, (said, server, folder) = STOPS[name], waits[name]
     assert said.code == stop.code, said.err
     assert stop.said in said.err
     assert "goes on" in said.err
@@ -218,11 +233,17 @@ def test_a_key_that_the_provider_gives_back_is_on_no_record(place: Path) -> None
     assert not list(holding(KEY, place)) and KEY not in said.err + said.out
 
 
-@pytest.mark.parametrize("reply", ["Yesterday", "yes and no", ""])
-def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(place: Path, reply: str) -> None:
-    with ModelServer(answer=lambda _body: reply) as server:
+NO_VERDICTS = ("Yesterday", "yes and no", "")
+
+
+def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(place: Path) -> None:
+    def answer(body: dict[str, Any]) -> str:
+        return NO_VERDICTS[int(digest(body), 16) % len(NO_VERDICTS)]
+
+    with ModelServer(answer=answer) as server:
         said = rejudge(place, server.url)
     assert said.code == ExitCode.DONE, said.err
+    assert {answer(body) for body in server.bodies} == set(NO_VERDICTS)
     run = judged(place)
     grades = [grade for grade in run.grades() if grade.judgment_key is not None]
     assert {(grade.state, grade.verdict) for grade in grades} == {(GradeState.UNPARSED, None)}
@@ -231,22 +252,15 @@ def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(pla
     assert memeval("reproduce", str(run.path), where=place).code == ExitCode.DONE
 
 
-def test_a_reply_of_ten_megabytes_is_not_read_and_fails_its_row_alone(place: Path) -> None:
-    flooded: list[str] = []
-
-    def answer(body: dict[str, Any]) -> str:
-        flooded.extend([] if flooded else [digest(body)])
-        return "x" * 10_000_000 if digest(body) == flooded[0] else yes_or_no(body)
-
-    with ModelServer(answer=answer) as server:
-        said = rejudge(place, server.url)
+def test_a_reply_of_ten_megabytes_is_not_read_and_fails_its_row_alone(waits: dict[str, Outcome]) -> None:
+    said, _server, folder = waits["flood"]
     assert said.code == ExitCode.DONE, said.err
-    run = judged(place)
+    run = judged(folder)
     (lost,) = (grade for grade in run.grades() if grade.state is not GradeState.GRADED)
     assert lost.state is GradeState.JUDGE_ERROR
     assert "larger than 2,000,000 bytes" in (lost.reason or "")
-    assert max(path.stat().st_size for path in place.rglob("*") if path.is_file()) < 1_000_000
-    assert memeval("reproduce", str(run.path), where=place).code == ExitCode.DONE
+    assert max(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1_000_000
+    assert memeval("reproduce", str(run.path), where=folder).code == ExitCode.DONE
 
 
 def test_without_a_key_nothing_is_run(tmp_path: Path) -> None:
