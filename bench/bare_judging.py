@@ -20,11 +20,11 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 async def main(requests: str, out: str, url: str, concurrency: int) -> None:
     """Make every call, so many at a time."""
-    with open(requests, encoding="utf-8") as lines:  # noqa: ASYNC230, PTH123
+    with open(requests, encoding="utf-8") as lines:  # noqa: PTH123
         bodies: list[dict[str, Any]] = [json.loads(line) for line in lines]
     places = asyncio.Semaphore(concurrency)
     client = AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=DefaultAioHttpClient())
-    with open(out, "w", encoding="utf-8") as rows:  # noqa: ASYNC230, PTH123
+    with open(out, "w", encoding="utf-8") as rows:  # noqa: PTH123
 
         async def call(body: dict[str, Any]) -> None:
             async with places:
