@@ -240,6 +240,29 @@ def test_a_failed_judgment_is_asked_for_again_on_request_and_nothing_else_is(
     assert findings(again) == differences(again) == ""
 
 
+def test_a_failed_judgment_stays_on_record_beside_the_good_one_of_a_resumed_run(
+    tmp_path: Path, server: PickyServer
+) -> None:
+    source = file_source(plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
+
+    def go(*caps: str) -> RunFolder:
+        return run_system(
+            source, exam(), options(tmp_path, models=ModelOptions(caps=parse_caps(caps), judge_concurrency=1))
+        )
+
+    server.refuses = lambda body: answer_in(body) == "Nowhere."
+    with pytest.raises(BudgetSpent):
+        go("judge.tokens=1700")
+    server.refuses = lambda _body: False
+    run = go()
+    key = list(run.grades())[1].judgment_key
+    assert [call.error is None for call in run.judgments() if call.key == key] == [False, True]
+    usage = run.run.usage[Phase.JUDGE]
+    assert (usage.calls, usage.failed) == (5, 1)
+    assert [grade.verdict for grade in run.grades()] == [True, False, True, True]
+    assert findings(run) == differences(run) == ""
+
+
 def test_a_judge_that_never_says_yes_or_no_is_asked_twice_and_gives_no_verdict(
     tmp_path: Path, server: PickyServer
 ) -> None:
