@@ -75,6 +75,8 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
                     f"{option} goes with a model judge.", remedy="Leave it out, or give --judge openai:MODEL."
                 )
         return ChosenJudge()
+    if named.startswith("rules@"):
+        raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"There is: {RulesJudge.name}.")
     url = endpoint_for(Caller.JUDGE, needs_key=False).url
     judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts))
     if label is not None and not label.strip():
