@@ -14,7 +14,8 @@ from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import REMEDY, Finding
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import Rows, cost, coverage
-from memeval.gateway.replies import text_of
+from memeval.gateway.prices import price_list
+from memeval.gateway.replies import Unusable, read, text_of
 from memeval.grading.judged import Judged
 from memeval.grading.scoring import score
 from memeval.judging.verdict import parse_strict
@@ -55,7 +56,7 @@ def verify_run(folder: RunFolder) -> list[Finding]:
     return [
         *findings,
         *_rows(folder, responses, grades, contexts),
-        *_keys(folder, judgments, calls),
+        *_calls(folder, run, judgments, calls),
         *_judgments(folder, run, grades, judgments),
         *_readings(folder, responses, calls),
         *_prompts(folder, run, prompts),
@@ -163,12 +164,33 @@ def _fits(grade: Grade, outcome: Outcome) -> bool:
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 
 
-def _keys(folder: RunFolder, judgments: list[Call], calls: list[Call]) -> Iterator[Finding]:
-    """Every model call stands under the key of its request."""
+def _calls(folder: RunFolder, run: Run, judgments: list[Call], calls: list[Call]) -> Iterator[Finding]:
+    """Every model call stands under the key of its request, and says of its reply what the reply says.
+
+    Its dollars follow from its tokens by the run's price list; they are computed again where that is the one at hand.
+    """
+    priced = run.prices == price_list()
     for name, rows in (("judgments.jsonl", judgments), ("calls.jsonl", calls)):
         for number, call in enumerate(rows, start=1):
             if call.key != _key_of(call):
                 yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
+            if (field := _untrue(call, priced and call.run_id == run.run_id)) is not None:
+                yield Finding(f"{folder.file(name)}:{number}", f"has another '{field}' than its reply makes.")
+
+
+def _untrue(call: Call, priced: bool) -> str | None:
+    """Return the field in which a call and its reply differ; ``None`` where there is none, or no usable reply."""
+    if call.error is not None or call.reply is None:
+        return None
+    try:
+        told = read(call.reply, call.request.api)
+    except Unusable:
+        return "reply"
+    fields = ("model", "fingerprint", "prompt_tokens", "completion_tokens")
+    wrong = next((field for field in fields if getattr(call, field) != getattr(told, field)), None)
+    if wrong is None and priced and call.cost_usd != told.price(call.request.model):
+        return "cost_usd"
+    return wrong
 
 
 def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list[Call]) -> Iterator[Finding]:
