@@ -54,7 +54,12 @@ def run(
         typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of a generated benchmark, repeatable."),
     ] = None,
     data: Data = None,
-    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, or openai:MODEL.")] = "rules",
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge", help="Who gives verdicts: rules, or openai:MODEL. Default: rules, or the replayed run's judge."
+        ),
+    ] = None,
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     reader: Annotated[
