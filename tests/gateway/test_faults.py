@@ -190,7 +190,7 @@ def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
 
 def test_an_unknown_host_is_named() -> None:
     endpoint = Endpoint("http://no-such-host.invalid/v1", KEY)
-    with gateway(tries=2) as door, pytest.raises(GatewayStopped, match="no-such-host.invalid"):
+    with gateway(tries=2) as door, pytest.raises(GatewayStopped, match=r"no-such-host\.invalid"):
         door.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
 
 
