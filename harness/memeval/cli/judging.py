@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,9 @@ from memeval.cli.models import (
     model_options,
 )
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
-from memeval.records.audit import Audit, Bridge, Rate
+
+if TYPE_CHECKING:
+    from memeval.records.audit import Audit, Bridge, Rate
 
 app = typer.Typer(
     help="How far a judge can be trusted, and what changes when one takes over from another.", no_args_is_help=True
