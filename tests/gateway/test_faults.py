@@ -6,6 +6,7 @@ import datetime
 import ipaddress
 import socket
 import ssl
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from memeval.gateway.client import _after
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
@@ -157,6 +159,22 @@ def test_a_refusal_of_any_shape_has_a_sentence(body: object) -> None:
         call = ask(door, server)
     assert call.error is not None
     assert call.error.startswith(f"The endpoint {server.url} replied with status 422")
+
+
+@pytest.mark.parametrize("words", ["model ", "unknown ", "no such "])
+def test_a_long_refusal_is_looked_at_in_no_time(words: str) -> None:
+    refusal = {"error": {"message": words * 200_000}}
+    with ModelServer(refusal=(400, refusal)) as server, gateway() as door:
+        began = time.monotonic()
+        call = ask(door, server)
+    assert time.monotonic() - began < 5
+    assert call.error is not None
+    assert len(call.error) < 500
+
+
+@pytest.mark.parametrize("text", [f"Mon, 01 Jan {'9' * 20} 00:00:00 +0000", "1e999", "nan", "-1", "soon"])
+def test_a_wait_that_cannot_be_is_none(text: str) -> None:
+    assert _after({"retry-after": text}) is None
 
 
 def test_where_no_key_was_given_the_remedy_is_to_give_one() -> None:

@@ -28,6 +28,8 @@ _SHORTEST_KEY = 8
 """What is shorter is no secret, and would blot out ordinary words."""
 _QUOTED = 300
 """Characters of a provider's own message that go into a sentence."""
+_LOOKED_AT = 2_000
+"""Characters of it that are looked at, so that nothing that is sent takes long to look at."""
 
 
 class TryFailed(Exception):
@@ -222,7 +224,7 @@ def _said(text: str) -> tuple[str, str]:
         code, message = error.get("code") or error.get("type"), error.get("message")
     else:
         code, message = None, error
-    line = " ".join(message.split()) if isinstance(message, str) else ""
+    line = " ".join(message[:_LOOKED_AT].split()) if isinstance(message, str) else ""
     return str(code or ""), "".join(sign for sign in line if sign.isprintable())
 
 
@@ -236,7 +238,7 @@ def _after(headers: Any) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return seconds if 0 < seconds < float("inf") else None
