@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -10,6 +11,9 @@ import typer
 from memeval.cli import data, judging, ledger, project, publishing, running, trust
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
+
+_SELDOM = (50_000, 20, 100)
+"""When cycles are looked for: rows are many and refer to nothing above them, so that looking often finds nothing."""
 
 app = typer.Typer(
     name="memeval",
@@ -50,6 +54,7 @@ def _memeval(
 def main() -> None:
     """Run the command line and exit with its code; refusals are one sentence on standard error."""
     debug = "--debug" in sys.argv
+    gc.set_threshold(*_SELDOM)
     try:
         code = app(standalone_mode=False)
     except MemevalError as error:
