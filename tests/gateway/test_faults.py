@@ -197,6 +197,31 @@ def test_an_endpoint_that_is_down_stops_the_run_and_costs_no_call_its_place(tmp_
     assert list(record.rows()) == list(own.rows()) == []
 
 
+@pytest.mark.parametrize("together", [1, 4])
+def test_an_endpoint_that_dies_later_costs_no_call_its_place_however_few_there_are(
+    tmp_path: Path, together: int
+) -> None:
+    record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
+    server = ModelServer()
+    with gateway(record, tries=3) as door:
+        door.open_run("run", own)
+        with server:
+            ask_all(door, server, range(3))
+        with pytest.raises(GatewayStopped, match="given up"):
+            ask_all(door, server, range(10, 10 + together))
+    assert len(list(record.rows())) == 3
+    assert list(own.rows()) == []
+
+
+@pytest.mark.parametrize("fault", ["500", "dropped"])
+def test_a_call_that_fails_last_has_failed_alone_where_the_endpoint_is_up(fault: str) -> None:
+    with ModelServer() as server, gateway(tries=2) as door:
+        ask(door, server)
+        server.faults, server.most_faults = {fault: 1.0}, None
+        assert ask(door, server, 1).error is not None
+        door.check()
+
+
 def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
     with ModelServer(latency=0.01) as server, gateway(tries=2) as door:
         server.faults, server.most_faults = {"500": 0.2}, None

@@ -132,11 +132,11 @@ def test_a_call_alone_is_not_kept_in_doubt() -> None:
         lane = Lane()
         lane.answered()
         lane.enter()
-        assert await asyncio.wait_for(lane.down(), 1) is False
+        assert await asyncio.wait_for(lane.down(), 1) is None
         lane.enter()
         doubt = asyncio.create_task(lane.down())
         await asyncio.sleep(0)
         lane.leave()
-        assert await asyncio.wait_for(doubt, 1) is False
+        assert await asyncio.wait_for(doubt, 1) is None
 
     asyncio.run(play())

@@ -24,6 +24,10 @@ _PATHS = {Api.CHAT: "/chat/completions", Api.EMBEDDINGS: "/embeddings"}
 _WORTH_ANOTHER = {408, 409, 429}
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
 _NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not supported)|(unknown|invalid|no such) model", re.I)
+_NOBODY_BEHIND = {502, 503, 504}
+"""What is said in place of an endpoint that is down."""
+_SIGN_OF_LIFE_SECONDS = 10
+"""How long an endpoint may take to say which models it has, to count as up."""
 _SHORTEST_KEY = 8
 """What is shorter is no secret, and would blot out ordinary words."""
 _QUOTED = 300
@@ -118,6 +122,21 @@ class Client:
             raise self._refusal(error.response, text, request.model) from None
         except (APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
             raise self._broken(error) from None
+
+    async def is_up(self) -> bool:
+        """Whether the endpoint says anything, whatever it is, when it is asked which models it has; that is free."""
+        import aiohttp
+        import httpx2
+        from openai import APIConnectionError, APIStatusError
+
+        try:
+            async with asyncio.timeout(_SIGN_OF_LIFE_SECONDS):
+                await self._openai.get("/models", cast_to=httpx2.Response, options=self._options)
+        except APIStatusError as error:
+            return error.status_code not in _NOBODY_BEHIND
+        except (TimeoutError, APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError):
+            return False
+        return True
 
     async def close(self) -> None:
         """Close the connections."""

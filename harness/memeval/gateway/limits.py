@@ -75,7 +75,7 @@ class Lane:
         self._in_a_row = 0
         self._calls = 0
         self._was_up = False
-        self._doubted: set[asyncio.Future[bool]] = set()
+        self._doubted: set[asyncio.Future[bool | None]] = set()
 
     def pause(self, seconds: float) -> None:
         """Let nobody call for so long."""
@@ -101,17 +101,20 @@ class Lane:
         self._was_up = True
         self._release(False)
 
-    async def down(self) -> bool:
+    async def down(self) -> bool | None:
         """A call was given up: wait until it is clear whether the endpoint is down, or the call alone failed.
 
         So an outage costs no call its place: all of them are made again when the run is resumed. An endpoint that has
         not answered once is down, however few calls there are to tell by.
+
+        Returns:
+            Whether it is down; ``None`` where it was up, and no other call is under way that could tell.
         """
         self._in_a_row += 1
         if self._in_a_row >= DOWN_AFTER:
             self._release(True)
             return True
-        doubt: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        doubt: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
         self._doubted.add(doubt)
         self._release_if_alone()
         try:
@@ -121,9 +124,9 @@ class Lane:
 
     def _release_if_alone(self) -> None:
         if len(self._doubted) >= self._calls:
-            self._release(not self._was_up)
+            self._release(None if self._was_up else True)
 
-    def _release(self, down: bool) -> None:
+    def _release(self, down: bool | None) -> None:
         for doubt in self._doubted:
             if not doubt.done():
                 doubt.set_result(down)

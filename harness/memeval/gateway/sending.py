@@ -85,7 +85,7 @@ class Sender:
         except TryFailed as failed:
             if not failed.again:
                 lane.answered()
-            elif await lane.down():
+            elif await self._is_down(lane, endpoint, caller):
                 raise GatewayStopped(
                     f"calls were given up, one after the other. {failed.sentence}",
                     remedy=f"Check the endpoint. {GOES_ON}",
@@ -99,6 +99,11 @@ class Sender:
         for client in self._clients.values():
             with suppress(Exception):  # what is thrown away may be in any state
                 await client.close()
+
+    async def _is_down(self, lane: Lane, endpoint: Endpoint, caller: Caller) -> bool:
+        """Whether an endpoint is down, now that a call to it was given up."""
+        down = await lane.down()
+        return not await self._client(endpoint, caller).is_up() if down is None else down
 
     async def _try(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, course: _Course
