@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,16 @@ def system(tmp_path: Path, log: list[str]) -> Iterator[Start]:
     """Start a system: from the body of its ``query``, or from whole source with ``source=``; ended after the test."""
     started: list[SystemProcess] = []
 
-    def start(query: str = "return 'ok'", *, source: str | None = None, limits: Limits = FAST, **named: Any) -> Any:
+    def start(
+        query: str = "return 'ok'",
+        *,
+        source: str | None = None,
+        limits: Limits = FAST,
+        waited: Callable[[], float] = lambda: 0.0,
+        **named: Any,
+    ) -> Any:
         file = write(tmp_path, adapter(query) if source is None else source)
-        process = SystemProcess(Launch(file, **named), limits, log.append)
+        process = SystemProcess(Launch(file, **named), limits, log.append, waited=waited)
         started.append(process)
         process.start()
         process.reset()

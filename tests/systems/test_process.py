@@ -71,6 +71,20 @@ def test_a_hanging_call_is_cut_off_and_the_process_can_be_started_again(system: 
     assert process.ask("good").answer == "fine"
 
 
+def test_what_a_system_is_kept_waiting_for_models_is_not_counted(system: Start) -> None:
+    began = time.monotonic()
+    process = system("time.sleep(0.6)\nreturn 'fine'", limits=TINY, waited=lambda: time.monotonic() - began)
+    assert process.ask("q").answer == "fine"
+
+
+def test_a_wait_that_turns_out_to_be_service_is_counted(system: Start) -> None:
+    began = time.monotonic()
+    process = system("time.sleep(0.6)\nreturn 'fine'", limits=TINY, waited=lambda: min(0.3, time.monotonic() - began))
+    time.sleep(0.4)
+    with pytest.raises(SystemTimedOut, match=r"query took longer than 0\.2 s\."):
+        process.ask("q")
+
+
 def test_a_signal_proof_hang_is_cut_off_too(system: Start) -> None:
     process = system("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass", limits=TINY)
     pid = child_of(process).pid

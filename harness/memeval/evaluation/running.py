@@ -160,7 +160,7 @@ def lending(source: SystemSource, limits: Limits, models: Models) -> Iterator[Ca
 
         def new_instance(log: Log) -> Instance:
             door = server.door()
-            return Instance(SystemProcess(source.launch, limits, log, door.environment), door)
+            return Instance(SystemProcess(source.launch, limits, log, door.environment, door.waited), door)
 
         yield new_instance
 

@@ -7,7 +7,7 @@ import json
 import signal
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -39,6 +39,9 @@ CLOSE_SECONDS = 10.0
 USAGE_SECONDS = 10.0
 """How long an adapter's ``usage`` may take."""
 
+LOOK_SECONDS = 1.0
+"""How often it is looked whether a system that is past its limit is still kept waiting for models."""
+
 METHODS = {"load": "Loading the adapter", "take_in": "ingest_session", "ask": "query"}
 """What a call is named in sentences, where it is not by its own name."""
 
@@ -63,13 +66,22 @@ class SystemProcess:
         limits: what it is allowed, per call.
         log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
         environment: variables the system gets, besides those that every system gets; nothing else of memeval's does.
+        waited: the seconds that memeval has kept the system waiting for models so far, which no limit counts.
 
     Attributes:
         log: as given; another may take over at any time.
     """
 
-    def __init__(self, launch: Launch, limits: Limits, log: Log, environment: Mapping[str, str] = {}) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        limits: Limits,
+        log: Log,
+        environment: Mapping[str, str] = {},
+        waited: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._launch = launch
+        self._waited = waited
         self._environment = environment
         self._limits = limits
         self.log = log
@@ -260,7 +272,7 @@ class SystemProcess:
     def _receive(self, call: str, seconds: float) -> bytes:
         child = self._running()
         try:
-            return child.channel.receive(seconds)
+            return self._line(child, seconds)
         except LineTimedOut:
             self._end()
             raise SystemTimedOut(f"{METHODS.get(call, call)} took longer than {seconds:g} s.") from None
@@ -269,6 +281,22 @@ class SystemProcess:
             raise AdapterMisbehaved("The system wrote more than it may where replies belong.") from None
         except LineEnded:
             raise self._obituary(call, child) from None
+
+    def _line(self, child: Child, seconds: float) -> bytes:
+        """Return the next line; what the system is kept waiting for models meanwhile comes on top of the limit."""
+        began, before = time.monotonic(), self._waited()
+
+        def left() -> float:
+            return seconds + self._waited() - before - (time.monotonic() - began)
+
+        with contextlib.suppress(LineTimedOut):
+            return child.channel.receive(seconds)
+        while (wait := left()) > 0:
+            with contextlib.suppress(LineTimedOut):
+                line = child.channel.receive(min(wait, LOOK_SECONDS))
+                if left() > 0:  # else it was served for longer than the limit, which is the system's own affair
+                    return line
+        raise LineTimedOut
 
     def _read(self, call: str, number: int, line: bytes) -> dict[str, Any]:
         with self._ungarbled():

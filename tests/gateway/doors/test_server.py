@@ -38,6 +38,15 @@ def test_five_equal_requests_stay_five_rows(rig: Open) -> None:
     assert len({call.request.key for call in opened.calls}) == 1
 
 
+def test_what_a_system_is_kept_waiting_is_told_apart_from_service(rig: Open) -> None:
+    served = rig(latency=0.3)
+    assert [served.post(CHAT, chat()).status for _ in range(2)] == [200] * 2
+    assert served.door.waited() < 0.2
+    held = rig(faults={"429": 1.0}, most_faults=1, retry_after=0.3)
+    assert held.post(CHAT, chat()).status == 200
+    assert 0.01 < held.door.waited() < 5, "the pause that the endpoint asked for"
+
+
 def test_two_doors_at_once_count_for_themselves(rig: Open) -> None:
     opened = rig(latency=0.02)
     other = opened.server.door()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memeval.records.base import Digest
-from memeval.records.call import Phase
+from memeval.records.call import Call, Phase
 
 TOKEN_PREFIX = "memeval-"  # noqa: S105 (how worthless tokens begin)
 
@@ -55,6 +58,40 @@ class Door:
         self.places = asyncio.Semaphore(AT_ONCE)
         self._origin = origin
         self._leave = leave
+        self._guard = threading.Lock()
+        self._open = 0
+        self._since = self._served = self._waited = 0.0
+
+    @contextmanager
+    def waiting(self) -> Iterator[list[Call]]:
+        """Count the time that a call takes, but for its service, as time that the system is kept waiting.
+
+        Yields:
+            Where the call is put once it is made.
+        """
+        made: list[Call] = []
+        with self._guard:
+            if self._open == 0:
+                self._since, self._served = time.monotonic(), 0.0
+            self._open += 1
+        try:
+            yield made
+        finally:
+            with self._guard:
+                self._served += sum(call.seconds or 0.0 for call in made)
+                self._open -= 1
+                if self._open == 0:
+                    self._waited += max(0.0, time.monotonic() - self._since - self._served)
+
+    def waited(self) -> float:
+        """Return for how many seconds so far the system was kept waiting for models; from any thread.
+
+        Waiting is for a place, for a rate, for a budget, for an endpoint that is down or asks for a pause: for all that
+        is no fault of the system's. What is under way counts until it is clear how much of it is service.
+        """
+        with self._guard:
+            going_on = time.monotonic() - self._since - self._served if self._open else 0.0
+            return self._waited + max(0.0, going_on)
 
     @property
     def environment(self) -> Mapping[str, str]:

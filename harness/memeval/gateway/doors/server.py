@@ -128,7 +128,9 @@ class ModelServer:
         arrived_in, phase = door.current, door.phase
         async with door.places:
             exchange = kind(Fields(_parsed(await _body(request))))
-            call = await self._call(exchange, arrived_in, phase)
+            with door.waiting() as made:
+                call = await self._call(exchange, arrived_in, phase)
+                made.append(call)
             if call.error is not None:
                 raise Refusal(502, f"The model gave no reply that can be used. {call.error}")
             if exchange.streamed:
