@@ -179,6 +179,16 @@ def test_responses_refuse_what_they_cannot_carry_over(rig: Open, changed: dict[s
     assert said in reply.json["error"]["message"]
 
 
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "n"])
+@pytest.mark.parametrize("value", [50.0, "50", -1, True, 10**400, [5]])
+def test_a_limit_that_a_budget_cannot_read_is_refused(rig: Open, name: str, value: object) -> None:
+    opened = rig(gateway={"budget": Budget({(None, "usd"): 1.0})})
+    refused = opened.post(CHAT, {**chat(), name: value})
+    assert refused.status == 400
+    assert f"'{name}' is no whole number" in refused.text
+    assert opened.upstream.requests == 0
+
+
 def test_other_methods_and_paths_are_refused(rig: Open) -> None:
     opened = rig()
     token = {"Authorization": f"Bearer {opened.door.token}"}

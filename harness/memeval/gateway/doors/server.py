@@ -31,6 +31,12 @@ ARRIVAL_SECONDS = 60
 ROWS_REFUSED = 20
 """How many requests for undeclared models are recorded in one pass; the others are counted in the log."""
 
+COUNTS = ("max_tokens", "max_completion_tokens", "n")
+"""What decides how much may come back, so that a budget must be able to read it."""
+
+MOST_COUNTED = 10**9
+"""The largest of these that is passed on."""
+
 FOR_GOOD = {"x-should-retry": "false"}
 """What tells official clients not to ask again: memeval has already tried as often as makes sense."""
 
@@ -143,6 +149,7 @@ class ModelServer:
         model = exchange.body["model"]
         if model not in self._declared:
             await self._refuse(exchange, model[:200], within, phase)
+        _refuse_uncounted(exchange.body)
         if within.calls >= self._scenario_calls:
             raise Refusal(429, f"More than {self._scenario_calls:,} model calls in one scenario are not allowed.")
         try:
@@ -184,6 +191,18 @@ class ModelServer:
             )
             await self._gateway.keep(call)
         raise Refusal(403, f"{sentence} Add it to declared_models in submission.toml.")
+
+
+def _refuse_uncounted(body: dict[str, Any]) -> None:
+    """Refuse a limit of the output that is no whole number: servers take ``"50"`` and ``50.0`` for 50, a budget cannot.
+
+    Raises:
+        Refusal: one is something else.
+    """
+    for name in COUNTS:
+        value = body.get(name, 0)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_COUNTED:
+            raise Refusal(400, f"'{name}' is no whole number from 0 to {MOST_COUNTED:,}.")
 
 
 def _split(path: str) -> tuple[str | None, str]:
