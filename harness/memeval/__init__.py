@@ -1,14 +1,19 @@
 """Trustworthy measurement of memory systems for AI agents.
 
-The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.verify``,
-``memeval.reproduce``, ``memeval.load_run``, ``memeval.board``.
+The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.rejudge``,
+``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``, ``memeval.board``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-_PUBLIC = frozenset({"RunOptions", "board", "load_run", "load_runs", "reproduce", "run", "verify"})
+_PUBLIC = frozenset(
+    {
+        *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions"),
+        *("audit", "board", "bridge", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run", "verify"),
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

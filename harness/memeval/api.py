@@ -5,31 +5,48 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from memeval.archive.audits import AuditFolder, BridgeFolder
-from memeval.archive.ledger import Ledger
-from memeval.archive.runs import RunFolder, find_run, sealed_runs
+from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
-from memeval.evaluation.auditing import AuditOptions, audit_judge
-from memeval.evaluation.bridging import bridge_judges, ground
-from memeval.evaluation.estimate import Estimate, estimate_run
-from memeval.evaluation.findings import Finding
-from memeval.evaluation.judges import choose_judge, is_judged_by
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import Exam
-from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
-from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import runs_under, verify_results
 from memeval.execution.progress import Progress
-from memeval.leaderboard.board import Board, build_board
-from memeval.leaderboard.releases import hold
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, find_system
+
+if TYPE_CHECKING:
+    from memeval.archive.audits import AuditFolder, BridgeFolder
+    from memeval.evaluation.auditing import AuditOptions
+    from memeval.evaluation.estimate import Estimate
+    from memeval.evaluation.findings import Finding
+    from memeval.evaluation.rejudging import RejudgeOptions
+    from memeval.evaluation.reproduction import Reproduction
+    from memeval.leaderboard.board import Board
+
+_ELSEWHERE = {
+    "AuditFolder": "memeval.archive.audits",
+    "AuditOptions": "memeval.evaluation.auditing",
+    "Board": "memeval.leaderboard.board",
+    "BridgeFolder": "memeval.archive.audits",
+    "Estimate": "memeval.evaluation.estimate",
+    "Finding": "memeval.evaluation.findings",
+    "RejudgeOptions": "memeval.evaluation.rejudging",
+    "Reproduction": "memeval.evaluation.reproduction",
+}
+"""Types of what the functions take and give, and where they live: loaded when they are first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ELSEWHERE:
+        return getattr(import_module(_ELSEWHERE[name]), name)
+    raise AttributeError(f"module 'memeval.api' has no attribute {name!r}")
 
 
 def run(
@@ -110,6 +127,10 @@ def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding
     Raises:
         BadInput: there is no run.
     """
+    from memeval.evaluation.findings import Finding
+    from memeval.evaluation.verification import verify_results
+    from memeval.leaderboard.releases import hold
+
     place = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
     findings = verify_results(place)
     try:
@@ -124,6 +145,8 @@ def reproduce(
     run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
 ) -> Reproduction:
     """Grade a run's stored responses again, offline, and compare with what is stored; see :func:`reproduce_run`."""
+    from memeval.evaluation.reproduction import reproduce_run
+
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data)
 
 
@@ -152,6 +175,9 @@ def rejudge(
         BadInput: something asked for is not there.
         GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
     """
+    from memeval.evaluation.judges import choose_judge
+    from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
+
     options = options or RejudgeOptions()
     source = run if isinstance(run, RunFolder) else load_run(run, options.results)
     return rejudge_run(source, choose_judge(judge, label, prompts), options, data, progress)
@@ -182,6 +208,9 @@ def audit(
         BadInput: something asked for is not there.
         GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
     """
+    from memeval.evaluation.auditing import AuditOptions, audit_judge
+    from memeval.evaluation.judges import choose_judge
+
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
@@ -219,6 +248,10 @@ def bridge(
         BadInput: something asked for is not there, or there is no such run.
         GatewayStopped: the new judge's endpoint, its key or a budget stopped it; the same call goes on.
     """
+    from memeval.evaluation.bridging import bridge_judges, ground
+    from memeval.evaluation.judges import choose_judge, is_judged_by
+    from memeval.evaluation.rejudging import RejudgeOptions
+
     options = options or RejudgeOptions()
     given = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
     folders = [folder for folder in given if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
@@ -251,6 +284,8 @@ def estimate(
     Raises:
         BadInput: something asked for is not there.
     """
+    from memeval.evaluation.estimate import estimate_run
+
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     return estimate_run(source, Exam.open(find(benchmark), data, parameters), options or RunOptions())
 
@@ -261,6 +296,9 @@ def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
 
 def board(results: Path = Path("results")) -> Board:
     """Return the leaderboard of a results folder."""
+    from memeval.archive.ledger import Ledger
+    from memeval.leaderboard.board import build_board
+
     return build_board(sealed_runs(results), Ledger(results))
 
 

@@ -105,6 +105,17 @@ def sealed_runs(results: Path) -> list[RunFolder]:
     return [RunFolder(head.parent) for head in sorted(results.glob("*/*/*/run.json"))]
 
 
+def runs_under(path: Path) -> list[RunFolder]:
+    """Return the runs at or under a path: a run's folder, or any folder above runs.
+
+    ``**`` follows no links; a board does, so the folders it looks into are looked into here as well.
+    """
+    if (path / "run.json").exists():
+        return [RunFolder(path)]
+    heads = {found for pattern in ("**", "*", "*/*", "*/*/*") for found in path.glob(f"{pattern}/run.json")}
+    return [RunFolder(found.parent) for found in sorted(heads)]
+
+
 def find_run(results: Path, named: str) -> RunFolder:
     """Return the run a caller named by its folder or by its id.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memeval.archive.audits import stored_audits
 from memeval.archive.ledger import Ledger
 from memeval.archive.rows import inner_digest
-from memeval.archive.runs import ROW_FILES, RunFolder
+from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.evaluation import summary
 from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import REMEDY, Finding
@@ -312,14 +312,3 @@ def _has_head(folder: RunFolder) -> bool:
         return bool(folder.head_bytes)
     except MemevalError:
         return False
-
-
-def runs_under(path: Path) -> list[RunFolder]:
-    """Return the runs at or under a path: a run's folder, or any folder above runs.
-
-    ``**`` follows no links; a board does, so the folders it looks into are looked into here as well.
-    """
-    if (path / "run.json").exists():
-        return [RunFolder(path)]
-    heads = {found for pattern in ("**", "*", "*/*", "*/*/*") for found in path.glob(f"{pattern}/run.json")}
-    return [RunFolder(found.parent) for found in sorted(heads)]
