@@ -19,6 +19,7 @@ from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD
 from memeval.evaluation.plan import Exam
+from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent
 from memeval.judging.calibration import trials
 from memeval.records.audit import ProbeKind
@@ -138,7 +139,15 @@ def test_an_audit_that_was_stopped_pays_for_nothing_twice(tmp_path: Path, server
     assert server.requests > 0
     folder = audit_judge(judge(), exam(), auditing(tmp_path))
     assert sum(server.answered.values()) == len(list(folder.judgments())) == server.requests
-    assert {call.run_id for call in folder.judgments()} == {None}
+    assert {call.run_id for call in folder.judgments()} == {f"audit-{folder.audit.audit_id.rpartition('-')[2]}"}
+
+
+def test_a_cap_on_an_audit_counts_what_it_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
+    for _again in range(3):
+        with pytest.raises(BudgetSpent):
+            audit_judge(judge(), exam(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
+    record = CallRecord(tmp_path / "results" / RECORD)
+    assert sum((call.prompt_tokens or 0) + (call.completion_tokens or 0) for call in record.rows()) <= 2500
 
 
 @pytest.mark.usefixtures("no_models")

@@ -131,6 +131,7 @@ def dearer(call: Json) -> None:
         ("judgments.jsonl", lambda rows: dearer(rows[3]), "jsonl.gz:4: has another 'prompt_tokens' than its reply"),
         ("judgments.jsonl", lambda rows: rows[1].update(cost_usd=1e-9), "jsonl.gz:2: has another 'cost_usd' than its"),
         ("judgments.jsonl", lambda rows: rows[1].update(model="other"), "jsonl.gz:2: has another 'model' than its"),
+        ("judgments.jsonl", lambda rows: rows[2].update(phase="ask"), "jsonl.gz:3: is no call to the judge of the"),
         ("judgments.jsonl", lambda rows: rows[0].update(run_id="elsewhere"), "run.json: usage.judge.cached: is 0, and"),
         ("grades.jsonl", lambda rows: rows[1].update(verdict=True), "grades.jsonl.gz:2: tiny-001-q01: the verdict is"),
         ("grades.jsonl", lambda rows: rows[3].update(judgment_key=None), "grades.jsonl.gz:4: tiny-003-q01 names no"),

@@ -340,6 +340,44 @@ def test_a_process_killed_while_it_asks_leaves_a_record_that_resumes(tmp_path: P
     assert {call.key for call in calls} == {question(server.url, number).key for number in range(100)}
 
 
+def test_two_processes_that_need_the_same_calls_pay_for_each_once(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        "server = type('There', (), {'url': sys.argv[2]});\n"
+        "with gateway(Path(sys.argv[1]), concurrency=8) as door:\n"
+        "    calls = ask_all(door, server, range(40)); print(len(calls), door.made, door.cached)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "calls.jsonl")]
+    with ModelServer(latency=0.1) as server:
+        children = [subprocess.Popen([*command, server.url], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        told = [list(map(int, child.communicate(timeout=60)[0].split())) for child in children]
+        assert set(server.answered.values()) == {1}
+        assert server.requests == 40
+    assert [asked for asked, _made, _cached in told] == [40, 40]
+    assert sum(made for _asked, made, _cached in told) == sum(cached for _asked, _made, cached in told) == 40
+
+
+def test_a_call_that_a_killed_process_was_making_is_made_by_another(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
+        "server = type('There', (), {'url': sys.argv[2]});\n"
+        "with gateway(Path(sys.argv[1])) as door: ask(door, server, 1)"
+    )
+    path = tmp_path / "calls.jsonl"
+    with ModelServer(latency=30) as server:
+        child = subprocess.Popen([sys.executable, "-c", program, str(path), server.url])
+        server.wait_for(1, timeout=30)
+        server.latency = 0.0
+        record = CallRecord(path)
+        assert not record.claim(question(server.url, 1).key)
+        assert record.claim(question(server.url, 2).key)
+        record.close()
+        child.kill()
+        child.wait(10)
+        with gateway(path) as door:
+            assert ask(door, server, 1).error is None
+
+
 def test_a_request_meant_for_another_endpoint_is_not_sent() -> None:
     with ModelServer() as server, gateway() as door, pytest.raises(ValueError, match="was to be sent to"):
         door.call(question("http://127.0.0.1:9/v1"), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)

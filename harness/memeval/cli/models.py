@@ -29,7 +29,7 @@ TokensPerMinute = Annotated[
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost-usd", help="The most dollars that model calls may take; the same as --budget usd=X."),
+    typer.Option("--max-cost-usd", help="The most dollars that the model calls of a run may take: --budget usd=X."),
 ]
 Budgets = Annotated[
     list[str] | None,

@@ -64,17 +64,16 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
     if not made:
         raise BadInput(f"{exam.benchmark.info.id} has no items that a judge rules on.")
     identity = _identity(judge, exam, made)
-    for stored in stored_audits(options.results):
-        if stored.audit.audit_id.endswith(f"-{identity}") and all(call.error is None for call in stored.judgments()):
-            progress.note(f"{stored.path}: measured before with the very same answers; reused.")
-            return stored
+    if (stored := _stored(options.results, identity)) is not None:
+        progress.note(f"{stored.path}: measured before with the very same answers; reused.")
+        return stored
     started = datetime.now(UTC)
     cases = [trial.case for trial in made]
     asks = judge.model is not None
     with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
         check_key(judge, cases, models)
         own = CallRecord(None)
-        models.gateway.open_run(None, own)
+        models.open_run(f"audit-{identity}", own)
         title = f"auditing {judge.name} on {exam.benchmark.info.id}"
         recorded = judge.recorded(judgments(judge, cases, models, progress, title))
         probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
@@ -97,7 +96,16 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
         harness=harness(),
         files={},
     )
-    return write_audit(options.results, audit, probes, rows)
+    # Another process may have measured the same meanwhile.
+    return _stored(options.results, identity) or write_audit(options.results, audit, probes, rows)
+
+
+def _stored(results: Path, identity: str) -> AuditFolder | None:
+    """Return the stored audit of an identity, where it has every judgment."""
+    for stored in stored_audits(results):
+        if stored.audit.audit_id.endswith(f"-{identity}") and all(call.error is None for call in stored.judgments()):
+            return stored
+    return None
 
 
 def _identity(judge: ChosenJudge, exam: Exam, made: Sequence[Trial]) -> str:

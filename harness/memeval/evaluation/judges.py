@@ -79,8 +79,8 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
         raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"There is: {RulesJudge.name}.")
     url = endpoint_for(Caller.JUDGE, needs_key=False).url
     judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts))
-    if label is not None and not label.strip():
-        raise BadInput("--judge-label is blank.", remedy="Say who serves the model.")
+    if label is not None and not (label.strip() and label.isprintable()):
+        raise BadInput("--judge-label is blank, or holds signs that do not print.", remedy="Say who serves the model.")
     if label is None and not is_makers(url, judge.model):
         raise BadInput(
             f"{url} is not where the maker of {visible(judge.model)} serves it, and the judge has no label.",

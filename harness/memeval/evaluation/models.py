@@ -116,7 +116,7 @@ class Models:
             run_id: the run.
             own: the record of its systems' calls, and of failed ones.
         """
-        self.budget.resume(chain(own.rows(), (call for call in self.shared.rows() if call.run_id == run_id)))
+        self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))
         self.gateway.open_run(run_id, own)
 
 

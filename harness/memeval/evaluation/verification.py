@@ -19,7 +19,7 @@ from memeval.gateway.replies import Unusable, read, text_of
 from memeval.grading.judged import Judged
 from memeval.grading.scoring import score
 from memeval.judging.verdict import parse_strict
-from memeval.records.call import Call, Caller
+from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
 from memeval.records.prompt import Prompt
@@ -196,6 +196,11 @@ def _untrue(call: Call, priced: bool) -> str | None:
 def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list[Call]) -> Iterator[Finding]:
     """What a model judge ruled on names a judgment that is there, and is what the reply says."""
     said = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
+    model = run.track.judge.partition(":")[2].rpartition("@")[0]
+    for number, call in enumerate(judgments, start=1):
+        asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
+        if asked != (Caller.JUDGE, Phase.JUDGE, run.track.judge_endpoint, model):
+            yield Finding(f"{folder.file('judgments.jsonl')}:{number}", "is no call to the judge of the track.")
     for number, grade in enumerate(grades, start=1):
         where = f"{folder.file('grades.jsonl')}:{number}"
         if grade.judgment_key is None:

@@ -62,7 +62,7 @@ class Budget:
     def resume(self, spent: Iterable[Call]) -> None:
         """Count what the run has paid for before it was resumed; where nothing is capped, nothing is counted."""
         for call in spent if self._caps else ():
-            if call.reply is not None:
+            if call.tries:
                 self._add(self._spent, call.phase, *self._taken(call))
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from memeval.gateway.endpoints import Endpoint
-from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped
+from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped, RequestRefused
 from memeval.records.call import Api, ModelRequest
 
 if TYPE_CHECKING:
@@ -160,19 +160,19 @@ class Client:
                 remedy=f"Raise it with the provider, or give another key in {variable}. {GOES_ON}",
             )
         if code == "model_not_found" or (status in (400, 404) and _NO_MODEL.search(message)):
-            return GatewayStopped(
+            return RequestRefused(
                 f"the endpoint {url} has no model '{model}' ({status}).", remedy=f"Check its name; {_going_on()}"
             )
         if status == 401:
             remedy = f"Check {variable}" if self._endpoint.key else f"Set {variable}: none was given"
             return GatewayStopped(f"the endpoint {url} refused the key (401).", remedy=f"{remedy}; {_going_on()}")
         if status == 403:
-            return GatewayStopped(
+            return RequestRefused(
                 f"the endpoint {url} refused the key (403){said}",
                 remedy=f"Check what {variable} allows; {_going_on()}",
             )
         if status == 404 or 300 <= status < 400:
-            return GatewayStopped(
+            return RequestRefused(
                 f"the endpoint {url} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
                 remedy=f"Check the base URL: most end in /v1; {_going_on()}",
             )

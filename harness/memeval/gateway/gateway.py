@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -26,6 +27,8 @@ T = TypeVar("T")
 
 _UNLIMITED_OUTPUT = 4096
 """Tokens that a system's request may bring back where a budget needs a limit and the request names none."""
+_ANOTHER_LOOK = 0.02
+"""Seconds between two looks at whether another process still makes the call that is needed here too."""
 _LAST_WORDS = 0.3
 """Seconds given to what is still going on when the gateway ends."""
 
@@ -206,8 +209,14 @@ class Gateway:
     async def _make(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, place: dict[str, Any]
     ) -> Call:
-        """Send a request and store what came of it; what stops one call stops all."""
+        """Send a request and store what came of it; what stops one call stops all.
+
+        What is shared is made by one process at a time: who finds that another one makes it waits for its reply.
+        """
+        shares = caller is not Caller.SYSTEM
         try:
+            if shares and (found := await self._found_elsewhere(request.key)) is not None:
+                return found
             if request.endpoint != endpoint.url:
                 raise ValueError(f"a request for {request.endpoint} was to be sent to {endpoint.url}")
             sent = await self._sender.send(request, endpoint, caller, phase)
@@ -215,8 +224,7 @@ class Gateway:
             self._made += 1
             if call.error is None:
                 self._usd = None if self._usd is None or call.cost_usd is None else self._usd + call.cost_usd
-            is_shared = caller is not Caller.SYSTEM and call.error is None
-            await (self._shared if is_shared else self._own).append(call)
+            await (self._shared if shares and call.error is None else self._own).append(call)
             return call
         except MemevalError as error:
             raise self._stop(error) from None
@@ -224,6 +232,18 @@ class Gateway:
             if self._sender.stopped is not None:
                 raise self._sender.stopped from None
             raise
+        finally:
+            if shares:
+                self._shared.release(request.key)
+
+    async def _found_elsewhere(self, key: Digest) -> Call | None:
+        """Wait until no other process makes a call, and return it where one has made it."""
+        while not self._shared.claim(key):
+            await asyncio.sleep(_ANOTHER_LOOK)
+        await self._shared.take_in()
+        found = self._shared.find(key)
+        self._cached += found is not None
+        return found
 
     def _recorded(self, key: Digest) -> Call | None:
         return None if self._replay is None else self._replay.get(key)
@@ -264,8 +284,9 @@ class Gateway:
         await self._shared.drain()
         await self._own.drain()
         await _cancel(asyncio.all_tasks() - {asyncio.current_task()})
-        async with asyncio.timeout(_LAST_WORDS):
-            await self._sender.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._sender.close()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
 

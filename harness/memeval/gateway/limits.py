@@ -74,7 +74,6 @@ class Lane:
         self._resumes = 0.0
         self._in_a_row = 0
         self._calls = 0
-        self._was_up = False
         self._doubted: set[asyncio.Future[bool | None]] = set()
 
     def pause(self, seconds: float) -> None:
@@ -98,17 +97,15 @@ class Lane:
     def answered(self) -> None:
         """The endpoint is up: what was given up in doubt of it has failed on its own account."""
         self._in_a_row = 0
-        self._was_up = True
         self._release(False)
 
     async def down(self) -> bool | None:
         """A call was given up: wait until it is clear whether the endpoint is down, or the call alone failed.
 
-        So an outage costs no call its place: all of them are made again when the run is resumed. An endpoint that has
-        not answered once is down, however few calls there are to tell by.
+        So an outage costs no call its place: all of them are made again when the run is resumed.
 
         Returns:
-            Whether it is down; ``None`` where it was up, and no other call is under way that could tell.
+            Whether it is down; ``None`` where no other call is under way that could tell.
         """
         self._in_a_row += 1
         if self._in_a_row >= DOWN_AFTER:
@@ -124,7 +121,7 @@ class Lane:
 
     def _release_if_alone(self) -> None:
         if len(self._doubted) >= self._calls:
-            self._release(None if self._was_up else True)
+            self._release(None)
 
     def _release(self, down: bool | None) -> None:
         for doubt in self._doubted:

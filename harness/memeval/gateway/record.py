@@ -17,6 +17,9 @@ from memeval.records.call import Call
 from memeval.records.errors import BadInput
 from memeval.storage import unwritable
 
+_CLAIMS = 1 << 40
+"""Claims are locks on single bytes of the file, far behind all that will ever stand in it."""
+
 
 class CallRecord:
     """An append-only file of calls, in order of arrival.
@@ -41,6 +44,7 @@ class CallRecord:
         self._guard = threading.Lock()
         self._stream: IO[bytes] | None = None
         self._end = 0
+        self._writing_to = 0
         if path is not None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +65,38 @@ class CallRecord:
         """Return the last call under ``key`` that has a usable reply."""
         place = self._usable.get(key)
         return None if place is None else self._call(place)
+
+    def claim(self, key: Digest) -> bool:
+        """Try to become the one process that makes a call; ``False`` while another one does.
+
+        Who has the claim looks again for the call first (see :meth:`take_in`): another process may have made it. A
+        process that ends in any way lets go of its claims.
+        """
+        try:
+            if self._stream is not None:
+                fcntl.lockf(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _claim_of(key))
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def release(self, key: Digest) -> None:
+        """Let go of a claim."""
+        if self._stream is not None:
+            fcntl.lockf(self._stream, fcntl.LOCK_UN, 1, _claim_of(key))
+
+    async def take_in(self) -> None:
+        """Take in what other processes stored meanwhile, where they did."""
+        if self._stream is not None and os.fstat(self._stream.fileno()).st_size > self._writing_to:
+            await asyncio.to_thread(self.append_all, ())
+
+    def rows_of(self, run_id: str) -> Iterator[Call]:
+        """Give the calls that a run paid for, in order of arrival."""
+        name = json.dumps(run_id).encode()
+        for place, row in enumerate(self._rows):
+            if not isinstance(row, bytes) or name in row:
+                call = self._call(place)
+                if call.run_id == run_id:
+                    yield call
 
     def rows(self) -> Iterator[Call]:
         """Give all calls, failed ones too, in order of arrival."""
@@ -141,6 +177,7 @@ class CallRecord:
         if not calls:
             return
         data = b"".join(call.model_dump_json().encode() + b"\n" for call in calls)
+        self._writing_to = self._end + len(data)
         try:
             view = memoryview(data)
             while view:
@@ -148,6 +185,7 @@ class CallRecord:
             os.fsync(stream.fileno())
         except OSError:
             os.ftruncate(stream.fileno(), self._end)
+            self._writing_to = self._end
             raise
         self._end += len(data)
         for call in calls:
@@ -173,6 +211,7 @@ class CallRecord:
                     "not a recorded call.", where=f"{path}:{number}", remedy="Remove the line: its call is made again."
                 ) from None
         self._end += whole
+        self._writing_to = self._end
 
     def _take(self, row: Call | bytes, key: Digest, usable: bool) -> None:
         if usable:
@@ -184,3 +223,8 @@ class CallRecord:
         if isinstance(row, bytes):
             row = self._rows[place] = Call.parse(row, f"{self.path}:{place + 1}")
         return row
+
+
+def _claim_of(key: Digest) -> int:
+    """Return the byte that stands for a key."""
+    return _CLAIMS + int(key[-10:], 16)

@@ -14,7 +14,7 @@ from memeval.gateway.client import Client, TryFailed
 from memeval.gateway.endpoints import Endpoint, refuse_keyless
 from memeval.gateway.limits import GatewayOptions, Lane, Limits
 from memeval.gateway.replies import Reply, Unusable, read
-from memeval.gateway.stops import GOES_ON, GatewayStopped
+from memeval.gateway.stops import GOES_ON, GatewayStopped, RequestRefused
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
 
@@ -50,6 +50,7 @@ class Sender:
         self._limits = Limits(options)
         self._lanes: dict[str, Lane] = {}
         self._clients: dict[tuple[Endpoint, str | None, int], Client] = {}
+        self._served: set[str] = set()
         self.stopped: MemevalError | None = None
         """Why nothing more is sent; what is on its way may still arrive."""
         self.on_the_way: set[asyncio.Task[object] | None] = set()
@@ -81,6 +82,7 @@ class Sender:
                     self._try, request, endpoint, caller, phase, lane, course
                 )
             lane.answered()
+            self._served.add(request.model)
             return self._call(request, caller, phase, course, *answer)
         except TryFailed as failed:
             if not failed.again:
@@ -135,8 +137,12 @@ class Sender:
                 if wait >= _WORTH_A_WORD:
                     self._note(f"The endpoint {endpoint.url} asks for a pause of {wait:.0f} s.")
             raise
-        except MemevalError:
+        except MemevalError as error:
             tokens, usd = 0, 0.0
+            if isinstance(error, RequestRefused) and caller is Caller.SYSTEM and request.model in self._served:
+                raise TryFailed(
+                    error.problem, again=False
+                ) from None  # others like it were answered: it is this one's fault
             raise
         finally:
             course.seconds = 0.0 if began is None else time.monotonic() - began

@@ -12,6 +12,10 @@ class GatewayStopped(MemevalError):
     """No further call can succeed: the key is refused, the model unknown, the endpoint down."""
 
 
+class RequestRefused(GatewayStopped):
+    """What was asked for is refused, and it may be for this request's sake alone."""
+
+
 class BudgetSpent(GatewayStopped):
     """A cap is reached, or the provider's quota is gone."""
 
