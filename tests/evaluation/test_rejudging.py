@@ -63,6 +63,7 @@ def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: Ru
     assert again.run.answers_from == run.run.run_id
     assert again.run.track == judge().on(run.run.track)
     assert again.run.system == run.run.system
+    assert again.run.seeds == run.run.seeds | {"judge": 42}
     assert again.path.parent == run.path.parent
     assert {call.run_id for call in again.judgments()} == {again.run.run_id}
     assert server.requests == 4

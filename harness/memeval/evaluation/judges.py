@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memeval.gateway.endpoints import dated, endpoint_for, is_makers
 from memeval.judging.base import Judge
-from memeval.judging.model import ModelJudge, RecordedJudge, judge_spec
+from memeval.judging.model import SEED, ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
 from memeval.judging.rules import RulesJudge
 from memeval.records.base import Digest
@@ -46,6 +46,11 @@ class ChosenJudge:
                 "prompts": others | {prompt.name: prompt.digest for prompt in self.prompt_rows()},
             }
         )
+
+    @property
+    def seeds(self) -> dict[str, int]:
+        """The seed it is asked with, by its name in a run; none for the rule set."""
+        return {} if self.model is None else {"judge": SEED}
 
     def prompt_rows(self) -> list[Prompt]:
         """Return its prompts as they are stored with a run."""

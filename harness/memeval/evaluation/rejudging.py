@@ -79,7 +79,7 @@ def rejudge_run(
     with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
         models.gateway.lend(answers.judgments)
         check_key(judge, answers.cases, models, answers.judgments)
-        folder = _folder(place, run, inputs, options.fresh)
+        folder = _folder(place, run, inputs, judge, options.fresh)
         with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
             plan = Journal.plan(folder)
             models.open_run(plan.run_id, own)
@@ -120,7 +120,7 @@ def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
     )
 
 
-def _folder(place: Path, run: Run, inputs: Inputs, fresh: bool) -> Path:
+def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
     """Return the folder of the interrupted judging to go on with, or of a new one."""
     interrupted = [
         folder
@@ -139,7 +139,7 @@ def _folder(place: Path, run: Run, inputs: Inputs, fresh: bool) -> Path:
             redistribution=run.redistribution,
             isolation=run.isolation,
             harness=harness(),
-            seeds=run.seeds,
+            seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
             answers_from=run.run_id,
             replayed=run.replayed,
         ),

@@ -20,7 +20,7 @@ from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
 from memeval.execution.door import Instance
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.model_reader import PREFIX, ModelReader
+from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import Reader
 from memeval.execution.scheduler import Scheduler
@@ -186,7 +186,7 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: Callabl
         return RunFolder(folder)
     setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
-        folder = start(place, _plan(setting, inputs, hello, retried))
+        folder = start(place, _plan(setting, inputs, hello, reader, retried))
     with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
         setting.models.open_run(plan.run_id, own)
@@ -252,7 +252,8 @@ def _inputs(setting: _Setting, hello: Hello, reader: Reader | None) -> Inputs:
     )
 
 
-def _plan(setting: _Setting, inputs: Inputs, hello: Hello, retried: RunFolder | None) -> Plan:
+def _plan(setting: _Setting, inputs: Inputs, hello: Hello, reader: Reader | None, retried: RunFolder | None) -> Plan:
+    reads = isinstance(reader, ModelReader)
     return Plan(
         run_id="",
         started="",
@@ -261,7 +262,7 @@ def _plan(setting: _Setting, inputs: Inputs, hello: Hello, retried: RunFolder | 
         redistribution=setting.exam.benchmark.info.redistribution,
         isolation=Isolation.FILES_REACHABLE,
         harness=harness(),
-        seeds={"PYTHONHASHSEED": HASH_SEED},
+        seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if reads else {}),
         carries_over=retried.run.run_id if retried else None,
         replayed=setting.options.models.replay is not None,
     )

@@ -32,6 +32,9 @@ AT_ONCE = 512
 MAX_TOKENS = 10
 """The longest reply, in tokens."""
 
+SEED = 42
+"""The seed of every request."""
+
 EXCERPT = 40
 """Characters of a reply that is no verdict that are quoted."""
 
@@ -113,7 +116,7 @@ class ModelJudge:
                 "messages": [{"role": "user", "content": text}],
                 "temperature": 0,
                 "max_tokens": MAX_TOKENS,
-                "seed": 42,
+                "seed": SEED,
                 "n": 1,
             },
         )
