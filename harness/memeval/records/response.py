@@ -66,7 +66,10 @@ class Context(Stored):
 
 
 class Timings(Record):
-    """Seconds on a monotonic clock. Never the same twice, so left out when runs are compared."""
+    """Seconds on a monotonic clock, without those for which memeval kept the system waiting for models.
+
+    Never the same twice, so left out when runs are compared.
+    """
 
     started: str
     """UTC time at which the question was sent, ISO 8601."""

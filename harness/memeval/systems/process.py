@@ -141,9 +141,9 @@ class SystemProcess:
 
     def reset(self) -> float:
         """Empty the memory; return the seconds it took."""
-        started = time.monotonic()
+        started = self._service()
         self._call("reset", self._limits.reset_seconds)
-        return time.monotonic() - started
+        return self._service() - started
 
     def take_in(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
         """Have sessions taken in, in order; return the seconds that all of them took.
@@ -158,7 +158,7 @@ class SystemProcess:
         Raises:
             SystemFailure: the first failure.
         """
-        started = time.monotonic()
+        started = self._service()
         waiting: deque[_Waiting] = deque()
         in_flight = 0
         if afresh:
@@ -172,7 +172,7 @@ class SystemProcess:
             in_flight += len(data)
         while waiting:
             self._answered(waiting)
-        return time.monotonic() - started
+        return self._service() - started
 
     def settle(self) -> float | None:
         """Wait until all that was taken in can be asked for; return the seconds, ``None`` where there is no ``settle``.
@@ -183,14 +183,14 @@ class SystemProcess:
         if self.hello is None or not self.hello.can("settle"):
             return None
         seconds = self._limits.settle_seconds
-        started = time.monotonic()
+        started = self._service()
         try:
             reply = self._call("settle", seconds * 1.05 + 1.0, b',"timeout":%b' % messages.to_line(seconds))
         except SystemTimedOut:
             raise SystemNotReady(f"The system was not ready after {seconds:g} s.") from None
         if reply["value"] is not True:
             raise SystemNotReady("The system is not ready: settle returned False.")
-        return time.monotonic() - started
+        return self._service() - started
 
     def ask(self, question: str, timestamp: str | None = None) -> Reply:
         """Put a question to a system that answers.
@@ -233,11 +233,15 @@ class SystemProcess:
         if child is not None:
             child.kill()
 
+    def _service(self) -> float:
+        """Return a clock that stands still while memeval keeps the system waiting for models."""
+        return time.monotonic() - self._waited()
+
     def _question(self, call: str, arguments: bytes) -> Reply:
-        started = time.monotonic()
+        started = self._service()
         number = self._send(call, arguments)
         line = self._receive(call, self._limits.ask_seconds)
-        seconds = time.monotonic() - started
+        seconds = self._service() - started
         reply = self._read(call, number, line)
         with self._ungarbled():
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
