@@ -66,7 +66,7 @@ def base(site: Built) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright's loop runs in this thread until it is closed, and lets no other one run
 def chromium() -> Iterator[Browser]:
     """Start the system's Chromium, or the one that Playwright installed."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -291,8 +291,9 @@ def test_a_gateway_that_called_nobody_ends_too() -> None:
 
 def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
-        "server = type('There', (), {'url': sys.argv[2]});\n"
+        "import signal, sys; from pathlib import Path; from tests.gateway.asking import *;"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has it ignored\n"
+        "server = type('There', (), {'url': sys.argv[2]})\n"
         "with gateway(Path(sys.argv[1])) as door:\n"
         "    ask_all(door, server, range(5)); ask_all(door, server, range(5, 15))"
     )

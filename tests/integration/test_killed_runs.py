@@ -147,7 +147,7 @@ def test_a_full_disk_stops_with_a_sentence_and_what_is_stored_resumes(tmp_path: 
     adapter = plain_adapter(tmp_path, on_query="pass")
     results = tmp_path / "results"
     limited = [
-        *("bash", "-c", 'ulimit -f 20; exec "$@"', "limited"),
+        *("bash", "-c", 'ulimit -f 40; exec "$@"', "limited"),
         *command(adapter, results),
     ]
     stopped = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)

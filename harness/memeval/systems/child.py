@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.records.errors import BadInput
+from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
 from memeval.systems.output import Log, OutputReader
 
@@ -68,9 +69,12 @@ class Child:
 
     def __init__(self, launch: Launch, line_limit: int, log: Log, environment: Mapping[str, str] = {}) -> None:
         _close_memory()
-        self._folder = Path(tempfile.mkdtemp(prefix="system-"))
         try:
-            worker = Path(shutil.copyfile(WORKER, self._folder / "worker.py"))
+            self._folder = Path(tempfile.mkdtemp(prefix="system-"))
+        except OSError as error:
+            raise unwritable(Path(tempfile.gettempdir()), error) from None
+        try:
+            worker = _copied(WORKER, self._folder / "worker.py")
             ours, theirs = _pipes()
             try:
                 self._process = subprocess.Popen(
@@ -135,6 +139,18 @@ class Child:
         shutil.rmtree(self._folder, ignore_errors=True)
         _LIVE.discard(self)
         return code
+
+
+def _copied(file: Path, to: Path) -> Path:
+    """Copy a file, and return where it lies now.
+
+    Raises:
+        BadInput: the disk is full.
+    """
+    try:
+        return Path(shutil.copyfile(file, to))
+    except OSError as error:
+        raise unwritable(to, error) from None
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
