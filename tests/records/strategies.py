@@ -69,7 +69,7 @@ def values(annotation: Any, limits: tuple[Any, ...] = ()) -> st.SearchStrategy[A
 def _scalar(annotation: Any, limits: tuple[Any, ...]) -> st.SearchStrategy[Any]:
     low, high = _limit(limits, "ge"), _limit(limits, "le")
     if annotation is float and (low, high) != (None, None):
-        return st.floats(low, high)
+        return st.floats(low, high, allow_nan=False, allow_infinity=False)
     if annotation is int and low is not None:
         return st.integers(low, high)
     if annotation is str and _limit(limits, "pattern") == DIGEST_PATTERN:
