@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
@@ -18,6 +19,7 @@ from memeval.benchmarks import find
 PAIRS = 7
 CONCURRENCY = 64
 LATENCY = 0.05
+HOW = {"create": "by its create", "post": "by its bare post, with no reply parsed"}
 ROOT = Path(__file__).parents[1]
 
 
@@ -40,22 +42,23 @@ def measure(scratch: Path) -> list[Ratio]:
             shutil.copytree(scratch / "source", scratch / "out")  # without a record: every call is made
             return cost_of(rejudge, scratch, environment)
 
-        def bare_loop() -> Cost:
+        def bare_loop(how: str) -> Cost:
             script = str(Path(__file__).with_name("bare_judging.py"))
-            return cost_of([PYTHON, script, "requests.jsonl", "rows.jsonl", url, str(CONCURRENCY)], scratch)
+            return cost_of([PYTHON, script, "requests.jsonl", "rows.jsonl", url, str(CONCURRENCY), how], scratch)
 
         ours()
         calls = _requests(scratch)
         return [
             ratio(
                 f"rejudge {calls} rows of {name}, {CONCURRENCY} in flight, whole process",
-                in_turn(ours, bare_loop, PAIRS),
+                in_turn(ours, partial(bare_loop, how), PAIRS),
                 target=1.5,
                 peak_target_mb=None,
-                reference="the same calls from a bare asyncio loop over the same client, each written as a line and "
-                "flushed without an fsync",
+                reference=f"the same calls from a bare asyncio loop over the same client, {made}, each written as a "
+                "line and flushed without an fsync",
                 limit_seconds=LATENCY * calls / CONCURRENCY,
             )
+            for how, made in HOW.items()
         ]
 
 

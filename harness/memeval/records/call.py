@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cached_property
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -57,9 +58,12 @@ class ModelRequest(Record):
         """The model asked for."""
         return str(self.body.get("model", ""))
 
-    @property
+    @cached_property
     def key(self) -> Digest:
-        """The digest of the request's canonical JSON: what a judge's or a reader's call is recorded under."""
+        """The digest of the request's canonical JSON: what a judge's or a reader's call is recorded under.
+
+        It is worked out once, for it is asked for at every step of a call; a changed request is made anew, never copied.
+        """
         return digest_of(self.data())
 
     def key_in(self, scenario_id: str, ordinal: int) -> Digest:
