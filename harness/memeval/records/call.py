@@ -62,7 +62,7 @@ class ModelRequest(Record):
     def key(self) -> Digest:
         """The digest of the request's canonical JSON: what a judge's or a reader's call is recorded under.
 
-        It is worked out once, for it is asked for at every step of a call; a changed request is made anew, never copied.
+        It is worked out once, for every step of a call asks for it; a changed request is made anew, never copied.
         """
         return digest_of(self.data())
 
