@@ -286,7 +286,6 @@ def _quietly(door: Gateway, server: ModelServer, numbers: Iterable[int]) -> None
 def test_a_gateway_that_called_nobody_ends_too() -> None:
     with gateway() as door:
         assert (door.made, door.cached, door.spent_usd) == (0, 0, 0.0)
-        assert door.prices.startswith("genai-prices ")
 
 
 def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Self, TypeVar
 from memeval.gateway.budget import Budget, output_limits
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.limits import GatewayOptions
-from memeval.gateway.prices import price_list
 from memeval.gateway.record import CallRecord
 from memeval.gateway.sending import Sender
 from memeval.gateway.stops import GOES_ON, GatewayStopped, NotRecorded
@@ -83,11 +82,6 @@ class Gateway:
     def spent_usd(self) -> float | None:
         """Dollars of the calls made; ``None`` where one has no known price."""
         return self._usd
-
-    @property
-    def prices(self) -> str:
-        """The price list: name, version, date."""
-        return price_list()
 
     def __enter__(self) -> Self:
         self._thread.start()
