@@ -73,6 +73,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.base import Record
     from memeval.records.benchmark import BenchmarkInfo
     from memeval.records.call import Call
+    from memeval.records.conformance import Conformance
     from memeval.records.grade import Grade
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
@@ -90,6 +91,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "benchmark": BenchmarkInfo,
         "bridge": Bridge,
         "calls": Call,
+        "conformance": Conformance,
         "contexts": Context,
         "grades": Grade,
         "judgments": Call,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memeval.records.base import Stored
-from memeval.records.run import Harness, Inputs, Isolation, SystemIdentity
+from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
 from memeval.records.track import Redistribution
 
 
@@ -22,6 +22,10 @@ class Plan(Stored):
     """Whether the benchmark's text may be published."""
     isolation: Isolation
     """What the system can reach."""
+    network: Network = Network.OPEN
+    """What of the network it can reach."""
+    sandbox: str | None = None
+    """What holds it in; ``None`` where nothing does."""
     harness: Harness
     """The memeval that runs it."""
     seeds: dict[str, int] = {}

@@ -22,6 +22,10 @@ class Deed(StrEnum):
     """A later run takes its place."""
     INVALIDATED = "invalidated"
     """It no longer counts."""
+    REVIEWED = "reviewed"
+    """A maintainer looked into a result that cannot be right at first sight, and lets it stand."""
+    REPLIED = "replied"
+    """The system's vendor says something about it; the reason is what they say."""
 
 
 class Runner(StrEnum):

@@ -8,6 +8,7 @@ from typing import ClassVar
 from memeval.records.base import Digest, Record, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.scores import Scores
+from memeval.records.submission import AdapterKind, HostName, ServiceName, Vendor
 from memeval.records.track import Redistribution, Track
 
 
@@ -28,6 +29,37 @@ class View(StrEnum):
     ALL = "all"
     EVIDENCE = "evidence"
     """Only those the key names; shipped controls alone may have this."""
+
+
+class EnvironmentIdentity(Record):
+    """The environment that was built for a system from its lock."""
+
+    digest: Digest
+    """Digest of the lock and of what it was built for."""
+    tool: str
+    """What built it, such as ``uv 0.9.11``."""
+    locked: bool
+    """Whether the submission holds the lock; else it was made when the environment was built."""
+
+
+class ServiceIdentity(Record):
+    """A service that ran beside a system."""
+
+    name: ServiceName
+    """Which one."""
+    version: str
+    """Its version, as it says."""
+    digest: Digest
+    """Digest of its program."""
+
+
+class HostUse(Record):
+    """A host that a system's requests were forwarded to."""
+
+    host: HostName
+    """The host it declares."""
+    origin: str
+    """Where the requests really went: scheme, host and port."""
 
 
 class SystemIdentity(Record):
@@ -55,6 +87,22 @@ class SystemIdentity(Record):
     """Models it says it uses."""
     parameters: dict[str, str | int | float | bool] = {}
     """Its parameters."""
+    adapter_kind: AdapterKind = AdapterKind.PYTHON
+    """How memeval talked to it."""
+    deterministic: bool = True
+    """Whether it says that a second identical run gives the same answers."""
+    self_reported: tuple[str, ...] = ()
+    """What of its figures is its own account."""
+    label: str | None = None
+    """Why its scores say nothing of the product; such a run is never ranked."""
+    vendor: Vendor | None = None
+    """Whose hosted product it is; ``None`` where everything ran here."""
+    environment: EnvironmentIdentity | None = None
+    """The environment built for it; ``None`` where it ran with what was there."""
+    services: tuple[ServiceIdentity, ...] = ()
+    """Services that ran beside it."""
+    hosts: tuple[HostUse, ...] = ()
+    """Hosts that its requests were forwarded to."""
 
 
 class Isolation(StrEnum):
@@ -62,6 +110,21 @@ class Isolation(StrEnum):
 
     FILES_REACHABLE = "files reachable"
     """Another process with a clean environment, and no sandbox around it."""
+    SANDBOXED = "sandboxed"
+    """Nothing of the machine but the programs it needs: no data, no results, no home, no other process."""
+
+
+class Network(StrEnum):
+    """What of the network a system could reach while it ran."""
+
+    OPEN = "open"
+    """All of it."""
+    NONE = "none"
+    """Nothing."""
+    GATEWAY = "gateway"
+    """memeval's endpoint for models, and nothing else."""
+    DECLARED = "declared"
+    """The hosts that the submission declares, through memeval; what models are used there cannot be observed."""
 
 
 class Harness(Record):
@@ -182,6 +245,8 @@ class Inputs(Record):
     """Models the system says it uses."""
     view: View = View.ALL
     """Which sessions the system is shown."""
+    hosts: dict[str, str] = {}
+    """Hosts that the caller sent elsewhere than where they are, each with where: a server of the caller's own, say."""
     limit: int | None = None
     """The caller's own limit on items."""
 
@@ -194,7 +259,9 @@ class Inputs(Record):
 class Run(Stored):
     """The head of a sealed run. The rows lie beside it, and their digests are in it."""
 
-    VOLATILE: ClassVar[frozenset[str]] = frozenset({"run_id", "timing", "harness", "files"})
+    VOLATILE: ClassVar[frozenset[str]] = frozenset(
+        {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox"}
+    )
     """Fields that differ between equal runs."""
 
     run_id: str
@@ -211,6 +278,10 @@ class Run(Stored):
     """Whether the benchmark's text may be published with the run."""
     isolation: Isolation
     """What the system could reach while it ran."""
+    network: Network = Network.OPEN
+    """What of the network it could reach while it ran."""
+    sandbox: str | None = None
+    """What held it in, such as ``bubblewrap 0.8.0``; ``None`` where nothing did."""
     harness: Harness
     """The memeval that ran it."""
     seeds: dict[str, int]

@@ -15,8 +15,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memeval.records.errors import BadInput
+from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
 from memeval.systems.output import Log, OutputReader
@@ -35,15 +37,29 @@ class Launch:
     """How a system's process is started."""
 
     file: Path
-    """The adapter file."""
+    """The adapter file: the system's own, or the shipped driver that speaks to its server."""
     class_name: str | None = None
     """The class to load; ``None`` takes the first that fits, as upstream does."""
     interpreter: Path = field(default_factory=lambda: Path(sys.executable))
     """The Python to run it with."""
     own_interpreter: bool = True
     """Whether that is memeval's own Python: its installed packages are then out of sight."""
-    parameters: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    """Keyword arguments of the class."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Keyword arguments of the class, plain JSON data."""
+    command: tuple[str, ...] = ()
+    """A program that speaks memeval's lines by itself, run in place of the worker; blank for a Python class."""
+    folder: Path | None = None
+    """The submission's folder: what the system sees of its own files, and where a command starts."""
+    shown: tuple[Path, ...] = ()
+    """Further folders that the system may read under the sandbox: its environment, say."""
+    path: tuple[Path, ...] = ()
+    """Folders of programs that stand before the system's own in ``PATH``."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that the submission asks for."""
+    resources: Resources = field(default_factory=Resources)
+    """What it may use."""
+    services: tuple[Service, ...] = ()
+    """Services that are started beside it."""
 
     def command(self, worker: Path) -> list[str]:
         """Return the command that runs the copy of the worker at ``worker``.
