@@ -50,7 +50,7 @@ class Resources(Record):
 
 
 class Host(Record):
-    """A host on the network that a system needs. memeval forwards its requests there, and puts the key in on the way."""
+    """A host on the network that a system needs. memeval forwards requests there, and puts the key in on the way."""
 
     host: HostName
     """The host, such as ``api.example.com``; it is reached over HTTPS."""

@@ -46,8 +46,8 @@ class Launch:
     """Whether that is memeval's own Python: its installed packages are then out of sight."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Keyword arguments of the class, plain JSON data."""
-    command: tuple[str, ...] = ()
-    """A program that speaks memeval's lines by itself, run in place of the worker; blank for a Python class."""
+    program: tuple[str, ...] = ()
+    """A command that speaks memeval's lines by itself, run in place of the worker; blank for a Python class."""
     folder: Path | None = None
     """The submission's folder: what the system sees of its own files, and where a command starts."""
     shown: tuple[Path, ...] = ()
