@@ -1,0 +1,225 @@
+"""A server beside a driver: started on a free port of loopback, waited for, listened to, and ended.
+
+It stays in the driver's process group, so that nothing of it outlives the system whatever happens to the driver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import IO
+
+LOOPBACK = "127.0.0.1"
+
+TRIES = 3
+"""How often a server is started that finds its port taken: between finding a free one and using it, another may."""
+
+LOOK_SECONDS = 0.1
+"""How often a server that is starting is asked for its health."""
+
+HEALTH_SECONDS = 2.0
+"""How long one such question may take."""
+
+ENDING_SECONDS = 5.0
+"""How long a server may take to end once it was asked to."""
+
+LAST_WORDS_SECONDS = 0.5
+"""How long to wait for the last output of a server that has ended; a child of its own may hold the pipe for ever."""
+
+LINE_BYTES = 4000
+"""Longer lines of output are cut into several."""
+
+LAST_LINES = 3
+"""How many lines of output a refusal quotes, each cut to ``QUOTED`` characters."""
+
+QUOTED = 200
+
+
+class ServerFailed(Exception):
+    """A server could not be started, did not get healthy in time, or has ended; the text is sentences."""
+
+
+class Server:
+    """A running server: started and healthy once the constructor returns.
+
+    Its environment is this process's own, and ``PORT`` in it. What it prints goes to this process's stderr line by
+    line.
+
+    Args:
+        command: the program and its arguments; ``{port}`` in an argument stands for the port it shall listen at.
+        folder: the folder it is started in.
+        start_seconds: how long it may take to get healthy.
+        health: the path that answers 2xx to GET once it is healthy; ``None`` where it is enough that it listens.
+
+    Raises:
+        ServerFailed: it could not be started, ended by itself, or was not healthy in time.
+    """
+
+    def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        deadline = time.monotonic() + start_seconds
+        for _ in range(TRIES):
+            self.port = free_port()
+            self.origin = f"http://{LOOPBACK}:{self.port}"
+            self._start(command, folder)
+            try:
+                last_seen = self._wait(health, deadline)
+            except BaseException:
+                self.end()
+                raise
+            if last_seen is None:
+                return
+            if self.alive:
+                self.end()
+                raise ServerFailed(f"The server was not healthy after {start_seconds:g} s: {last_seen}.{self.said()}")
+            if not self._port_was_taken():
+                break
+        raise ServerFailed(self.obituary())
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server's process runs."""
+        return self._process.poll() is None
+
+    def said(self) -> str:
+        """Return the last lines of output as a sentence that begins with a space; nothing where there were none."""
+        lines = " | ".join(line[:QUOTED] for line in tuple(self._last))
+        return f" Its last output: {lines}" if lines else ""
+
+    def obituary(self) -> str:
+        """Return how a server that is no longer alive came to its end, with its last lines of output."""
+        code = self._process.wait()
+        self._reader.join(LAST_WORDS_SECONDS)
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return f"The server {how}.{self.said()}"
+
+    def end(self) -> None:
+        """End the server, politely first."""
+        self._process.terminate()
+        try:
+            self._process.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(LAST_WORDS_SECONDS)
+
+    def _start(self, command: Sequence[str], folder: str) -> None:
+        arguments = [part.replace("{port}", str(self.port)) for part in command]
+        self._last.clear()
+        try:
+            self._process = subprocess.Popen(
+                arguments,
+                cwd=folder,
+                env={**os.environ, "PORT": str(self.port)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ServerFailed(f"The server's command {arguments[0]!r} cannot be run ({reason}).") from None
+        self._reader = threading.Thread(target=self._hand_on, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+
+    def _hand_on(self, printed: IO[bytes]) -> None:
+        """Write what the server prints to our own stderr."""
+        with printed as output:
+            for line in iter(lambda: output.readline(LINE_BYTES), b""):
+                if line.strip():
+                    self._last.append(line.decode("utf-8", "backslashreplace").strip())
+                with contextlib.suppress(OSError):
+                    sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
+                    sys.stderr.buffer.flush()
+
+    def _wait(self, health: str | None, deadline: float) -> str | None:
+        """Wait until the server is healthy: ``None``; return what was seen last once it has ended or time is up."""
+        while True:
+            seen = self._unhealthy(health)
+            if not self.alive:  # then it was another's health
+                return "it has ended"
+            if seen is None or time.monotonic() > deadline:
+                return seen
+            time.sleep(LOOK_SECONDS)
+
+    def _unhealthy(self, health: str | None) -> str | None:
+        """Return why the server does not look healthy; ``None`` where it does."""
+        if health is None:
+            try:
+                socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
+            except OSError:
+                return f"nothing listens at port {self.port}"
+            return None
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=HEALTH_SECONDS)
+        try:
+            connection.request("GET", health, headers={"Connection": "close"})
+            status = connection.getresponse().status
+        except ConnectionRefusedError:
+            return f"nothing listens at port {self.port}"
+        except (OSError, http.client.HTTPException) as error:
+            return f"GET {health} gave {type(error).__name__}"
+        finally:
+            connection.close()
+        return None if 200 <= status < 300 else f"GET {health} answered {status}"
+
+    def _port_was_taken(self) -> bool:
+        """Whether a server that has ended did so because another came first."""
+        self._reader.join(LAST_WORDS_SECONDS)
+        if "address already in use" in self.said().lower():
+            return True
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, self.port))
+            except OSError:
+                return True
+        return False
+
+
+def free_port() -> int:
+    """Return a port of loopback that nothing listens at just now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path: str) -> str:
+    """Return the URL that paths are appended to, without a slash at its end.
+
+    Args:
+        server: the server, where the submission has a command.
+        endpoint_variable: the variable with the URL of one that already runs.
+        endpoint_path: what stands behind the origin in it.
+
+    Raises:
+        ServerFailed: there is neither.
+    """
+    origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
+    if not origin:
+        raise ServerFailed("There is neither a command that starts a server nor the address of one that runs.")
+    return (origin.rstrip("/") + "/" + endpoint_path.strip("/")).rstrip("/")
+
+
+def bearer(key_variable: str | None) -> dict[str, str]:
+    """Return the header that carries the key in a variable; none where there is no variable.
+
+    Raises:
+        ServerFailed: the variable is not set.
+    """
+    if key_variable is None:
+        return {}
+    key = os.environ.get(key_variable)
+    if not key:
+        raise ServerFailed(f"The variable {key_variable} is not set.")
+    return {"Authorization": f"Bearer {key}"}
