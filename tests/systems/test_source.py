@@ -18,7 +18,7 @@ slug = "acme"
 name = "Acme"
 version = "1.0"
 light = true
-declared_models = ["gpt-x"]
+authors = ["A. Person"]
 
 [parameters]
 depth = 3
@@ -46,7 +46,7 @@ def test_a_submission_is_found_by_slug_and_by_folder(folder: Path) -> None:
     by_slug = find_system("acme", folder.parent)
     assert by_slug == find_system(str(folder))
     assert (by_slug.slug, by_slug.name, by_slug.version, by_slug.kind) == ("acme", "Acme", "1.0", SystemKind.SUBMISSION)
-    assert by_slug.light and by_slug.declared_models == ("gpt-x",)
+    assert by_slug.light and by_slug.declared_models == ()
     assert by_slug.parameters == by_slug.launch.parameters == {"depth": 3}
 
 
@@ -71,9 +71,9 @@ def test_every_control_is_found_by_its_name() -> None:
         assert source.view is (View.EVIDENCE if slug == "oracle" else View.ALL)
 
 
-def test_the_digest_is_of_every_file_but_hidden_ones(folder: Path) -> None:
+def test_the_digest_is_of_every_file_but_what_tools_leave(folder: Path) -> None:
     before = folder_source(folder).submission_digest
-    write(folder, "junk", ".hidden")
+    write(folder, "junk", ".DS_Store")
     (folder / "__pycache__").mkdir()
     write(folder / "__pycache__", "junk", "adapter.pyc")
     assert folder_source(folder).submission_digest == before
@@ -120,9 +120,10 @@ def test_an_unknown_name_is_refused_with_the_nearest(folder: Path) -> None:
         ('version = "1.0"', "version = 2026-01-01", 5, "'version' is a date. Put it in quotes."),
         ('slug = "acme"', 'slug = "Ac/me"', 3, "'slug': "),
         ('name = "Acme"', "", None, "'name' is missing."),
-        ("light = true", "entry = '../adapter.py'", 6, "is not a file of this folder"),
-        ("light = true", "entry = '/etc/passwd'", 6, "is not a file of this folder"),
-        ('slug = "acme"', 'slug = "bm25"', None, "is the name of a shipped control"),
+        ("light = true", "entry = '../adapter.py'", 6, "is not a path inside this folder"),
+        ("light = true", "entry = 'other.py'", 6, "is not a file of this folder"),
+        ("light = true", "entry = '/etc/passwd'", 6, "is not a path inside this folder"),
+        ('slug = "acme"', 'slug = "bm25"', 3, "is the name of a shipped control"),
         ("depth = 3", "depth = [3]", 10, "'parameters.depth"),
     ],
 )

@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import re
-import stat
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
-from memeval.records.base import Digest, digest_bytes, digest_of, validated
-from memeval.records.errors import BadInput, NewerSchema
+from memeval.records.base import Digest
+from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
-from memeval.records.submission import Submission
+from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
 from memeval.systems.failures import SystemFailure
+from memeval.systems.folder import examined_files, files_digest, text_of
+from memeval.systems.manifest import MANIFEST as MANIFEST
+from memeval.systems.manifest import examined_manifest, line_of
 from memeval.systems.messages import Hello
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
-
-MANIFEST = "submission.toml"
 
 SUBMISSIONS = Path("submissions")
 """Where slugs are looked up, below the working folder."""
 
 SLUG_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A shipped adapter class that speaks to a server."""
+
+    file: Path
+    """Where it is."""
+    class_name: str
+    """What it is called."""
+
+
+_FOLDER = Path(__file__).with_name("drivers")
+
+DRIVERS = {
+    AdapterKind.HTTP: Driver(_FOLDER / "http_contract.py", "HttpContract"),
+    AdapterKind.DAEMON: Driver(_FOLDER / "jeffs_brain.py", "JeffsBrain"),
+    AdapterKind.MCP: Driver(_FOLDER / "mcp_server.py", "McpServer"),
+}
+"""What speaks to each kind of server."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +70,22 @@ class SystemSource:
     """Digest of its files."""
     declared_models: tuple[str, ...] = ()
     """Models it says it uses."""
-    parameters: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    """Its parameters."""
-    light: bool = False
-    """Whether it runs in seconds with no key and no download."""
     view: View = View.ALL
     """Which sessions it is shown."""
     submission: Submission | None = None
     """All that it says of itself, where it has a ``submission.toml``."""
     control: Control | None = None
     """Its line in the table of controls, where it is one."""
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float | bool]:
+        """Its parameters."""
+        return self.submission.parameters if self.submission else {}
+
+    @property
+    def light(self) -> bool:
+        """Whether it runs in seconds with no key and no download."""
+        return self.submission.light if self.submission else self.control is not None
 
 
 def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
@@ -76,14 +102,7 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     if named in CONTROLS:
         return control_source(CONTROLS[named])
     if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", named) and (submissions / named).is_dir():
-        source = folder_source(submissions / named)
-        if source.slug != named:
-            raise BadInput(
-                f"the slug is '{source.slug}', and the folder is called '{named}'.",
-                where=submissions / named / MANIFEST,
-                remedy="Give both the same name.",
-            )
-        return source
+        return folder_source(submissions / named)
     path, class_name = _split_class(named)
     if path.is_dir():
         return folder_source(path)
@@ -103,7 +122,6 @@ def control_source(control: Control) -> SystemSource:
         kind=SystemKind.CONTROL,
         launch=Launch(control.file, control.class_name),
         submission_digest=files_digest([(control.filename, control.file)]),
-        light=True,
         view=control.view,
         control=control,
     )
@@ -130,71 +148,149 @@ def folder_source(folder: Path) -> SystemSource:
     """Return the system in a folder with a ``submission.toml``.
 
     Raises:
-        BadInput: the manifest or the adapter file is missing or not what it should be.
+        BadInput: the first of what :func:`examined_folder` finds.
+    """
+    source, faults = examined_folder(folder)
+    if source is None or faults:
+        raise faults[0]
+    return source
+
+
+def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
+    """Return the system in a folder with a ``submission.toml``, and all that is wrong with the folder.
+
+    Returns:
+        The system, or ``None`` where its manifest or its files cannot be what they should be; and the faults: none
+        where all is well.
     """
     manifest = folder / MANIFEST
     if not manifest.is_file():
-        raise BadInput(
-            f"is a folder without a {MANIFEST}.",
-            where=folder,
-            remedy=f"Name the adapter file itself, or write a {MANIFEST} beside it.",
-        )
-    submission = read_manifest(manifest)
-    if submission.slug in CONTROLS:
-        raise BadInput(f"'{submission.slug}' is the name of a shipped control.", where=manifest, remedy="Take another.")
-    entry, _, class_name = submission.entry.partition(":")
-    files = dict(submission_files(folder))
-    adapter = files.get(Path(entry).as_posix())
-    if adapter is None:
-        raise BadInput(
-            f"the entry '{visible(entry)}' is not a file of this folder.",
-            where=_at_key(manifest, "entry"),
-            remedy=f"Give a path below {folder}.",
-        )
-    check_python(adapter)
-    return SystemSource(
+        remedy = f"Name the adapter file itself, or write a {MANIFEST} beside it."
+        return None, [BadInput(f"is a folder without a {MANIFEST}.", where=folder, remedy=remedy)]
+    submission, faults = examined_manifest(manifest)
+    files, unfit = examined_files(folder)
+    faults += unfit
+    if submission is None:
+        return None, faults
+    faults += _slug_clashes(submission.slug, folder)
+    try:
+        launch = submission_launch(submission, folder, files)
+    except BadInput as fault:
+        return None, [*faults, *([] if fault.where in {each.where for each in faults} else [fault])]
+    if unfit:
+        return None, faults
+    source = SystemSource(
         slug=submission.slug,
         name=submission.name,
         version=submission.version,
         kind=SystemKind.SUBMISSION,
-        launch=Launch(adapter.absolute(), class_name or None, parameters=submission.parameters),
+        launch=launch,
         submission_digest=files_digest(files.items()),
         declared_models=submission.declared_models,
-        parameters=submission.parameters,
-        light=submission.light,
         submission=submission,
+    )
+    return source, faults
+
+
+def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
+    """Return how a submission is started.
+
+    Args:
+        submission: what it says of itself.
+        folder: where it lies.
+        files: its files, by their path inside it.
+
+    Raises:
+        BadInput: its entry or its program is not there.
+    """
+    launch = Launch(
+        file=folder.absolute() / MANIFEST,
+        folder=folder.absolute(),
+        parameters=submission.parameters,
+        variables=submission.variables,
+        resources=submission.resources,
+        services=submission.services,
+    )
+    if submission.kind is AdapterKind.PYTHON:
+        entry, _, class_name = submission.entry.partition(":")
+        adapter = files.get(PurePosixPath(entry).as_posix())
+        if adapter is None:
+            raise BadInput(
+                f"the entry '{visible(entry)}' is not a file of this folder.",
+                where=line_of(folder / MANIFEST, ("entry",)),
+                remedy=f"Give a path below {folder}.",
+            )
+        check_python(adapter)
+        return replace(launch, file=adapter.absolute(), class_name=class_name or None)
+    if submission.command:
+        _check_program(submission.command[0], folder, files)
+    if submission.kind is AdapterKind.COMMAND:
+        return replace(launch, program=submission.command)
+    driver = DRIVERS[submission.kind]
+    keywords: dict[str, Any] = {
+        "command": list(submission.command),
+        "folder": str(folder.absolute()),
+        "start_seconds": submission.resources.start_seconds,
+        "endpoint_variable": None,
+        "endpoint_path": "",
+        "key_variable": None,
+        "parameters": dict(submission.parameters),
+    }
+    if submission.endpoint is not None:
+        address = urlsplit(submission.endpoint)
+        host = next((host for host in submission.hosts if host.host == address.hostname), None)
+        if host is not None:
+            keywords |= {"endpoint_variable": host.variable, "key_variable": host.key}
+        keywords["endpoint_path"] = address.path.rstrip("/")
+    if submission.kind is AdapterKind.MCP:
+        keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
+    return replace(
+        launch, file=driver.file, class_name=driver.class_name, parameters=keywords, shown=(driver.file.parent,)
     )
 
 
-def read_manifest(manifest: Path) -> Submission:
-    """Read a ``submission.toml``.
-
-    Raises:
-        BadInput: it is not one; the line is named where it can be found.
-    """
-    try:
-        data = tomllib.loads(manifest.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise BadInput(f"not valid TOML: {error}.", where=f"{manifest}:{line[1]}" if line else manifest) from None
-    except UnicodeDecodeError:
-        raise BadInput("is not UTF-8 text.", where=manifest) from None
-    version = data.get("schema_version", 1)
-    if isinstance(version, int) and version > 1:
-        raise NewerSchema(
-            f"has schema version {version}, and this memeval reads version 1.",
-            where=_at_key(manifest, "schema_version"),
-            remedy="Update memeval.",
+def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> None:
+    """Refuse a program that is named by a path and is no file of the submission; others are looked up in ``PATH``."""
+    path = PurePosixPath(program)
+    if "/" in program and (path.is_absolute() or path.as_posix() not in files):
+        raise BadInput(
+            f"the program '{visible(program)}' is not a file of this folder.",
+            where=line_of(folder / MANIFEST, ("command",)),
+            remedy="Name a file in it as ./NAME, or a program by its bare name.",
         )
-    for key, value in data.items():
-        if isinstance(value, datetime.date | datetime.time):
-            raise BadInput(f"'{key}' is a date.", where=_at_key(manifest, key), remedy="Put it in quotes.")
+
+
+def _slug_clashes(slug: str, folder: Path) -> Iterator[BadInput]:
+    """Yield what else bears the name of a submission: a control, or a folder beside it."""
+    where = line_of(folder / MANIFEST, ("slug",))
+    if slug in CONTROLS:
+        yield BadInput(f"'{slug}' is the name of a shipped control.", where=where, remedy="Take another.")
+    if folder.absolute().parent.name != SUBMISSIONS.name:
+        return
+    name = folder.absolute().name
+    if name != slug:
+        yield BadInput(
+            f"the slug is '{slug}', and the folder is called '{visible(name)}'.",
+            where=where,
+            remedy="Give both the same name.",
+        )
+    for other in sorted(folder.absolute().parent.iterdir()):
+        if other.name == name or not (other / MANIFEST).is_file():
+            continue
+        if other.name.casefold() == slug or _slug_in(other / MANIFEST) == slug:
+            yield BadInput(
+                f"'{slug}' is also the name of the submission in {visible(other.name)}.",
+                where=where,
+                remedy="Take another.",
+            )
+
+
+def _slug_in(manifest: Path) -> object:
+    """Return the slug that another submission gives itself, whatever else is wrong with it."""
     try:
-        return validated(Submission, data, manifest)
-    except BadInput as error:
-        named = re.search(r"'([^']+)'", error.problem)
-        where = _at_key(manifest, named[1]) if named else str(manifest)
-        raise BadInput(error.problem, where=where) from None
+        return tomllib.loads(text_of(manifest)).get("slug")
+    except (BadInput, ValueError, RecursionError):
+        return None
 
 
 def check_python(path: Path) -> None:
@@ -216,31 +312,6 @@ def check_python(path: Path) -> None:
         raise BadInput(f"is not valid Python: {visible(str(error))}.", where=path) from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
-
-
-def submission_files(folder: Path, below: str = "") -> Iterator[tuple[str, Path]]:
-    """Yield the files of a submission by their path inside it, without hidden ones and ``__pycache__``.
-
-    Raises:
-        BadInput: something is neither a file nor a folder, such as a link.
-    """
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.name.startswith(".") or path.name == "__pycache__":
-            continue
-        mode = path.lstat().st_mode
-        inside = below + path.name
-        if stat.S_ISDIR(mode):
-            yield from submission_files(path, inside + "/")
-        elif stat.S_ISREG(mode):
-            yield inside, path
-        else:
-            what = "a symbolic link" if stat.S_ISLNK(mode) else "neither a file nor a folder"
-            raise BadInput(f"is {what}.", where=path, remedy="A submission holds plain files only.")
-
-
-def files_digest(files: Any) -> Digest:
-    """Return the digest of files: of the JSON of their digests by their paths."""
-    return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
 
 
 def greet(source: SystemSource, process: SystemProcess) -> Hello:
@@ -280,17 +351,6 @@ def _split_class(named: str) -> tuple[Path, str | None]:
 def _slug_of(stem: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "system"
     return f"{slug[: SLUG_LENGTH - 5]}-file" if slug in CONTROLS else slug
-
-
-def _at_key(manifest: Path, key: str) -> str:
-    """Return ``file:line`` of a key in a TOML file, or the file alone where the key is not found."""
-    lines = manifest.read_text("utf-8").splitlines()
-    for part in reversed(key.split(".")):
-        pattern = re.compile(rf"""\s*(\[\s*)?["']?{re.escape(part)}["']?\s*[=\]]""")
-        for number, line in enumerate(lines, 1):
-            if pattern.match(line):
-                return f"{manifest}:{number}"
-    return str(manifest)
 
 
 def _hint(named: str, submissions: Path) -> str:

@@ -1,0 +1,295 @@
+"""What the fields of a submission demand of one another and of the world, beyond their types."""
+
+from __future__ import annotations
+
+import datetime
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from memeval.records.submission import AdapterKind, Submission
+from memeval.systems.output import visible
+from memeval.systems.toml_lines import Keys
+
+TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")
+"""Calls of the adapter contract that a tool may stand for."""
+
+SELF_REPORTED = ("tokens", "usage")
+"""What a system may give its own account of."""
+
+PLACEHOLDER = "placeholder"
+"""The one value of a variable that is named like a secret."""
+
+VALUE_LENGTH = 4096
+TEXT_LENGTH = 2000
+"""Characters of a variable's value, and of any other text."""
+
+_TAKEN = re.compile(
+    r"(PATH|HOME|USER|SHELL|LANG|LC_.*|TMPDIR|TEMP|TMP|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|PYTHON.*|NODE_OPTIONS|NODE_PATH"
+    r"|MEMEVAL.*|OPENAI_.*|ANTHROPIC_.*|OLLAMA_.*|(HTTP|HTTPS|ALL|NO)_PROXY)"
+)
+_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule that a submission breaks."""
+
+    keys: Keys
+    """The value at fault, from the top of the file down."""
+    problem: str
+    """What is wrong, as a sentence."""
+    remedy: str
+    """What to do, as a sentence."""
+
+
+def broken_rules(submission: Submission) -> Iterator[Broken]:
+    """Yield every rule that a submission breaks."""
+    yield from _texts(submission)
+    yield from _kind(submission)
+    yield from _entry(submission)
+    yield from _tools(submission)
+    yield from _licence(submission)
+    yield from _homepage(submission)
+    yield from _variables(submission)
+    yield from _endpoint(submission)
+    yield from _parameters(submission)
+    yield from _words(submission)
+    yield from _vendor(submission)
+    yield from _light(submission)
+
+
+def _texts(submission: Submission) -> Iterator[Broken]:
+    """Texts that people read are printable, in bounds, and not blank."""
+    told: list[tuple[Keys, str | None]] = [
+        (("name",), submission.name),
+        (("version",), submission.version),
+        (("homepage",), submission.homepage),
+        (("summary",), submission.summary),
+        (("label",), submission.label),
+        (("conflict_of_interest",), submission.conflict_of_interest),
+        *((("authors", place), author) for place, author in enumerate(submission.authors)),
+        *((("declared_models", place), model) for place, model in enumerate(submission.declared_models)),
+        *((("command", place), word) for place, word in enumerate(submission.command)),
+    ]
+    if submission.vendor is not None:
+        told.append((("vendor", "name"), submission.vendor.name))
+    for keys, text in told:
+        if text is None:
+            continue
+        if not text.isprintable() and not (keys[0] in ("summary", "conflict_of_interest") and _is_prose(text)):
+            yield Broken(keys, f"'{keys[0]}' holds a character that cannot be shown.", "Take it out.")
+        elif not text.strip():
+            yield Broken(keys, f"'{keys[0]}' is blank.", "Fill it in, or leave the line out.")
+        elif len(text) > TEXT_LENGTH:
+            yield Broken(keys, f"'{keys[0]}' has more than {TEXT_LENGTH} characters.", "Shorten it.")
+
+
+def _is_prose(text: str) -> bool:
+    return text.replace("\n", "").isprintable()
+
+
+def _kind(submission: Submission) -> Iterator[Broken]:
+    kind, given = submission.kind, submission.model_fields_set
+    if kind is AdapterKind.PYTHON:
+        for name in ("command", "endpoint"):
+            if name in given:
+                yield Broken(
+                    (name,), f"'{name}' does not go with kind 'python'.", "Take it out, or name the kind it is for."
+                )
+        return
+    if "entry" in given:
+        yield Broken(("entry",), f"'entry' does not go with kind '{kind}'.", "Name the program in 'command'.")
+    if kind is AdapterKind.COMMAND:
+        if submission.endpoint is not None:
+            yield Broken(
+                ("endpoint",), "'endpoint' does not go with kind 'command'.", "Take kind http, daemon or mcp for it."
+            )
+        if not submission.command:
+            yield Broken(
+                ("kind",), "kind 'command' needs a 'command'.", 'Add a line: command = ["node", "adapter.mjs"]'
+            )
+    elif submission.command and submission.endpoint is not None:
+        yield Broken(("endpoint",), "'command' and 'endpoint' are both there.", "Keep one of them.")
+    elif not submission.command and submission.endpoint is None:
+        yield Broken(
+            ("kind",),
+            f"kind '{kind}' needs a 'command' that starts the server, or the 'endpoint' of one that runs.",
+            'Add a line: command = ["./server", "--port", "{port}"]',
+        )
+
+
+def _entry(submission: Submission) -> Iterator[Broken]:
+    file, colon, class_name = submission.entry.partition(":")
+    path = PurePosixPath(file)
+    if path.is_absolute() or ".." in path.parts or "\\" in file or not file.isprintable():
+        yield Broken(("entry",), f"the entry '{visible(file)}' is not a path inside this folder.", "Name a file in it.")
+    elif not file.endswith(".py"):
+        yield Broken(("entry",), f"the entry '{visible(file)}' is not a .py file.", "Name the adapter's file.")
+    if colon and not class_name.isidentifier():
+        yield Broken(("entry",), f"'{visible(class_name)}' is not the name of a class.", "Write adapter.py:MyMemory.")
+
+
+def _tools(submission: Submission) -> Iterator[Broken]:
+    if submission.kind is not AdapterKind.MCP:
+        if "tools" in submission.model_fields_set:
+            yield Broken(("tools",), f"'tools' does not go with kind '{submission.kind}'.", "Take the tables out.")
+        return
+    for call in submission.tools:
+        if call not in TOOL_CALLS:
+            yield Broken(
+                ("tools", call),
+                f"'{visible(call)}' is not a call that a tool can stand for.",
+                f"Take one of {', '.join(TOOL_CALLS)}.",
+            )
+    if "retain" not in submission.tools or not {"search", "query", "recall", "reflect"} & set(submission.tools):
+        yield Broken(
+            ("tools",) if submission.tools else ("kind",),
+            "kind 'mcp' needs a tool for 'retain', and one for 'search' or 'query'.",
+            "Add a table for each: [tools.retain], [tools.search].",
+        )
+
+
+def _licence(submission: Submission) -> Iterator[Broken]:
+    if submission.licence is None:
+        return
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+    try:
+        canonicalize_license_expression(submission.licence)
+    except InvalidLicenseExpression:
+        yield Broken(
+            ("licence",),
+            f"'{visible(submission.licence)}' is not an SPDX licence expression.",
+            "Write it as in Apache-2.0, MIT OR Apache-2.0, or LicenseRef-Proprietary.",
+        )
+
+
+def _homepage(submission: Submission) -> Iterator[Broken]:
+    if submission.homepage is not None and not _is_web_address(submission.homepage):
+        yield Broken(("homepage",), "'homepage' is not an address of the web.", "Begin it with https://.")
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None and " " not in text
+    except ValueError:
+        return False
+
+
+def _variables(submission: Submission) -> Iterator[Broken]:
+    """Environment variables are nobody else's, stand for one thing each, and hold no secret."""
+    named: list[tuple[Keys, str]] = [(("variables", name), name) for name in submission.variables]
+    named += [(("hosts", place, "variable"), host.variable) for place, host in enumerate(submission.hosts)]
+    named += [(("services", place, "variable"), service.variable) for place, service in enumerate(submission.services)]
+    keys_of_hosts = {host.key: place for place, host in reversed([*enumerate(submission.hosts)]) if host.key}
+    named += [(("hosts", place, "key"), name) for name, place in keys_of_hosts.items()]  # hosts may share a key
+    seen: set[str] = set()
+    for keys, name in named:
+        if _TAKEN.fullmatch(name):
+            yield Broken(keys, f"the variable {name} is memeval's to set.", "Take another name.")
+        elif name in seen:
+            yield Broken(keys, f"the variable {name} stands for two things.", "Give each a name of its own.")
+        seen.add(name)
+    for name, value in submission.variables.items():
+        if "\0" in value or len(value) > VALUE_LENGTH:
+            yield Broken(
+                ("variables", name),
+                f"the value of {name} holds a NUL or more than {VALUE_LENGTH} characters.",
+                "Give a shorter text.",
+            )
+        if _SECRET.search(name) and value != PLACEHOLDER:
+            yield Broken(
+                ("variables", name),
+                f"{name} is named like a secret, and a submission holds none.",
+                f"Name it as the key of a host, or give it the value '{PLACEHOLDER}'.",
+            )
+    yield from _twice("hosts", [host.host for host in submission.hosts], "host")
+    yield from _twice("services", [str(service.name) for service in submission.services], "name")
+
+
+def _twice(table: str, names: list[str], field: str) -> Iterator[Broken]:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            yield Broken((table, place, field), f"'{name}' stands there twice.", "Keep one of them.")
+
+
+def _endpoint(submission: Submission) -> Iterator[Broken]:
+    if submission.endpoint is None:
+        return
+    keys: Keys = ("endpoint",)
+    shape = "Write it as in https://api.example.com/v1."
+    try:
+        parts = urlsplit(submission.endpoint)
+        port = parts.port
+    except ValueError:
+        yield Broken(keys, "'endpoint' is not an address.", shape)
+        return
+    if parts.scheme != "https" or not parts.hostname or not submission.endpoint.isprintable():
+        yield Broken(keys, "'endpoint' is not an https address.", shape)
+    elif parts.username is not None or port is not None or parts.query or parts.fragment:
+        yield Broken(keys, "'endpoint' has more than a host and a path.", shape)
+    elif parts.hostname not in {host.host for host in submission.hosts}:
+        yield Broken(
+            keys, f"the host of 'endpoint', {visible(parts.hostname)}, is not declared.", "Add it to [[hosts]]."
+        )
+
+
+def _parameters(submission: Submission) -> Iterator[Broken]:
+    for name in submission.parameters:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            yield Broken(
+                ("parameters", name),
+                f"'{visible(name)}' cannot be the name of a parameter.",
+                "Take letters, digits and underscores.",
+            )
+
+
+def _words(submission: Submission) -> Iterator[Broken]:
+    for place, word in enumerate(submission.self_reported):
+        if word not in SELF_REPORTED:
+            yield Broken(
+                ("self_reported", place),
+                f"'{visible(word)}' is nothing that can be self-reported.",
+                f"Take {' or '.join(SELF_REPORTED)}.",
+            )
+    yield from _doubled("self_reported", submission.self_reported)
+    yield from _doubled("declared_models", submission.declared_models)
+
+
+def _doubled(field: str, words: tuple[str, ...]) -> Iterator[Broken]:
+    if len(set(words)) < len(words):
+        yield Broken((field,), f"'{field}' names something twice.", "Name each once.")
+
+
+def _vendor(submission: Submission) -> Iterator[Broken]:
+    vendor = submission.vendor
+    if vendor is None:
+        return
+    if not submission.hosts:
+        yield Broken(
+            ("vendor",), "[vendor] is for hosted products, and no host is declared.", "Add [[hosts]], or take it out."
+        )
+    for field in ("notified", "agreed"):
+        day = getattr(vendor, field)
+        if day is not None and not _is_day(day):
+            yield Broken(
+                ("vendor", field), f"'{visible(day)}' is not a day of the calendar.", "Write it as 2026-01-31."
+            )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _light(submission: Submission) -> Iterator[Broken]:
+    if submission.light and (submission.declared_models or submission.hosts or submission.services):
+        yield Broken(("light",), "a system that needs models, hosts or services is not light.", "Take the line out.")
