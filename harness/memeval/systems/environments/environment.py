@@ -1,0 +1,272 @@
+"""Finds what a submission needs, and builds it once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import shutil
+import stat
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from memeval.records.base import Digest, Stored, digest_of
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.run import EnvironmentIdentity
+from memeval.storage import locked
+from memeval.systems.environments.install import (
+    NODE,
+    PYTHON,
+    Node,
+    Python,
+    install_node,
+    install_python,
+    resolve,
+)
+from memeval.systems.environments.node_lock import PACKAGE, PACKAGE_LOCK, read_package, read_package_lock
+from memeval.systems.environments.python_lock import REQUIREMENTS, Script, check_covered, read_pins, read_script
+from memeval.systems.environments.refusals import disk_full
+from memeval.systems.environments.tools import find_node
+
+MARKER = "environment.json"
+
+LARGEST = 5_000_000
+"""Bytes that a lock may have."""
+
+
+class Built(Stored):
+    """What lies beside a finished environment; without it, it is not finished."""
+
+    digest: Digest
+    """Digest of what was installed, and of what it was installed for."""
+    tool: str
+    """What installed it."""
+    stamp: Digest
+    """Digest of the sizes and times of its files."""
+    base: str | None
+    """Where the Python that it was made of lies."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Packages that were installed for a system."""
+
+    folder: Path
+    """Where they lie."""
+    python: Path | None
+    """The Python that sees them; ``None`` where there are Node packages alone."""
+    path: tuple[Path, ...]
+    """Folders with its programs, for ``PATH``."""
+    shown: tuple[Path, ...]
+    """What a system must be able to read under the sandbox."""
+    identity: EnvironmentIdentity
+    """What the run says of it."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Variables by which Node finds its packages."""
+
+
+def environment_for(
+    folder: Path, entry: Path | None, *, cache: Path | None = None, note: Callable[[str], None]
+) -> Environment | None:
+    """Return the environment of a submission, built where it is not yet there.
+
+    Args:
+        folder: the submission's; ``requirements.lock`` and ``package-lock.json`` are looked for in it.
+        entry: its Python file, which may say what it needs inline (PEP 723).
+        cache: where environments are kept; else the folder that ``MEMEVAL_CACHE`` names, else the user's cache.
+        note: takes a sentence before something that takes long.
+
+    Returns:
+        ``None`` where the submission asks for no packages.
+
+    Raises:
+        BadInput: a lock is not what it should be, or a package cannot be had; with file, line and remedy.
+    """
+    home = cache or _cache()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        python, node = _python(folder, entry, home, note), _node(folder)
+        if python is None and node is None:
+            return None
+        return _kept(home / "environments", python, node, note)
+    except OSError as error:
+        raise _unwritable(home, error) from None
+
+
+def _cache() -> Path:
+    named = os.environ.get("MEMEVAL_CACHE")
+    return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
+
+
+def _python(folder: Path, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:
+    lock = folder / REQUIREMENTS
+    text = _read(lock)
+    script = None
+    if entry is not None and entry.suffix == ".py" and (source := _read(entry)) is not None:
+        script = read_script(source, entry)
+    if script is not None and entry is not None:
+        _check_python(script, entry)
+    if text is not None:
+        pins = read_pins(text, lock)
+        if script is not None and entry is not None:
+            check_covered(script, pins, entry, lock)
+        return Python(pins, lock, locked=True)
+    if script is not None and entry is not None:
+        return resolve(script, entry, home / "resolved", note)
+    return None
+
+
+def _check_python(script: Script, entry: Path) -> None:
+    if not script.python.contains(platform.python_version(), prereleases=True):
+        raise BadInput(
+            f"needs Python {script.python}, and memeval runs on {platform.python_version()}.",
+            where=f"{entry}:{script.line}",
+            remedy="Run memeval with such a Python.",
+        )
+
+
+def _node(folder: Path) -> Node | None:
+    package, lock = folder / PACKAGE, folder / PACKAGE_LOCK
+    text = _read(lock)
+    asked = _read(package)
+    if text is None:
+        if asked is not None and read_package(asked, package).get("dependencies"):
+            raise BadInput(
+                f"has dependencies, and there is no {PACKAGE_LOCK} beside it.",
+                where=package,
+                remedy="Make it with 'npm install --package-lock-only'.",
+            )
+        return None
+    if asked is None:
+        raise BadInput(f"there is no {PACKAGE} beside it.", where=lock, remedy="Add it.")
+    return Node(read_package(asked, package), read_package_lock(text, lock), lock)
+
+
+def _kept(home: Path, python: Python | None, node: Node | None, note: Callable[[str], None]) -> Environment:
+    digest = digest_of(
+        {
+            "platform": [sysconfig.get_platform(), *platform.libc_ver()],
+            "python": None
+            if python is None
+            else [sys.implementation.cache_tag, platform.python_version(), str(python)],
+            "node": None if node is None else [find_node().version, node.package, node.lock],
+        }
+    )
+    folder = home / digest.removeprefix("sha256:")
+    folder.mkdir(parents=True, exist_ok=True)
+    built = _whole(folder, digest)
+    if built is None:
+        # Built where it stays, for its programs name their interpreter by its path. It counts once the marker is there.
+        with locked(folder):
+            built = _whole(folder, digest) or _build(folder, digest, python, node, note)
+    return _environment(folder, python, node, built)
+
+
+def _build(
+    folder: Path, digest: Digest, python: Python | None, node: Node | None, note: Callable[[str], None]
+) -> Built:
+    _empty(folder)
+    tools: list[str] = []
+    base: str | None = None
+    try:
+        if python is not None:
+            tools.append(install_python(folder, python, note))
+            base = sys.base_prefix
+        if node is not None:
+            tools.append(install_node(folder, node, note))
+        built = Built(digest=digest, tool=", ".join(tools), stamp=_stamp(folder), base=base)
+        (folder / MARKER).write_text(f"{built.to_json()}\n", "utf-8")
+    except BaseException:
+        _empty(folder)
+        raise
+    return built
+
+
+def _empty(folder: Path) -> None:
+    """Delete all that lies in a folder, the marker first."""
+    (folder / MARKER).unlink(missing_ok=True)
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _whole(folder: Path, digest: Digest) -> Built | None:
+    """Return what a finished environment says of itself; ``None`` where it is not there as it was built."""
+    marker = folder / MARKER
+    try:
+        built = Built.parse(marker.read_bytes(), marker)
+    except (OSError, UnicodeDecodeError, MemevalError):
+        return None
+    python = folder / PYTHON / "bin" / "python"
+    if built.digest != digest or (built.base is not None and not os.access(python, os.X_OK)):
+        return None
+    return built if _stamp(folder) == built.stamp else None
+
+
+def _stamp(folder: Path) -> Digest:
+    """Return a digest that changes with any file: of paths, sizes and times, for reading all would take too long."""
+    return digest_of(sorted(_files(folder, "")))
+
+
+def _files(folder: Path, below: str) -> Iterator[tuple[str, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(Path(entry.path), f"{below}{entry.name}/")
+            elif below or entry.name != MARKER:
+                state = entry.stat(follow_symlinks=False)
+                yield f"{below}{entry.name}", state.st_size, state.st_mtime_ns
+
+
+def _environment(folder: Path, python: Python | None, node: Node | None, built: Built) -> Environment:
+    path: list[Path] = []
+    shown: list[Path] = [folder]
+    variables: dict[str, str] = {}
+    if node is not None:
+        path.append(folder / NODE / "node_modules" / ".bin")
+        program = shutil.which("node")
+        if program and not Path(program).resolve().is_relative_to("/usr"):
+            path.append(Path(program).resolve().parent)
+            shown.append(Path(program).resolve().parents[1])
+        variables["NODE_PATH"] = str(folder / NODE / "node_modules")
+    if python is not None:
+        path.append(folder / PYTHON / "bin")
+        if built.base is not None and not Path(built.base).resolve().is_relative_to("/usr"):
+            shown.append(Path(built.base))
+    interpreter = None if python is None else folder / PYTHON / "bin" / "python"
+    locked = python is None or python.locked
+    identity = EnvironmentIdentity(digest=built.digest, tool=built.tool, locked=locked)
+    return Environment(folder, interpreter, tuple(path), tuple(shown), identity, variables)
+
+
+def _read(path: Path) -> str | None:
+    """Return the text of a plain file, or ``None`` where there is no such file."""
+    try:
+        mode = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode.st_mode):
+        raise BadInput("is not a plain file.", where=path, remedy="A submission holds plain files only.")
+    if mode.st_size > LARGEST:
+        raise BadInput(f"has more than {LARGEST:,} bytes.", where=path)
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise BadInput("is not UTF-8 text.", where=path) from None
+
+
+def _unwritable(home: Path, error: OSError) -> BadInput:
+    if error.errno == errno.ENOSPC:
+        return disk_full(home)
+    return BadInput(
+        f"cannot be used ({error.strerror or error}).",
+        where=error.filename or home,
+        remedy="Name another folder for environments with MEMEVAL_CACHE.",
+    )

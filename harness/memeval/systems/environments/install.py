@@ -1,0 +1,192 @@
+"""Has packages installed into a folder: exactly those of a lock, from wheels, running none of their code."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memeval.records.base import digest_of
+from memeval.systems.environments.node_lock import PACKAGE, PACKAGE_LOCK
+from memeval.systems.environments.python_lock import Pin, Script, read_pins, write_pins
+from memeval.systems.environments.refusals import npm_refusal, python_refusal
+from memeval.systems.environments.tools import (
+    Tool,
+    ToolFailed,
+    base_python,
+    find_npm,
+    find_pip,
+    find_python_installer,
+    run_tool,
+    uv_settings,
+)
+
+PYTHON = "python"
+"""Folder of the virtual environment, inside an environment's."""
+
+NODE = "node"
+"""Folder of ``node_modules``."""
+
+REQUIREMENTS = "requirements.txt"
+
+UV_FLAGS = ("--quiet", "--no-progress", "--color", "never", "--only-binary", ":all:")
+PIP_FLAGS = ("--quiet", "--no-input", "--no-color", "--disable-pip-version-check", "--only-binary", ":all:")
+
+
+@dataclass(frozen=True)
+class Python:
+    """Python packages to install."""
+
+    pins: tuple[Pin, ...]
+    source: Path
+    """The file that asks for them."""
+    locked: bool
+    """Whether that file is a lock of the submission's own."""
+
+    def __str__(self) -> str:
+        return write_pins(self.pins)
+
+    def place(self, name: str) -> str:
+        """Return where the file speaks of a package, as ``file:line`` where it does."""
+        wanted = re.split(r"[=<>!~\[; ]", name, maxsplit=1)[0].lower().replace("_", "-").replace(".", "-")
+        lines = [pin.line for pin in self.pins if pin.name == wanted] if self.locked else []
+        return f"{self.source}:{lines[0]}" if lines else str(self.source)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Node packages to install."""
+
+    package: dict[str, Any]
+    lock: dict[str, Any]
+    source: Path
+    """The lock's file."""
+
+
+def install_python(folder: Path, python: Python, note: Callable[[str], None]) -> str:
+    """Build a virtual environment with the packages of a lock, and return what built it.
+
+    Args:
+        folder: empty; the environment comes into it.
+        python: the packages.
+        note: takes a sentence before it starts.
+
+    Raises:
+        BadInput: a package cannot be had as the lock names it.
+    """
+    tool = find_python_installer()
+    target = folder / PYTHON
+    note(f"{python.source}: installing its packages ({len(python.pins)}) with {tool}.")
+    try:
+        _make(target)
+        if python.pins:
+            (folder / REQUIREMENTS).write_text(str(python), "utf-8")
+            hashed = ("--require-hashes", "-r", REQUIREMENTS)
+            within = ("--python", str(target / "bin" / "python"))
+            if tool.name == "uv":
+                flags = (*UV_FLAGS, "--link-mode", "copy")
+                command = [*tool.command, "pip", "install", *flags, *within, *hashed]
+                run_tool(command, folder, uv_settings(find_pip()))
+            else:
+                command = [*tool.command, *within, "install", *PIP_FLAGS, "--no-compile"]
+                run_tool([*command, *hashed], folder)
+    except ToolFailed as failure:
+        first = str(python.pins[0].requirement) if python.pins else "Python"
+        raise python_refusal(failure, tool, first, python.place) from None
+    _compile(target)
+    return str(tool)
+
+
+def resolve(script: Script, entry: Path, kept: Path, note: Callable[[str], None]) -> Python:
+    """Return a lock of what a file asks for inline, made once for this Python and platform and kept.
+
+    Raises:
+        BadInput: what it asks for cannot be had.
+    """
+    wanted = sorted(map(str, script.dependencies))
+    if not wanted:
+        return Python((), entry, locked=False)
+    digest = digest_of([wanted, platform.python_version(), sysconfig.get_platform(), *platform.libc_ver()])
+    lock = kept / f"{digest.removeprefix('sha256:')}.lock"
+    if not lock.is_file():
+        kept.mkdir(parents=True, exist_ok=True)
+        tool = find_python_installer()
+        note(f"{entry}: has no lock; choosing versions of its packages ({len(wanted)}) and of theirs with {tool}.")
+        try:
+            text = _resolved(wanted, tool)
+        except ToolFailed as failure:
+            raise python_refusal(failure, tool, wanted[0], lambda _name: f"{entry}:{script.line}") from None
+        part = lock.with_name(f"{lock.name}.{os.getpid()}")
+        part.write_text(write_pins(read_pins(text, lock)), "utf-8")
+        part.replace(lock)
+    return Python(read_pins(lock.read_text("utf-8"), lock), entry, locked=False)
+
+
+def _resolved(wanted: list[str], tool: Tool) -> str:
+    """Return the text of a lock with hashes."""
+    with tempfile.TemporaryDirectory(prefix="memeval-resolve-") as name:
+        folder = Path(name)
+        (folder / "requirements.in").write_text("".join(f"{each}\n" for each in wanted), "utf-8")
+        if tool.name == "uv":
+            flags = ("--generate-hashes", "--no-header", "--no-annotate", "--python", str(base_python()))
+            command = [*tool.command, "pip", "compile", *UV_FLAGS, *flags, "requirements.in"]
+            return run_tool(command, folder, uv_settings(find_pip()))
+        _make(folder / PYTHON)
+        command = [*tool.command, "--python", str(folder / PYTHON / "bin" / "python"), "install", *PIP_FLAGS]
+        asking = ("--dry-run", "--ignore-installed", "--report", "report.json", "-r", "requirements.in")
+        run_tool([*command, *asking], folder)
+        lines = []
+        for chosen in json.loads((folder / "report.json").read_text("utf-8"))["install"]:
+            digest = chosen["download_info"]["archive_info"]["hashes"]["sha256"]
+            lines.append(f"{chosen['metadata']['name']}=={chosen['metadata']['version']} --hash=sha256:{digest}\n")
+        return "".join(lines)
+
+
+def _make(target: Path) -> None:
+    run_tool([base_python(), "-I", "-m", "venv", "--without-pip", "--symlinks", target], target.parent)
+
+
+def _compile(target: Path) -> None:
+    """Compile all modules, for under the sandbox nothing can be written there.
+
+    The Python that the environment was made of does it: the environment's own would run what packages ask for at start
+    (``.pth`` files). Some packages hold files that are not for this version of Python; they are left as they are.
+    """
+    command = [str(base_python()), "-I", "-m", "compileall", "-qq", "-j", "0", str(target / "lib")]
+    try:
+        run_tool(command, target)
+    except ToolFailed as failure:
+        if "No space left on device" in failure.output:
+            raise python_refusal(failure, Tool("compileall", "", ()), "Python", lambda _name: target) from None
+
+
+def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
+    """Install the packages of a ``package-lock.json``, and return what did it.
+
+    Args:
+        folder: the environment's; ``node_modules`` comes into a folder in it.
+        node: the packages.
+        note: takes a sentence before it starts.
+
+    Raises:
+        BadInput: a package cannot be had as the lock names it.
+    """
+    npm = find_npm()
+    target = folder / NODE
+    target.mkdir()
+    (target / PACKAGE).write_text(json.dumps(node.package), "utf-8")
+    (target / PACKAGE_LOCK).write_text(json.dumps(node.lock), "utf-8")
+    note(f"{node.source}: installing its packages ({max(0, len(node.lock['packages']) - 1)}) with {npm}.")
+    flags = ("--omit=optional", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+    try:
+        run_tool([*npm.command, "ci", *flags, "--loglevel=error"], target)
+    except ToolFailed as failure:
+        raise npm_refusal(failure, npm, node.source, node.lock) from None
+    return str(npm)
