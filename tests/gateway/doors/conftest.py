@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 
 from memeval.gateway.doors import ModelServer
+from memeval.gateway.doors.hosts import host_routes
+from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway, GatewayOptions
 from memeval.gateway.record import CallRecord
+from memeval.records.submission import Host
+from memeval.records.traffic import Traffic
+from tests.gateway.doors import hosts_helpers
 from tests.gateway.doors.helpers import KEY, MODELS, Open, Rig, UpstreamWithTools, endpoint_to
 
 OPTIONS = GatewayOptions(timeout_seconds=10, tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+
+VENDOR = Host(host=hosts_helpers.NAME, variable="VENDOR_BASE_URL", key="VENDOR_API_KEY")
 
 
 @pytest.fixture
@@ -34,5 +41,32 @@ def rig() -> Iterator[Open]:
             door = server.door()
             door.enter("scenario-1")
             return Rig(real, calls, door, server, logged)
+
+        yield start
+
+
+@pytest.fixture
+def hosts() -> Iterator[hosts_helpers.OpenHosts]:
+    """Open a door to a host; everything is closed after the test."""
+    with ExitStack() as stack:
+
+        def start(*, upstream: str | None = None, **options: Any) -> hosts_helpers.HostRig:
+            vendor = stack.enter_context(hosts_helpers.Vendor())
+            routes = host_routes(
+                [VENDOR], {VENDOR.host: upstream or f"{vendor.url}/"}, {"VENDOR_API_KEY": hosts_helpers.KEY}
+            )
+            between = stack.enter_context(Gateway(CallRecord(None), OPTIONS))
+            logged: list[tuple[str, str, str]] = []
+            rows: list[Traffic] = []
+            server = ModelServer(
+                *(between, Endpoint("http://127.0.0.1:9"), (), 10, lambda *line: logged.append(line)),
+                hosts=routes,
+                traffic=rows.append,
+                **options,
+            )
+            stack.enter_context(server)
+            door = server.door()
+            door.enter("scenario-1")
+            return hosts_helpers.HostRig(vendor, server, door, rows, logged)
 
         yield start

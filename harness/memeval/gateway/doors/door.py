@@ -7,10 +7,11 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from memeval.gateway.doors.hosts import HostRoute
 from memeval.records.base import Digest
 from memeval.records.call import Call, Phase
 
@@ -30,6 +31,10 @@ class Pass:
     """Calls so far."""
     refused: int = 0
     """Requests so far for models that are not declared."""
+    exchanges: int = 0
+    """Requests so far that were passed on to declared hosts."""
+    strays: int = 0
+    """Requests so far to hosts that are not declared."""
     _seen: Counter[Digest] = field(default_factory=Counter)
 
     def ordinal(self, key: Digest) -> int:
@@ -44,6 +49,7 @@ class Door:
     Args:
         origin: scheme, host and port of the server.
         leave: told of every pass that is over.
+        hosts: the hosts that the system declares.
 
     Attributes:
         token: what the system presents in place of a key. It is good for this door and worthless elsewhere.
@@ -51,13 +57,14 @@ class Door:
         current: the pass that the system is in.
     """
 
-    def __init__(self, origin: str, leave: Callable[[Pass], None]) -> None:
+    def __init__(self, origin: str, leave: Callable[[Pass], None], hosts: Iterable[HostRoute] = ()) -> None:
         self.token = TOKEN_PREFIX + secrets.token_hex(16)
         self.phase = Phase.TAKE_IN
         self.current = Pass()
         self.places = asyncio.Semaphore(AT_ONCE)
         self._origin = origin
         self._leave = leave
+        self._hosts = tuple(hosts)
         self._guard = threading.Lock()
         self._open = 0
         self._since = self._served = self._waited = 0.0
@@ -95,9 +102,16 @@ class Door:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables that official clients read. Ollama's send no key, so their base URL holds the token."""
+        """The variables that official clients read, and those of the declared hosts.
+
+        Ollama's clients send no key, so their base URL holds the token; and so do the hosts', whose keys it stands for.
+        """
         ollama = f"{self._origin}/{self.token}"
+        hosts = {each.variable: f"{ollama}/hosts/{each.host}" for each in self._hosts}
+        keys = {each.key_variable: self.token for each in self._hosts if each.key_variable is not None}
         return {
+            **hosts,
+            **keys,
             "OPENAI_BASE_URL": f"{self._origin}/v1",
             "OPENAI_API_BASE": f"{self._origin}/v1",
             "OPENAI_API_KEY": self.token,

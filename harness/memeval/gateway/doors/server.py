@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+import socket as socketlib
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,10 +19,13 @@ from memeval.gateway.doors.dialects import EXCHANGES, LISTS, error_form
 from memeval.gateway.doors.dialects.base import Exchange
 from memeval.gateway.doors.door import TOKEN_PREFIX, Door, Pass
 from memeval.gateway.doors.fields import Fields, Refusal
+from memeval.gateway.doors.forwarding import Forwarder
+from memeval.gateway.doors.hosts import HostRoute
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.records.call import Call, Caller, ModelRequest, Phase
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.traffic import Traffic
 
 MOST_BYTES = 10_000_000
 """The largest body of a request."""
@@ -29,7 +34,10 @@ ARRIVAL_SECONDS = 60
 """How long a body may take to arrive."""
 
 ROWS_REFUSED = 20
-"""How many requests for undeclared models are recorded in one pass; the others are counted in the log."""
+"""How many requests for undeclared models, or hosts, are recorded in one pass; the others are counted in the log."""
+
+HOSTS = "/hosts/"
+"""How the paths begin, behind the token, that lead to declared hosts."""
 
 COUNTS = ("max_tokens", "max_completion_tokens", "n")
 """What decides how much may come back, so that a budget must be able to read it."""
@@ -38,7 +46,7 @@ MOST_COUNTED = 10**9
 """The largest of these that is passed on."""
 
 FOR_GOOD = {"x-should-retry": "false"}
-"""What tells official clients not to ask again: memeval has already tried as often as makes sense."""
+"""What tells official clients not to ask again: where it makes sense, memeval has done so. Hosts are asked once."""
 
 _QUIET = logging.getLogger("memeval.doors")
 _QUIET.addHandler(logging.NullHandler())
@@ -48,7 +56,8 @@ _QUIET.propagate = False
 class ModelServer:
     """An endpoint on 127.0.0.1 that speaks OpenAI's, Anthropic's and Ollama's APIs; use it as a context manager.
 
-    It runs on the gateway's loop, which must be running.
+    It also passes requests on to the hosts that a submission declares. It runs on the gateway's loop, which must be
+    running.
 
     Args:
         gateway: makes the calls.
@@ -56,6 +65,13 @@ class ModelServer:
         declared: the only models that there are for a system.
         scenario_calls: how many calls a system may make in one pass over a scenario.
         log: told what went wrong: what it is about, a sentence, the scenario's id.
+        socket: a Unix socket to listen on too, for this user alone; its folder is there.
+        origin: what systems are told to reach, in place of the address on 127.0.0.1.
+        hosts: the way to the declared hosts, by name.
+        traffic: told of every exchange with a host, on the gateway's loop.
+
+    Raises:
+        BadInput: on entering: there can be no socket at that path.
     """
 
     def __init__(
@@ -65,31 +81,44 @@ class ModelServer:
         declared: Sequence[str],
         scenario_calls: int,
         log: Callable[[str, str, str], None],
+        *,
+        socket: Path | None = None,
+        origin: str | None = None,
+        hosts: Mapping[str, HostRoute] = {},
+        traffic: Callable[[Traffic], None] | None = None,
     ) -> None:
         self._gateway = gateway
         self._endpoint = endpoint
         self._declared = tuple(declared)
         self._scenario_calls = scenario_calls
         self._log = log
+        self._socket = socket
+        self._bound: Path | None = None
+        self._hosts = dict(hosts)
+        self._traffic = traffic or (lambda _row: None)
         self._doors: dict[str, Door] = {}
-        self._origin = ""
+        self._origin = origin or ""
         self._runner: web.ServerRunner | None = None
+        self._forwarder: Forwarder | None = None
 
     def __enter__(self) -> Self:
-        self._gateway.run(self._start())
+        try:
+            self._gateway.run(self._start())
+        except BaseException:
+            self._gateway.run(self._end())
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._runner is not None:
-            self._gateway.run(self._runner.cleanup())
+        self._gateway.run(self._end())
         for door in self._doors.values():
             self._close_pass(door.current)
 
     def door(self) -> Door:
         """Return a new door, for one system process."""
-        door = Door(self._origin, self._close_pass)
+        door = Door(self._origin, self._close_pass, self._hosts.values())
         self._doors[door.token] = door
         return door
 
@@ -98,12 +127,27 @@ class ModelServer:
         self._runner = web.ServerRunner(server, shutdown_timeout=1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
-        self._origin = "http://127.0.0.1:{1}".format(*self._runner.addresses[0])
+        self._origin = self._origin or "http://127.0.0.1:{1}".format(*self._runner.addresses[0])
+        if self._socket is not None:
+            listening = _private_socket(self._socket)
+            self._bound = self._socket
+            await web.SockSite(self._runner, listening, backlog=1024).start()
+        if self._hosts:
+            self._forwarder = Forwarder(self._hosts.values(), self._log, self._traffic)
+
+    async def _end(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._forwarder is not None:
+            await self._forwarder.close()
+        if self._bound is not None:
+            self._bound.unlink(missing_ok=True)
 
     def _close_pass(self, done: Pass) -> None:
-        if (more := done.refused - ROWS_REFUSED) > 0:
-            sentence = f"{more:,} further requests for undeclared models were refused and not recorded."
-            self._log("door", sentence, done.scenario_id or "")
+        for refused, what in ((done.refused, "for undeclared models"), (done.strays, "to undeclared hosts")):
+            if (more := refused - ROWS_REFUSED) > 0:
+                sentence = f"{more:,} further requests {what} were refused and not recorded."
+                self._log("door", sentence, done.scenario_id or "")
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request, whatever it is."""
@@ -120,9 +164,12 @@ class ModelServer:
             # What a system sends must never end in silence; that it got here is a fault of memeval's.
             self._log("door", f"A request to {path[:100]!r} failed ({type(error).__name__}).", "")
             status, sentence = 500, "memeval's endpoint failed. This is a fault of memeval's, not of the request."
-        return _json(error_form(path)(status, sentence), status)
+        for_good = None if path.startswith(HOSTS) and status >= 500 else FOR_GOOD
+        return _json(error_form(path)(status, sentence), status, for_good)
 
     async def _answer(self, door: Door, path: str, request: web.BaseRequest) -> web.StreamResponse:
+        if path.startswith(HOSTS):
+            return await self._forward(door, path.removeprefix(HOSTS), request)
         if request.method in ("GET", "HEAD") and path in LISTS:
             return _json(LISTS[path](self._declared))
         kind = EXCHANGES.get(path)
@@ -143,6 +190,42 @@ class ModelServer:
                 text = "".join(exchange.events(call))
                 return web.Response(text=text, content_type=exchange.stream_type)
             return _json(exchange.whole(call))
+
+    async def _forward(self, door: Door, path: str, request: web.BaseRequest) -> web.StreamResponse:
+        """Pass a request on to a declared host."""
+        within, phase = door.current, door.phase
+        host, _slash, rest = path.partition("/")
+        route = self._hosts.get(host)
+        if route is None or self._forwarder is None:
+            raise self._stray(host, rest, request, within, phase)
+        query = request.rel_url.raw_query_string
+        async with door.places:
+            where = f"/{rest}?{query}" if query else f"/{rest}"
+            return await self._forwarder.forward(route, where, request, door, within, phase)
+
+    def _stray(self, host: str, rest: str, request: web.BaseRequest, within: Pass, phase: Phase) -> Refusal:
+        """Record a request to a host that is not declared, and return what is said to it."""
+        host, rest = (text.encode(errors="replace").decode() for text in (host[:200], rest[:200]))
+        there = f"It declares: {', '.join(self._hosts)}" if self._hosts else "It declares none"
+        sentence = f"The host '{host}' is not declared by the submission. {there}."
+        within.strays += 1
+        if within.strays == 1:
+            self._log("door", sentence, within.scenario_id or "")
+        if within.strays <= ROWS_REFUSED:
+            row = Traffic(
+                at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                host=host,
+                method=request.method[:32],
+                path=f"/{rest}",
+                sent_bytes=0,
+                received_bytes=0,
+                seconds=0.0,
+                scenario_id=within.scenario_id,
+                phase=phase,
+                error=sentence,
+            )
+            self._traffic(row)
+        return Refusal(403, f"{sentence} Add it to hosts in submission.toml.")
 
     async def _call(self, exchange: Exchange, within: Pass, phase: Phase) -> Call:
         """Have a call made, as long as the system may make it."""
@@ -205,6 +288,26 @@ def _refuse_uncounted(body: dict[str, Any]) -> None:
             raise Refusal(400, f"'{name}' is no whole number from 0 to {MOST_COUNTED:,}.")
 
 
+def _private_socket(path: Path) -> socketlib.socket:
+    """Return a Unix socket at a path, which nobody else may connect to.
+
+    Raises:
+        BadInput: there can be none.
+    """
+    made = socketlib.socket(socketlib.AF_UNIX)
+    try:
+        made.bind(str(path))
+        path.chmod(0o600)  # nobody can connect before it listens
+    except OSError as error:
+        made.close()
+        raise BadInput(
+            f"no socket can be made there ({error.strerror or error}).",
+            where=path,
+            remedy="Set TMPDIR to a folder with a short path that you may write to.",
+        ) from None
+    return made
+
+
 def _split(path: str) -> tuple[str | None, str]:
     """Return the token that a path begins with, where it does, and the path behind it."""
     first, slash, rest = path[1:].partition("/")
@@ -253,5 +356,5 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _json(data: dict[str, Any], status: int = 200) -> web.Response:
-    return web.json_response(data, status=status, headers=FOR_GOOD if status >= 400 else None)
+def _json(data: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    return web.json_response(data, status=status, headers=headers)
