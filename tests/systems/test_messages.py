@@ -90,6 +90,6 @@ def test_an_exception_without_words_is_named_by_its_type() -> None:
 
 
 def test_an_error_of_an_unknown_form_is_refused() -> None:
-    for error in ("text", {}, {"kind": "new", "message": "", "method": ""}):
+    for error in (5, {}, {"kind": "new", "message": "", "method": ""}):
         with pytest.raises(Garbled):
             messages.failure(error, "ask")

@@ -1,4 +1,9 @@
-"""What goes over the line: sessions out, replies in. A worker runs foreign code, so nothing it says is trusted."""
+"""What goes over the line: sessions out, replies in.
+
+A worker runs foreign code, and a command may be any program, so nothing they say is trusted. What a program may leave
+out is read as if it were there and said nothing; all else is as strict as for the worker. ``site/protocol.md`` has the
+whole of it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,16 @@ from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import TOKEN_LIMIT, USAGE
+from memeval.systems.worker import OPTIONAL, TOKEN_LIMIT, USAGE
+
+CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
+"""The adapter's methods behind calls that do not bear their name."""
+
+NEEDED_CALLS = "take_in, and ask or search"
+"""What makes a program a system, in words."""
+
+QUOTED = 80
+"""How much of a line that is no reply is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +35,7 @@ class Hello:
     """What a system's process says once the adapter is loaded."""
 
     class_name: str
-    """The class that was loaded."""
+    """The class that was loaded; blank where the system is a program of another kind, and so are the others then."""
     candidates: tuple[str, ...]
     """All classes of the file that would do, in alphabetical order; the first is taken unless one is named."""
     capabilities: tuple[str, ...]
@@ -71,8 +85,9 @@ class Reply:
     """Tokens of context by the system's own account; ``None`` where it gives none."""
     seconds: float
     """Monotonic seconds from sending the question to the last byte of the reply."""
-    worker_seconds: float
-    """The same by the worker's account, without the way there and back: for diagnosis, never for a table."""
+    worker_seconds: float | None
+    """The same by the worker's account, without the way there and back: for diagnosis, never for a table; ``None``
+    where a program gives none."""
 
 
 def session_json(session: Session) -> bytes:
@@ -125,18 +140,21 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise Garbled("a line that is not JSON") from None
+        began = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
+        raise Garbled(f"a line that is not JSON ('{began}')") from None
     if not isinstance(reply, dict) or reply.get("id") != number or not ("value" in reply) ^ ("error" in reply):
         raise Garbled("a line that answers no call")
     return reply
 
 
 def failure(error: Any, call: str) -> SystemFailure:
-    """Return what a worker says went wrong as an exception.
+    """Return what a worker, or a program in a plain text, says went wrong as an exception.
 
     Raises:
         Garbled: it is not such an error.
     """
+    if isinstance(error, str):
+        return AdapterRaised(visible(f"{CALLS.get(call, call)} failed: {text(error)[:1000].rstrip('.')}."))
     if not isinstance(error, dict):
         raise Garbled("an error of no known form")
     message = text(error.get("message"))[:1000]
@@ -160,15 +178,22 @@ def hello(value: Any) -> Hello:
 
     Raises:
         Garbled: it is not one.
+        NoAdapter: there is not enough that the system can do.
     """
     value = mapping(value)
-    packages = mapping(value.get("packages"))
+    packages = mapping(value.get("packages", {}))
+    calls = texts(value.get("capabilities"))
+    capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
+    if unknown := capabilities.difference(OPTIONAL):
+        raise Garbled(f"a capability that is none ('{visible(min(unknown)[:QUOTED])}')")
+    if "ingest_session" not in capabilities or not capabilities & {"query", "search"}:
+        raise NoAdapter(f"The system can do too little ({', '.join(calls) or 'nothing'}): it needs {NEEDED_CALLS}.")
     return Hello(
-        class_name=text(value.get("class")),
-        candidates=texts(value.get("candidates")),
-        capabilities=texts(value.get("capabilities")),
-        implementation=text(value.get("implementation")),
-        python=text(value.get("python")),
+        class_name=text(value.get("class", "")),
+        candidates=texts(value.get("candidates", [])),
+        capabilities=tuple(sorted(capabilities)),
+        implementation=text(value.get("implementation", "")),
+        python=text(value.get("python", "")),
         packages={text(name): text(version) for name, version in sorted(packages.items())},
     )
 
@@ -187,10 +212,34 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
         answer=text(value.get("answer", "")),
         context=None if context is None else text(context),
         items=None if items is None else tuple(_found(item) for item in items),
-        reported_tokens=None if tokens is None else _tokens(tokens),
+        reported_tokens=None if tokens is None else _count(tokens),
         seconds=seconds,
-        worker_seconds=number(worker_seconds),
+        worker_seconds=None if worker_seconds is None else number(worker_seconds),
     )
+
+
+def exported(value: Any) -> tuple[Found, ...]:
+    """Read the reply to ``export``.
+
+    Raises:
+        Garbled: it is not one.
+    """
+    items = mapping(value).get("items")
+    if not isinstance(items, list):
+        raise Garbled("items of no known form")
+    return tuple(_found(item) for item in items)
+
+
+def forgotten(value: Any) -> int | None:
+    """Read the reply to ``forget``: how many memories are gone, where the system says.
+
+    Raises:
+        Garbled: it is not one.
+    """
+    count = mapping(value).get("forgotten")
+    if count is not None and _count(count) % 1:
+        raise Garbled("a count that is not whole")
+    return None if count is None else int(count)
 
 
 def usage(value: Any) -> ReportedUsage:
@@ -199,7 +248,7 @@ def usage(value: Any) -> ReportedUsage:
     Raises:
         Garbled: it is not one.
     """
-    told = {name: _tokens(amount) for name, amount in mapping(value).items() if name in USAGE}
+    told = {name: _count(amount) for name, amount in mapping(value).items() if name in USAGE}
     return ReportedUsage(
         prompt_tokens=_whole(told.get("prompt_tokens")),
         completion_tokens=_whole(told.get("completion_tokens")),
@@ -211,10 +260,10 @@ def _whole(count: float | None) -> int | None:
     return None if count is None else int(count)
 
 
-def _tokens(value: Any) -> float:
+def _count(value: Any) -> float:
     count = number(value)
     if not 0 <= count <= TOKEN_LIMIT:
-        raise Garbled("a count of tokens that none can be")
+        raise Garbled("a count that none can be")
     return count
 
 

@@ -7,7 +7,7 @@ A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` 
 ``seconds`` is the worker's own count of the time the call took. An error is ``{"kind", "method", "message", ...}``, of
 the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
 ``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). All lines are ASCII: other
-characters are escaped.
+characters are escaped. ``site/protocol.md`` says the same for those who write a program of their own.
 """
 # Few imports, and no pathlib: this is started anew after every crash.
 # ruff: noqa: PTH100, PTH112, PTH119, PTH120, PTH122, PTH208
@@ -36,6 +36,21 @@ OPTIONAL = (
 
 NEEDED = "reset, ingest_session (or retain) and query (or search)"
 """What makes a class an adapter, in words."""
+
+NAMES = {
+    "bank": ("bank", "bank_id"),
+    "ids": ("ids", "memory_ids"),
+    "k": ("k", "max_results", "limit"),
+    "source_id": ("source_id", "id"),
+    "timestamp": ("timestamp", "occurred_at"),
+}
+"""What an adapter may call a part of a request, the first it has; other parts go by their own name."""
+
+PARTS = (*NAMES, "query", "since", "tags", "until")
+"""The parts of a request that are passed by keyword, to a method that takes them."""
+
+BANK = "memeval"
+"""The bank where none is asked for, for a method that cannot do without."""
 
 ABSTRACT = 1 << 20
 TAKES_ANY_KEYWORD = 0x08
@@ -142,12 +157,29 @@ def several(value: Any, what: str) -> Iterable[Any]:
     return items
 
 
+def function_of(method: Any) -> Any:
+    """Return the function of a method, that below a decorator where there is one."""
+    method = getattr(method, "__wrapped__", method)
+    return getattr(method, "__func__", method)
+
+
 def takes_keyword(method: Any, name: str) -> bool:
     """Whether ``method`` can be called with the keyword ``name``; true where that cannot be seen."""
-    code = getattr(getattr(method, "__func__", method), "__code__", None)
+    code = getattr(function_of(method), "__code__", None)
     if code is None or code.co_flags & TAKES_ANY_KEYWORD:
         return True
     return name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def needs_keyword(method: Any, name: str) -> bool:
+    """Whether ``method`` cannot be called without ``name``; false where that cannot be seen."""
+    function = function_of(method)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    free = code.co_argcount - len(function.__defaults__ or ())
+    by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return name in code.co_varnames[:free] or name in set(by_keyword).difference(function.__kwdefaults__ or ())
 
 
 def is_adapter(value: Any) -> bool:
@@ -253,6 +285,24 @@ class Calls:
             return self.run(method, *args, timestamp=request["timestamp"])
         return self.run(method, *args, request["timestamp"])
 
+    def run_with(self, method: str, request: dict[str, Any], first: str | None = None) -> Any:
+        """Call a method with what a request holds: ``first`` by place, the rest by keyword as far as it takes it."""
+        self.method = method
+        function, keywords = getattr(self.system, method), {}
+        for part in PARTS:
+            name = next((name for name in NAMES.get(part, (part,)) if takes_keyword(function, name)), None)
+            if name is None or part == first:
+                continue
+            if part in request:
+                keywords[name] = request[part]
+            elif part == "bank" and needs_keyword(function, name):
+                keywords[name] = BANK
+        return self.run(method, *([request[first]] if first else []), **keywords)
+
+    def has(self, method: str) -> bool:
+        """Whether the adapter has a method."""
+        return callable(getattr(self.system, method, None))
+
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Load the adapter, make the instance, and say what was found."""
         self.method = "load"
@@ -260,13 +310,14 @@ class Calls:
         module = load_module(request["file"])
         chosen, candidates = choose_class(module, request["class"])
         self.system = chosen(**request["parameters"])
+        texts = self.has("retain")
         return {
             "class": chosen.__name__,
             "candidates": candidates,
-            "capabilities": [name for name in OPTIONAL if callable(getattr(self.system, name, None))],
+            "capabilities": [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)],
             "implementation": sys.implementation.name,
             "python": ".".join(map(str, sys.version_info[:3])),
-            "packages": packages(),
+            "packages": {**packages(), **(self.run("versions") if self.has("versions") else {})},
         }
 
     def reset(self, request: dict[str, Any]) -> None:
@@ -281,46 +332,66 @@ class Calls:
             raise Refused("Not taken in, since an earlier call failed.", "skipped")
         self.broken = True
         session, timestamp = request["session"], request["timestamp"]
-        if hasattr(self.system, "ingest_session"):
+        if self.has("ingest_session"):
             self.run("ingest_session", session, timestamp)
-        else:
-            self.retain(session, timestamp)
+        else:  # a system that takes in texts is handed dated lines
+            said = ((turn.get("speaker") or turn["role"], turn["content"]) for turn in session["turns"])
+            text = "\n".join(f"[{session['date']}] {speaker}: {content}" for speaker, content in said)
+            self.retain({"content": text, "timestamp": timestamp})
         self.broken = False
 
-    def retain(self, session: dict[str, Any], timestamp: str) -> None:
-        """Hand a session, as one text of dated lines, to a system that takes in texts."""
-        said = ((turn.get("speaker") or turn["role"], turn["content"]) for turn in session["turns"])
-        text = "\n".join(f"[{session['date']}] {speaker}: {content}" for speaker, content in said)
-        named = [name for name in ("timestamp", "occurred_at") if takes_keyword(self.system.retain, name)]
-        self.run("retain", text, **dict.fromkeys(named[:1], timestamp))
+    def retain(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Take a text in."""
+        self.run_with("retain", request, "content")
+        return {}
 
     def settle(self, request: dict[str, Any]) -> bool:
         """Wait until everything taken in can be asked for; false where it cannot yet."""
         return self.run("settle", request["timeout"]) is not False
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Put a question, and read the token counter, where there is one, in the same round trip."""
-        answer = self.run_at("query", request, request["question"])
+        """Put a question."""
+        return self.answered(self.run_at("query", request, request["question"]), "query")
+
+    def reflect(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Put a question to a bank."""
+        return self.answered(self.run_with("reflect", request, "query"), "reflect")
+
+    def answered(self, answer: Any, method: str) -> dict[str, Any]:
+        """Return an answer, checked, with the count of tokens, where there is one, of the same round trip."""
         if isinstance(answer, dict):
             if "answer" not in answer:
-                raise Refused("query returned a dict without 'answer'.")
-            value = self.retrieved(answer, "query")
-            value["answer"] = whole_text(answer["answer"], "query returned a dict whose 'answer' is")
+                raise Refused(f"{method} returned a dict without 'answer'.")
+            value = self.retrieved(answer, method)
+            value["answer"] = whole_text(answer["answer"], f"{method} returned a dict whose 'answer' is")
+            if answer.get("tokens") is not None:
+                value["tokens"] = amount(answer["tokens"], f"{method} returned a dict whose 'tokens' is")
         else:
-            value = {"answer": whole_text(answer, "query returned")}
-        if hasattr(self.system, "get_context_tokens"):
+            value = {"answer": whole_text(answer, f"{method} returned")}
+        if "tokens" not in value and self.has("get_context_tokens"):
             value["tokens"] = amount(self.run("get_context_tokens"), "get_context_tokens returned")
-            self.method = "query"
+            self.method = method
         return value
 
     def search(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Search the memory; the system gives a list of items, or a dict with a context, items or both."""
-        found = self.run_at("search", request, request["query"], request["k"])
+        """Search the memory."""
+        return self.brought_up(self.run_at("search", request, request["query"], request["k"]), "search")
+
+    def recall(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Search a bank."""
+        return self.brought_up(self.run_with("recall", request, "query"), "recall")
+
+    def export(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Bring up all that is kept."""
+        return self.brought_up(self.run("export_memories"), "export_memories")
+
+    def brought_up(self, found: Any, method: str) -> dict[str, Any]:
+        """Return what was found, checked: a list of items, or a dict with a context, items or both."""
         if not isinstance(found, dict):
-            return {"items": found_items(found, "search returned")}
-        value = self.retrieved(found, "search")
+            return {"items": found_items(found, f"{method} returned")}
+        value = self.retrieved(found, method)
         if not value:
-            raise Refused("search returned a dict with neither 'context' nor 'items'.")
+            raise Refused(f"{method} returned a dict with neither 'context' nor 'items'.")
         return value
 
     def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
@@ -332,6 +403,13 @@ class Calls:
             value["items"] = found_items(found["items"], f"{method} returned")
         return value
 
+    def forget(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Forget a bank, texts by their ids, or what a query finds; the system may say how many that were."""
+        count = self.run_with("forget", request)
+        if count is not None and amount(count, "forget returned") % 1:
+            raise Refused("forget returned a number that is not whole.")
+        return {"forgotten": None if count is None else int(count)}
+
     def usage(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the system's own account of its model calls, as far as memeval knows the names in it."""
         told = self.run("usage")
@@ -342,7 +420,7 @@ class Calls:
 
     def close(self, request: dict[str, Any]) -> None:
         """Let the system put its things away."""
-        if hasattr(self.system, "close"):
+        if self.has("close"):
             self.run("close")
 
     def encoded(self, value: Any) -> str:

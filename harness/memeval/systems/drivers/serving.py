@@ -92,6 +92,12 @@ class Server:
         """Whether the server's process runs."""
         return self._process.poll() is None
 
+    def has_ended(self) -> bool:
+        """Wait a moment for a server whose connection broke off to end; return whether it did."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LAST_WORDS_SECONDS)
+        return not self.alive
+
     def said(self) -> str:
         """Return the last lines of output as a sentence that begins with a space; nothing where there were none."""
         lines = " | ".join(line[:QUOTED] for line in tuple(self._last))

@@ -1,0 +1,235 @@
+"""A driver for servers that speak memeval's own HTTP contract: the calls of the line protocol, each a POST.
+
+What goes over the wire is published as ``site/openapi/memeval-adapter.json``. How long a call may take is memeval's
+affair: here nothing is waited for with a clock.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import select
+import urllib.parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+    from memeval.systems.drivers.serving import Server, base_url, bearer
+else:
+    from serving import Server, base_url, bearer
+
+HEALTH = "/healthz"
+"""The path that answers 2xx once the server can be called."""
+
+REPLY_BYTES = 32_000_000
+"""The longest body that is read. What a system may really say is less, and is looked at by the worker."""
+
+READ_BYTES = 1 << 16
+QUOTED = 300
+"""How many characters of a refusal's body are told."""
+
+OPTIONAL = {
+    "close": "close",
+    "export_memories": "export",
+    "forget": "forget",
+    "ingest_session": "take_in",
+    "query": "ask",
+    "recall": "recall",
+    "reflect": "reflect",
+    "retain": "retain",
+    "search": "search",
+    "settle": "settle",
+    "usage": "usage",
+}
+"""Methods that are hidden where the server does not list the call behind them."""
+
+
+class HttpError(Exception):
+    """The server refused a call, or answered something that is no answer; the text is a sentence."""
+
+
+class HttpContract:
+    """Speaks to a server that is started here, or to one that already runs.
+
+    Args:
+        command: the program that starts the server and its arguments, with ``{port}``; blank where it runs already.
+        folder: the folder it is started in.
+        start_seconds: how long it may take to get healthy.
+        endpoint_variable: the variable with the URL of a server that runs already.
+        endpoint_path: what stands behind the origin in the URL of every call.
+        key_variable: the variable with the key to send.
+        parameters: the submission's own, passed to ``load``.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str] = (),
+        folder: str = ".",
+        start_seconds: float = 60.0,
+        endpoint_variable: str | None = None,
+        endpoint_path: str = "",
+        key_variable: str | None = None,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **bearer(key_variable)}
+        self._headers = {**headers, "Memeval-Instance": os.urandom(16).hex()}
+        path = "/" + endpoint_path.strip("/")
+        self._server = Server(command, folder, start_seconds, path.rstrip("/") + HEALTH) if command else None
+        url = urllib.parse.urlsplit(base_url(self._server, endpoint_variable, endpoint_path))
+        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(url.hostname or "", url.port)
+        self._path = url.path
+        told = self._call("load", {"parameters": parameters or {}})
+        if not isinstance(told, dict) or not isinstance(told.get("capabilities"), list):
+            raise HttpError("POST /load answered no object with a list of 'capabilities'.")
+        self._told: dict[str, Any] = told
+        for call in told["capabilities"]:
+            if call not in ("load", "reset", *OPTIONAL, *OPTIONAL.values()):
+                raise HttpError(f"POST /load answered a capability that is none ({str(call)[:100]!r}).")
+        for method, call in OPTIONAL.items():
+            if method != "close" and not {method, call}.intersection(told["capabilities"]):
+                setattr(self, method, None)
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions that the server told when it was loaded."""
+        return self._told.get("packages") or {}
+
+    def reset(self) -> None:
+        self._call("reset", {})
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        self._call("take_in", {"session": session, "timestamp": timestamp})
+
+    def settle(self, timeout: float) -> bool:
+        return self._call("settle", {"timeout": timeout}) is not False
+
+    def query(self, question: str, timestamp: str | None = None) -> Any:
+        return self._call("ask", {"question": question, "timestamp": timestamp})
+
+    def search(self, query: str, k: int, timestamp: str | None = None) -> Any:
+        return self._call("search", {"query": query, "k": k, "timestamp": timestamp})
+
+    def retain(
+        self,
+        content: str,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+        source_id: str | None = None,
+    ) -> None:
+        told = {"content": content, "bank": bank, "timestamp": timestamp, "tags": tags, "source_id": source_id}
+        self._call("retain", told)
+
+    def recall(
+        self,
+        query: str,
+        k: int,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Any:
+        when = {"timestamp": timestamp, "since": since, "until": until}
+        return self._call("recall", {"query": query, "k": k, "bank": bank, "tags": tags, **when})
+
+    def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> Any:
+        return self._call("reflect", {"query": query, "bank": bank, "timestamp": timestamp})
+
+    def forget(self, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None) -> Any:
+        told = self._call("forget", {"bank": bank, "ids": ids, "query": query})
+        return told.get("forgotten") if isinstance(told, dict) else None
+
+    def export_memories(self) -> Any:
+        return self._call("export", {})
+
+    def usage(self) -> Any:
+        return self._call("usage", {})
+
+    def close(self) -> None:
+        """Say good-bye where the server wants to hear it, and end it where it was started here."""
+        try:
+            if "close" in self._told["capabilities"]:
+                self._call("close", {})
+        finally:
+            self._connection.close()
+            if self._server is not None:
+                self._server.end()
+
+    def _call(self, call: str, body: dict[str, Any]) -> Any:
+        """Make one call, and return the value it answers; what is ``None`` in ``body`` is left out.
+
+        Raises:
+            HttpError: there is no answer, or it is a refusal.
+        """
+        said = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
+        if _has_been_closed(self._connection):
+            self._connection.close()
+        try:
+            self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
+            response = self._connection.getresponse()
+            data = _whole_body(response, call)
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise HttpError(self._broken(call, error)) from None
+        except HttpError:
+            self._connection.close()
+            raise
+        kind = response.headers.get_content_type()
+        if not 200 <= response.status < 300:
+            raise HttpError(f"POST /{call} answered {response.status}{_detail(kind, data)}.")
+        if not data:
+            return None
+        if kind != "application/json":
+            raise HttpError(f"POST /{call} answered {kind[:100]!r}, not application/json.")
+        try:
+            return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+        except (ValueError, RecursionError):
+            raise HttpError(f"POST /{call} answered a body that is not JSON.") from None
+
+    def _broken(self, call: str, error: Exception) -> str:
+        """Return what a connection that broke off during a call means."""
+        if self._server is not None and self._server.has_ended():
+            return f"{self._server.obituary()} That was during POST /{call}."
+        return f"POST /{call} got no answer ({type(error).__name__}: {error})."
+
+
+def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
+    """Whether the server has closed a connection that is kept: on one at rest, nothing but its end can be read."""
+    if connection.sock is None:
+        return False
+    readable, _, _ = select.select([connection.sock], [], [], 0)
+    return bool(readable)
+
+
+def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
+    """Return the body of a response, if all of it came and it is not too long."""
+    parts, size = [], 0
+    while part := response.read(READ_BYTES):
+        parts.append(part)
+        size += len(part)
+        if size > REPLY_BYTES:
+            raise HttpError(f"POST /{call} answered more than {REPLY_BYTES} bytes.")
+    if response.length:
+        raise HttpError(f"POST /{call} answered a body that breaks off {response.length} bytes before its end.")
+    return b"".join(parts)
+
+
+def _detail(kind: str, data: bytes) -> str:
+    """Return what a refusal says of itself (RFC 9457), after a colon; nothing where it says nothing."""
+    told = data.decode("utf-8", "backslashreplace")
+    if kind in ("application/problem+json", "application/json"):
+        try:
+            problem = json.loads(data)
+            told = str(problem.get("detail") or problem.get("title") or "")
+        except (ValueError, RecursionError, AttributeError):
+            pass
+    told = " ".join(told.split())[:QUOTED].rstrip(".")
+    return f": {told}" if told else ""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
