@@ -5,15 +5,17 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,20 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
+from memeval.systems.family import OWN_PROCESSES, WATCH, end_strays
 from memeval.systems.output import Log, OutputReader
+from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
 WORKER = Path(__file__).with_name("worker.py")
+INSIDE = Path(__file__).with_name("inside.py")
+INSIDE_SERVICES = Path(__file__).with_name("inside_services.py")
+"""What runs on the system's side; copied or shown next to one another."""
 
 HASH_SEED = 42
 """``PYTHONHASHSEED`` of every system, as DeepMemEval asks."""
+
+RESERVED = frozenset(("HOME", "PATH", "PYTHONHASHSEED", "TMPDIR"))
+"""Variables that memeval sets and no submission may; others of memeval's own give way to it."""
 
 ENDING_SECONDS = 1.0
 """How long a process may take to end by itself once it was asked to."""
@@ -61,13 +71,13 @@ class Launch:
     services: tuple[Service, ...] = ()
     """Services that are started beside it."""
 
-    def command(self, worker: Path) -> list[str]:
-        """Return the command that runs the copy of the worker at ``worker``.
+    def command(self, script: str) -> list[str]:
+        """Return the command that runs the worker, or what becomes it, at ``script``.
 
         ``-I`` and ``-E`` would keep more out, but void ``PYTHONHASHSEED`` too.
         """
         flags = ["-P", "-B", "-S"] if self.own_interpreter else ["-B"]
-        return [str(self.interpreter), *flags, str(worker)]
+        return [str(self.interpreter), *flags, script]
 
 
 class Child:
@@ -78,58 +88,73 @@ class Child:
         line_limit: the longest line it may write, in bytes.
         log: takes what it prints, line by line, from another thread.
         environment: variables it gets, besides those that every system gets.
+        sandbox: what holds it; ``None`` leaves files and network within its reach.
 
     Raises:
-        BadInput: the interpreter cannot be run.
+        BadInput: the interpreter cannot be run, or the launch asks for what it may not.
     """
 
-    def __init__(self, launch: Launch, line_limit: int, log: Log, environment: Mapping[str, str] = {}) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        line_limit: int,
+        log: Log,
+        environment: Mapping[str, str] = {},
+        sandbox: Sandbox | None = None,
+    ) -> None:
         _close_memory()
+        _refuse_variables(launch.variables, environment)
+        self._sandboxed = sandbox is not None
+        self.verdict = ""
+        """What it used more of than it may, in words, where it was ended for that."""
+        self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="system-"))
-        except OSError as error:
-            raise unwritable(Path(tempfile.gettempdir()), error) from None
-        try:
-            worker = _copied(WORKER, self._folder / "worker.py")
             ours, theirs = _pipes()
             try:
-                self._process = subprocess.Popen(
-                    launch.command(worker),
-                    stdin=theirs[0],
-                    stdout=theirs[1],
-                    stderr=theirs[2],
-                    cwd=self._folder,
-                    env={**environment, **_environment(self._folder)},
-                    start_new_session=True,
-                )
-            except OSError as error:
+                variables = {**environment, **_environment(launch, self._folder), **launch.variables}
+                if sandbox is not None:
+                    self._process = _start_inside(sandbox, launch, variables, theirs)
+                else:
+                    self._process = _start(launch, variables, theirs, self._folder)
+            except BaseException as error:
                 for descriptor in ours:
                     os.close(descriptor)
-                raise BadInput(
-                    f"the system's Python cannot be run ({error.strerror}).", where=launch.interpreter
-                ) from None
+                if isinstance(error, OSError):
+                    raise BadInput(
+                        f"the system's Python cannot be run ({error.strerror}).", where=launch.interpreter
+                    ) from None
+                raise
             finally:
                 for descriptor in theirs:
                     os.close(descriptor)
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._delete_folder()
             raise
         self.pid = self._process.pid
         self._pipe_ends = ours[:2]
         self._output = OutputReader(ours[2], log)
         self._output.start()
         self.channel = Channel(self.pid, ours[0], ours[1], line_limit)
+        WATCH.add(self.pid, launch.resources, self._judge)
         _end_with_memeval(self)
 
     @property
     def folder(self) -> Path:
-        """The private folder."""
+        """The private folder, as the system sees it."""
         return self._folder
 
     @property
     def last_line(self) -> str:
         """The last line that was printed."""
         return self._output.last_line
+
+    def _judge(self, verdict: str) -> None:
+        self.verdict = verdict
+        self.kill()
+
+    def _delete_folder(self) -> None:
+        if not self._sandboxed:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def ends_by_itself(self) -> bool:
         """Wait a moment for the process to end by itself; return whether it did."""
@@ -145,16 +170,126 @@ class Child:
                 os.killpg(self.pid, signal.SIGKILL)
 
     def end(self) -> int:
-        """Kill the group, reap the process, delete the folder; return the exit code, negative for a signal."""
+        """Kill all processes, reap, delete the folder; return the exit code, negative for a signal."""
+        WATCH.drop(self.pid)
+        if not self._sandboxed and self._process.returncode is None:
+            end_strays(self.pid, f"TMPDIR={self._folder}")
         self.kill()
         code = self._process.wait()
         ends, self._pipe_ends = self._pipe_ends, ()
         for descriptor in ends:
             os.close(descriptor)
         self._output.join(ENDING_SECONDS)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._delete_folder()
         _LIVE.discard(self)
-        return code
+        # bubblewrap tells of a signal in the way of a shell.
+        return 128 - code if self._sandboxed and code > 128 else code
+
+
+def _new_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="system-"))
+    except OSError as error:
+        raise unwritable(Path(tempfile.gettempdir()), error) from None
+
+
+def _start(
+    launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...], folder: Path
+) -> subprocess.Popen[bytes]:
+    """Start a system in a folder, with nothing around it."""
+    command = launch.command(str(_copied(WORKER, folder / "worker.py")))
+    if launch.program or launch.services:
+        _copied(INSIDE_SERVICES, folder / "inside_services.py") if launch.services else None
+        inside = _copied(INSIDE, folder / "inside.py")
+        command = [*launch.command(str(inside)), _wish(launch, None, None)]
+    return subprocess.Popen(
+        command,
+        stdin=pipes[0],
+        stdout=pipes[1],
+        stderr=pipes[2],
+        cwd=launch.folder if launch.program and launch.folder else folder,
+        env=dict(variables),
+        start_new_session=True,
+    )
+
+
+def _start_inside(
+    sandbox: Sandbox, launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...]
+) -> subprocess.Popen[bytes]:
+    """Start a system in a sandbox."""
+    if launch.own_interpreter:  # an environment around it would be shown for nothing
+        launch = replace(launch, interpreter=launch.interpreter.resolve())
+    resources = launch.resources
+    limits = {
+        "data_bytes": resources.memory_mb << 20,
+        "file_bytes": resources.disk_mb << 20,
+        "processes": resources.processes + OWN_PROCESSES if _counts_by_namespace() else None,
+        "cpus": resources.cpus,
+    }
+    files = {"worker.py": WORKER, "inside.py": INSIDE}
+    if launch.services:
+        files["inside_services.py"] = INSIDE_SERVICES
+    wish = _wish(launch, limits, None if sandbox.socket is None else INSIDE_SOCKET)
+    return sandbox.start(
+        [*launch.command(f"{INSIDE_FOLDER}/inside.py"), wish],
+        shown=_shown(launch),
+        files=files,
+        disk_mb=resources.disk_mb,
+        folder=str(launch.folder.absolute()) if launch.program and launch.folder else INSIDE_HOME,
+        environment=variables,
+        pipes=pipes,
+    )
+
+
+def _wish(launch: Launch, limits: Mapping[str, int | None] | None, door: str | None) -> str:
+    """Return what ``inside.py`` is to do, as its argument."""
+    services = [service.model_dump(mode="json") for service in launch.services]
+    return json.dumps({"limits": limits, "door": door, "services": services, "program": launch.program})
+
+
+def _shown(launch: Launch) -> list[Path]:
+    """Return what a system may read of this machine's files, beside its programs and libraries.
+
+    Raises:
+        BadInput: the adapter file is a link out of the submission's folder.
+    """
+    shown = [*launch.shown, *launch.path, *_prefixes(launch.interpreter)]
+    file, folder = launch.file.absolute(), launch.folder and launch.folder.absolute()
+    if folder is not None:
+        shown.append(folder)
+    if folder is None or not file.is_relative_to(folder):
+        shown.append(file)
+    elif not file.resolve().is_relative_to(folder.resolve()):
+        raise BadInput("is a link that leads out of the submission's folder.", where=file)
+    return shown
+
+
+def _prefixes(interpreter: Path) -> Iterator[Path]:
+    """Yield the installations that a Python belongs to: an environment's own, and the one that it was made with."""
+    path = interpreter.absolute()
+    for _ in range(40):
+        if not path.is_relative_to("/usr") and not path.is_relative_to("/bin"):
+            yield path.parent.parent
+        if not path.is_symlink():
+            return
+        path = Path(os.path.normpath(path.parent / path.readlink()))
+
+
+@functools.cache
+def _counts_by_namespace() -> bool:
+    """Whether the kernel counts the processes of a sandbox apart from all others of the same user (since 5.14)."""
+    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (5, 14)
+
+
+def _refuse_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> None:
+    """Refuse variables that a submission may not set.
+
+    Raises:
+        BadInput: memeval or the loader sets one of them.
+    """
+    for name in wanted:
+        if name in RESERVED or name in given or name.startswith("LD_"):
+            raise BadInput(f"The submission may not set the variable {name}.", remedy="Take it out of [variables].")
 
 
 def _copied(file: Path, to: Path) -> Path:
@@ -177,11 +312,11 @@ def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (to_child, from_child, printed), (child_in, child_out, child_print)
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(launch: Launch, folder: Path) -> dict[str, str]:
     return {
         "HOME": str(folder),
         "LANG": "C.UTF-8",
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": ":".join((*map(str, launch.path), "/usr/local/bin:/usr/bin:/bin")),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": str(HASH_SEED),
         "PYTHONUTF8": "1",

@@ -7,7 +7,7 @@ import json
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -23,8 +23,9 @@ from memeval.systems.failures import (
     SystemNotReady,
     SystemTimedOut,
 )
-from memeval.systems.messages import Garbled, Hello, Reply
+from memeval.systems.messages import Found, Garbled, Hello, Reply
 from memeval.systems.output import Log
+from memeval.systems.sandbox import Sandbox
 
 WINDOW_SESSIONS = 32
 WINDOW_BYTES = 256_000
@@ -42,7 +43,7 @@ USAGE_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """How often it is looked whether a system that is past its limit is still kept waiting for models."""
 
-METHODS = {"load": "Loading the adapter", "take_in": "ingest_session", "ask": "query"}
+METHODS = {"load": "Loading the adapter", **messages.CALLS}
 """What a call is named in sentences, where it is not by its own name."""
 
 
@@ -67,6 +68,7 @@ class SystemProcess:
         log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
         environment: variables the system gets, besides those that every system gets; nothing else of memeval's does.
         waited: the seconds that memeval has kept the system waiting for models so far, which no limit counts.
+        sandbox: what holds it; ``None`` leaves files and network within its reach.
 
     Attributes:
         log: as given; another may take over at any time.
@@ -79,8 +81,10 @@ class SystemProcess:
         log: Log,
         environment: Mapping[str, str] = {},
         waited: Callable[[], float] = lambda: 0.0,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self._launch = launch
+        self._sandbox = sandbox
         self._waited = waited
         self._environment = environment
         self._limits = limits
@@ -123,7 +127,8 @@ class SystemProcess:
         """
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
-        self._child = Child(self._launch, 3 * self._limits.reply_bytes + 64_000, self._say, self._environment)
+        line_limit = 3 * self._limits.reply_bytes + 64_000
+        self._child = Child(self._launch, line_limit, self._say, self._environment, self._sandbox)
         request = {
             "file": str(self._launch.file.absolute()),
             "class": self._launch.class_name,
@@ -131,7 +136,7 @@ class SystemProcess:
             "reply_bytes": self._limits.reply_bytes,
         }
         try:
-            reply = self._call("load", self._limits.load_seconds, b"," + messages.to_line(request)[1:-1])
+            reply = self._call("load", self._load_seconds, b"," + messages.to_line(request)[1:-1])
             with self._ungarbled():
                 self.hello = messages.hello(reply["value"])
         except BaseException:
@@ -217,6 +222,84 @@ class SystemProcess:
         with self._ungarbled():
             return messages.usage(reply["value"])
 
+    def retain(
+        self,
+        content: str,
+        *,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+        source_id: str | None = None,
+    ) -> float:
+        """Have a text taken in; return the seconds it took. Only where the system has ``retain``.
+
+        Args:
+            content: the text.
+            bank: where it belongs; ``None`` leaves it to the adapter's default.
+            timestamp: when it happened.
+            tags: what it can be filtered by.
+            source_id: what the system shall give back as the source of what it brings up.
+        """
+        parts = _parts(content=content, bank=bank, timestamp=timestamp, tags=tags, source_id=source_id)
+        started = self._service()
+        self._call("retain", self._limits.take_in_seconds, parts)
+        return self._service() - started
+
+    def recall(
+        self,
+        query: str,
+        k: int,
+        *,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Reply:
+        """Have a bank searched. Only where the system has ``recall``.
+
+        Args:
+            query: what for.
+            k: how many items at most the system should bring up.
+            bank: where; ``None`` leaves it to the adapter's default.
+            timestamp: the time of the search.
+            tags: only what has one of them.
+            since: only what happened then or later.
+            until: only what happened before.
+        """
+        when = {"timestamp": timestamp, "since": since, "until": until}
+        return self._question("recall", _parts(query=query, k=k, bank=bank, tags=tags, **when))
+
+    def reflect(self, query: str, *, bank: str | None = None, timestamp: str | None = None) -> Reply:
+        """Put a question to a bank. Only where the system has ``reflect``.
+
+        Args:
+            query: the question.
+            bank: where; ``None`` leaves it to the adapter's default.
+            timestamp: the time it is asked as of.
+        """
+        return self._question("reflect", _parts(query=query, bank=bank, timestamp=timestamp))
+
+    def forget(
+        self, *, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None
+    ) -> int | None:
+        """Have what fits all that is given forgotten; return how many memories, where the system says.
+
+        Args:
+            bank: all that is in it.
+            ids: texts that were retained under these ids.
+            query: what it is about.
+        """
+        reply = self._call("forget", self._limits.reset_seconds, _parts(bank=bank, ids=ids, query=query))
+        with self._ungarbled():
+            return messages.forgotten(reply["value"])
+
+    def export(self) -> tuple[Found, ...]:
+        """Return all that the system keeps. Only where it has ``export_memories``."""
+        reply = self._call("export", self._limits.ask_seconds)
+        with self._ungarbled():
+            return messages.exported(reply["value"])
+
     def close(self) -> None:
         """Let the adapter close, then end the process and all it started, and delete its folder. Never raises."""
         if self._child is not None:
@@ -232,6 +315,13 @@ class SystemProcess:
         child = self._child
         if child is not None:
             child.kill()
+
+    @property
+    def _load_seconds(self) -> float:
+        """How long it may take until the first call: what is asked for in so many words may make it longer."""
+        asked = self._launch.resources
+        more = asked.start_seconds if "start_seconds" in asked.model_fields_set else 0.0
+        return max(self._limits.load_seconds, more)
 
     def _service(self) -> float:
         """Return a clock that stands still while memeval keeps the system waiting for models."""
@@ -325,6 +415,8 @@ class SystemProcess:
         by_itself = child.ends_by_itself()
         code = self._end()
         doing = METHODS.get(call, call)
+        if child.verdict:
+            return SystemDied(f"The system was ended during {doing}: {child.verdict}.")
         if not by_itself:
             return AdapterMisbehaved(f"The system closed its line to memeval during {doing}.")
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
@@ -340,6 +432,12 @@ class SystemProcess:
 
 def _ascii(text: str) -> bytes:
     return json.dumps(text).encode("ascii")
+
+
+def _parts(**parts: Any) -> bytes:
+    """Return the parts of a request that are there, as they stand behind its call."""
+    there = {name: part for name, part in parts.items() if part is not None}
+    return b"," + messages.to_line(there)[1:-1] if there else b""
 
 
 def _at(timestamp: str | None) -> bytes:

@@ -1,0 +1,218 @@
+"""The first program of a system's process: limits it, brings up what stands beside it, then becomes the system.
+
+Run by the system's own interpreter, so it needs nothing but the standard library of Python 3.9 or later. Its one
+argument is a JSON object: ``limits`` (``data_bytes``, ``file_bytes``, ``processes``, ``cpus``; null for none),
+``door`` (the Unix socket that connections to loopback are handed on to, or null), ``services`` (each with ``name`` and
+``variable``), and ``program`` (the command to become; the worker beside this file where it is empty).
+"""
+# Few imports, and no pathlib: this runs at every start.
+# ruff: noqa: PTH100, PTH120
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from typing import Any
+
+DOOR_PORT = 7878
+"""Where memeval's endpoint listens inside."""
+
+OPEN_FILES = 65_536
+"""How many files a process may have open."""
+
+CONNECTIONS = 400
+"""How many connections are handed on at once; further ones wait."""
+
+HELD_BYTES = 1 << 18
+"""How much of one connection's data is held while the receiver does not take it."""
+
+
+def limit(limits: dict[str, Any]) -> None:
+    """Bound what this process and each one it starts may use."""
+    import resource
+
+    bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": OPEN_FILES, "RLIMIT_DATA": limits["data_bytes"]}
+    bounds.update({"RLIMIT_FSIZE": limits["file_bytes"], "RLIMIT_NPROC": limits["processes"]})
+    for name, most in bounds.items():
+        if most is not None:
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (value, value))
+    if limits["cpus"] is not None:
+        free = sorted(os.sched_getaffinity(0))
+        first = int.from_bytes(os.urandom(2), "big") % len(free)  # not the same ones for every system
+        os.sched_setaffinity(0, (free + free)[first : first + min(limits["cpus"], len(free))])
+
+
+def hand_on(listener: socket.socket, door: str) -> None:
+    """Hand connections of a listening socket on to a Unix socket, both ways, until this process ends."""
+    import selectors
+    import socket
+
+    class End:
+        """One side of a connection, and what is on its way to it."""
+
+        def __init__(self, line: socket.socket) -> None:
+            self.line = line
+            self.other = self
+            self.held = bytearray()
+            self.said_all = False
+            """Whether this side sends no more."""
+            self.told_all = False
+            """Whether this side was told that no more comes."""
+
+        def wanted(self) -> int:
+            """Return the events to wait for; 0 for none."""
+            room = len(self.other.held) < HELD_BYTES
+            reads = selectors.EVENT_READ if room and not self.said_all else 0
+            return reads | (selectors.EVENT_WRITE if self.held else 0)
+
+    ready = selectors.DefaultSelector()
+    watched: dict[int, int] = {}
+
+    def wait_for(end: End, events: int) -> None:
+        key = end.line.fileno()
+        if events == watched.get(key, 0):
+            return
+        if key in watched:
+            ready.unregister(end.line)
+            del watched[key]
+        if events:
+            ready.register(end.line, events, end)
+            watched[key] = events
+
+    def serve(end: End, events: int) -> None:
+        if events & selectors.EVENT_READ:
+            chunk = end.line.recv(1 << 16)
+            end.said_all = not chunk
+            end.other.held += chunk
+        for side in (end, end.other):
+            if side.held:
+                with contextlib.suppress(BlockingIOError):
+                    del side.held[: side.line.send(side.held)]
+            if side.other.said_all and not side.held and not side.told_all:
+                side.told_all = True
+                side.line.shutdown(socket.SHUT_WR)
+
+    def close(end: End) -> None:
+        for side in (end, end.other):
+            wait_for(side, 0)
+            side.line.close()
+
+    open_ones = 0
+    listener.setblocking(False)
+    ready.register(listener, selectors.EVENT_READ)
+    listening = True
+    while True:
+        for key, events in ready.select():
+            end = key.data
+            if end is None:
+                try:
+                    line = listener.accept()[0]
+                except OSError:
+                    continue
+                try:
+                    beyond = socket.socket(socket.AF_UNIX)
+                    beyond.connect(door)
+                except OSError:
+                    line.close()
+                    continue
+                sides = End(line), End(beyond)
+                sides[0].other, sides[1].other = sides[1], sides[0]
+                for side in sides:
+                    side.line.setblocking(False)
+                    wait_for(side, side.wanted())
+                open_ones += 1
+            elif end.line.fileno() >= 0:
+                try:
+                    serve(end, events)
+                    done = end.told_all and end.other.told_all
+                except OSError:
+                    done = True
+                if done:
+                    close(end)
+                    open_ones -= 1
+                else:
+                    wait_for(end, end.wanted())
+                    wait_for(end.other, end.other.wanted())
+        if listening != (open_ones < CONNECTIONS):
+            listening = not listening
+            if listening:
+                ready.register(listener, selectors.EVENT_READ)
+            else:
+                ready.unregister(listener)
+
+
+def open_door(door: str) -> None:
+    """Listen for connections to memeval's endpoint, and hand them on from a process of its own."""
+    import socket
+
+    listener = socket.socket(socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", DOOR_PORT))
+    listener.listen(1024)
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        listener.close()
+        return
+    if os.fork():  # so that it is no child of the system, which may wait for its own
+        os._exit(0)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    try:
+        hand_on(listener, door)
+    finally:
+        os._exit(1)
+
+
+def become(program: list[str]) -> None:
+    """Run a program in place of this one, with what Python ignores at its start put right."""
+    import signal
+
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvp(program[0], program)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        sys.stderr.write(f"The program {program[0]} cannot be run: {error.strerror}.\n")
+        sys.stderr.flush()
+        os._exit(127)
+
+
+def main() -> None:
+    """Do what the argument says."""
+    wanted = json.loads(sys.argv.pop())
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    if wanted["limits"] is not None:
+        limit(wanted["limits"])
+    if wanted["door"] is not None:
+        open_door(wanted["door"])
+    if wanted["services"]:
+        from importlib import import_module
+
+        os.environ.update(import_module("inside_services").start(wanted["services"]))
+    if TYPE_CHECKING:
+        from memeval.systems import worker
+    else:
+        import worker
+
+    del sys.modules["worker"]  # the name is the system's
+    if wanted["program"]:
+        worker.give_up_privileges()
+        become(wanted["program"])
+    worker.serve()
+
+
+if __name__ == "__main__":
+    main()
