@@ -1,0 +1,113 @@
+"""The stream of events that a jeffs-brain daemon answers a question with, in the dialects that are about."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+DELTA_EVENTS = ("answer_delta", "token")
+DELTA_KEYS = ("delta", "text", "content", "token")
+USAGE_KEYS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+
+QUOTED = 200
+"""How much of an answer that broke off a sentence quotes, and of the daemon's own account, in characters."""
+
+
+class DaemonFailed(Exception):
+    """The daemon refused, broke off, or is not what it should be; the text is sentences."""
+
+
+class Answer:
+    """An answer as it comes in."""
+
+    def __init__(self) -> None:
+        self.retrieved: list[dict[str, Any]] = []
+        """The chunks that the daemon says it answers from, best first."""
+        self.cited: list[dict[str, Any]] = []
+        """Those that it cites."""
+        self.usage: dict[str, int] = {}
+        """Tokens of its model calls, where it tells them."""
+        self._parts: list[str] = []
+        self._whole: str | None = None
+        self._error: str | None = None
+        self._done = False
+
+    def take(self, name: str, data: str) -> bool:
+        """Take one event; return whether it was the last.
+
+        Raises:
+            DaemonFailed: its data is not what such an event has.
+        """
+        if name in DELTA_EVENTS:
+            told = _object(name, data)
+            self._parts += [next((told[key] for key in DELTA_KEYS if isinstance(told.get(key), str)), "")]
+        elif name == "retrieve":
+            self.retrieved = chunks_of(_object(name, data))
+        elif name == "citation":
+            self.cited.append(_object(name, data))
+        elif name == "error":
+            self._error = _message(_object(name, data))
+        elif name == "done":
+            self._finish(_object(name, data))
+        return self._done
+
+    def text(self) -> str:
+        """Return the answer.
+
+        Raises:
+            DaemonFailed: the daemon reported an error, or the stream ended too early.
+        """
+        if self._error is not None:
+            raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
+        if not self._done:
+            raise DaemonFailed(f"truncated_stream: the daemon's stream ended without its event 'done'.{self.partial()}")
+        return "".join(self._parts) or self._whole or ""
+
+    def partial(self) -> str:
+        """Return a sentence, a space before it, that quotes what there is of the answer; blank where nothing is."""
+        written = "".join(self._parts)
+        return f" It had written {len(written)} characters: {written[:QUOTED]!r}" if written else ""
+
+    def _finish(self, told: Mapping[str, Any]) -> None:
+        self._done = True
+        if told.get("ok") is False and self._error is None:
+            self._error = "it says that it failed, and not why"
+        if isinstance(told.get("answer"), str):
+            self._whole = told["answer"]
+        usage = told.get("usage")
+        if isinstance(usage, dict):
+            counts = {ours: usage.get(theirs, usage.get(ours)) for theirs, ours in USAGE_KEYS.items()}
+            self.usage = {name: count for name, count in counts.items() if type(count) is int and count >= 0}
+
+
+def chunks_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the chunks in a reply of the daemon.
+
+    Raises:
+        DaemonFailed: it has none where they belong.
+    """
+    chunks = found.get("chunks")
+    if chunks is None:
+        return []
+    if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
+        raise DaemonFailed("The daemon's reply has something else where chunks belong.")
+    return chunks
+
+
+def _object(name: str, data: str) -> dict[str, Any]:
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise DaemonFailed(f"The daemon sent an event {name!r} whose data is no JSON object.")
+    return told
+
+
+def _message(told: Mapping[str, Any]) -> str:
+    said = told.get("message") or told.get("error") or told.get("detail")
+    return " ".join(str(said or "it does not say why").split())[:QUOTED].rstrip(".")

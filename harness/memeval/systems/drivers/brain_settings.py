@@ -1,0 +1,76 @@
+"""What a submission may say of the jeffs-brain daemon it brings, and the variables that the daemon is started with."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from memeval.systems.drivers.ask_stream import DaemonFailed
+else:
+    from ask_stream import DaemonFailed
+
+MOST = 1000
+"""The most items that may be asked for."""
+
+MODES = ("auto", "hybrid", "hybrid-rerank", "bm25", "semantic")
+DEFAULTS: dict[str, Any] = {
+    "scenario": "ask",
+    "mode": "auto",
+    "top_k": 5,
+    "reader_mode": "basic",
+    "candidate_k": 0,
+    "rerank_top_n": 0,
+    "sdk": "ts",
+}
+"""The submission's parameters: ``scenario`` is ``ask`` (the daemon answers) or ``search`` (memeval's reader does);
+``top_k`` is for ``ask``; 0 leaves a number to the daemon; ``sdk`` is the language of the daemon: ts, go or py."""
+
+CHOICES = {
+    "scenario": ("ask", "search"),
+    "mode": MODES,
+    "reader_mode": ("basic", "augmented"),
+    "sdk": ("ts", "go", "py"),
+}
+
+
+def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters, with the defaults of those that are not given.
+
+    Raises:
+        DaemonFailed: there is one that is unknown, or of the wrong kind.
+    """
+    if unknown := sorted(set(parameters) - set(DEFAULTS)):
+        raise DaemonFailed(f"There is no parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
+    for name, value in parameters.items():
+        if name in CHOICES:
+            if value not in CHOICES[name]:
+                raise DaemonFailed(f"The parameter {name} is {value!r}. It may be {', '.join(CHOICES[name])}.")
+        elif type(value) is not int or not 0 <= value <= MOST:
+            raise DaemonFailed(f"The parameter {name} is {value!r}. It must be a whole number up to {MOST}.")
+    return {**DEFAULTS, **parameters}
+
+
+def prepare_environment(settings: Mapping[str, Any]) -> None:
+    """Set the variables that the daemon reads, from those that memeval gives to every system.
+
+    Daemons take any key or address of a provider for leave to use it. So they get none where memeval's reader answers,
+    and in ``bm25`` none for embeddings. The TypeScript one puts ``/v1`` behind the address, the others want it there.
+    """
+    os.environ.setdefault("JB_HOME", os.path.join(os.environ["HOME"], "jeffs-brain"))  # noqa: PTH118
+    base, typescript = os.environ.get("OPENAI_BASE_URL"), settings["sdk"] == "ts"
+    asks, embeds = settings["scenario"] == "ask", settings["mode"] != "bm25"
+    if base and typescript:
+        base = re.sub(r"/v1/?$", "", base)
+        os.environ["OPENAI_BASE_URL"] = base
+        if asks:
+            os.environ.setdefault("JB_LLM_PROVIDER", "openai")
+            os.environ["JB_LLM_BASE_URL"] = base
+            os.environ["JB_LLM_API_KEY"] = os.environ.get("OPENAI_API_KEY", "")
+    if not embeds and (typescript or not asks):
+        for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+            os.environ.pop(name, None)

@@ -1,0 +1,384 @@
+"""Speaks to a jeffs-brain daemon: a brain a scenario, a document a session, ``/search`` and ``/ask``.
+
+The contract is that of the daemons of github.com/jeffs-brain/memory in its three languages, whose dialects differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import uuid
+from urllib.parse import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from memeval.systems.drivers.ask_stream import Answer, DaemonFailed, chunks_of
+    from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of
+    from memeval.systems.drivers.brain_settings import checked, prepare_environment
+    from memeval.systems.drivers.serving import Server, base_url, bearer
+    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble
+else:
+    from ask_stream import Answer, DaemonFailed, chunks_of
+    from brain_documents import Brain, Document, chunk_path, files_of, item_of
+    from brain_settings import checked, prepare_environment
+    from serving import Server, base_url, bearer
+    from web import Web, WebFailed, trouble
+
+REQUEST_SECONDS = 300.0
+"""How long one request may take; a stream of events may take as long in all."""
+
+FILTERED_ITEMS = 50
+"""How many items are asked for at least where some are left out here: daemons ignore the filters that they are sent."""
+
+TRIES = 3
+PAUSE_SECONDS = 0.2
+"""How often a request that may be repeated is sent, and how long to wait before the second time; then twice as long."""
+
+PROBE_SECONDS = 10.0
+"""How long a new daemon may take until it finds two documents."""
+
+LOOK_SECONDS = 0.05
+"""How often a daemon is asked whether it has indexed what it took in."""
+
+PROBES = (
+    ("The lighthouse at Kerrow Point was painted vermilion.", "Which colour has the lighthouse at Kerrow?"),
+    ("Ottoline keeps three tortoises in the orangery.", "How many tortoises has Ottoline?"),
+)
+"""What a daemon must find before it is asked anything: a text, and a question that is no part of it."""
+
+
+class JeffsBrain:
+    """A daemon as an adapter.
+
+    Args:
+        command: starts the daemon; empty where one already runs.
+        folder: where the command is started.
+        start_seconds: how long the daemon may take to get healthy.
+        endpoint_variable: the variable with the address of a daemon that already runs.
+        endpoint_path: what stands behind the origin in that address.
+        key_variable: the variable with the key to present.
+        parameters: the submission's own; see ``brain_settings``.
+
+    Raises:
+        DaemonFailed: the parameters are wrong, or the daemon does not find what it is given.
+        ServerFailed: the daemon does not start.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: str,
+        start_seconds: float,
+        endpoint_variable: str | None = None,
+        endpoint_path: str = "",
+        key_variable: str | None = None,
+        parameters: Mapping[str, Any] = {},
+    ) -> None:
+        self._set = checked(parameters)
+        self._server: Server | None = None
+        self._brains: dict[str, Brain] = {}
+        self._used: dict[str, int] = {}
+        self._traced = True
+        if command:
+            prepare_environment(self._set)
+            self._server = Server(command, folder, start_seconds, "/healthz")
+        try:
+            headers = {**bearer(key_variable), "User-Agent": "memeval"}
+            self._web = Web(base_url(self._server, endpoint_variable, endpoint_path), headers, REQUEST_SECONDS)
+            self._probe()
+        except BaseException:
+            self.close()
+            raise
+        self.query = self._query if self._set["scenario"] == "ask" else None
+        """Puts a question; ``None`` where the daemon is not to answer, and memeval's reader does."""
+
+    def reset(self) -> None:
+        """Delete all brains, and make a fresh one."""
+        for bank in list(self._brains):
+            self._drop(bank)
+        self._used.clear()
+        self._brain(None)
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        """Take a session in as a document, in several where it is long; each turn with its time and its speaker."""
+        said = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
+        self._put(self._brain(None), "raw/lme", "\n".join(said), session["session_id"], timestamp)
+
+    def retain(
+        self,
+        content: str,
+        source_id: str | None = None,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> None:
+        """Take a text in as a document; each bank is a brain of its own."""
+        brain = self._brain(bank)
+        name = source_id or f"text-{len(brain.documents) + 1}"
+        self._put(brain, "raw/texts", content, name, timestamp, tags)
+
+    def settle(self, timeout: float) -> bool:
+        """Wait until the daemon finds a document that was sent after all others; return whether it does."""
+        deadline = time.monotonic() + timeout
+        for brain in self._brains.values():
+            if brain.settled:
+                continue
+            word = f"settled{uuid.uuid4().hex[:12]}"
+            path = document_path(brain, f"raw/probe/{word}.md")
+            self._exchange("PUT", path, word.encode("ascii"), "text/markdown")
+            while not any(word in chunk_path(chunk) for chunk in self._found(brain, word, 10)):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(LOOK_SECONDS)
+            self._exchange("DELETE", path, missing_is_fine=True)
+            brain.settled = True
+        return True
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        """Return the ``k`` best documents."""
+        brain = self._brain(None)
+        return [item_of(brain, chunk) for chunk in self._found(brain, query, k, timestamp)]
+
+    def recall(
+        self,
+        query: str,
+        k: int = 10,
+        bank: str | None = None,
+        timestamp: str = "now",
+        tags: Sequence[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the ``k`` best documents of a bank that have one of the tags and lie within the times."""
+        brain = self._brain(bank)
+
+        def fits(chunk: Mapping[str, Any]) -> bool:
+            document = brain.documents.get(chunk_path(chunk)) or Document("", None, ())
+            if tags and not document.tags.intersection(tags):
+                return False
+            if since is None and until is None:
+                return True
+            at = document.timestamp
+            return at is not None and (since is None or since <= at) and (until is None or at <= until)
+
+        filtered = bool(tags) or since is not None or until is not None
+        chunks = self._found(brain, query, max(4 * k, FILTERED_ITEMS) if filtered else k, timestamp)
+        return [item_of(brain, chunk) for chunk in chunks if not filtered or fits(chunk)][:k]
+
+    def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> int:
+        """Delete the documents of some ids, or all of a bank; return how many that were.
+
+        Raises:
+            DaemonFailed: they are given by a query.
+        """
+        if query is not None:
+            raise DaemonFailed("The daemon forgets documents by their ids, not by a query.")
+        brain = self._brain(bank)
+        if ids is None:
+            forgotten = len(brain.documents)
+            self._drop(bank)
+            return forgotten
+        paths = [path for path, document in brain.documents.items() if document.source_id in set(ids)]
+        for path in paths:
+            self._exchange("DELETE", document_path(brain, path), missing_is_fine=True)
+            del brain.documents[path]
+        return len(paths)
+
+    def _query(self, question: str, timestamp: str = "now") -> dict[str, Any]:
+        """Have the daemon answer; with the answer comes what it drew on."""
+        brain = self._brain(None)
+        body = {"question": question, "topK": self._set["top_k"], "readerMode": self._set["reader_mode"]}
+        answer = Answer()
+        path = f"/v1/brains/{brain.name}/ask"
+        try:
+            with self._web.open(
+                "POST", path, as_json({**body, **self._options(timestamp)}), {"Content-Type": "application/json"}
+            ) as response:
+                if response.status != 200:
+                    raise refusal("ask", self._web.whole(response))
+                if response.headers.get_content_type() != "text/event-stream":
+                    raise DaemonFailed("The daemon's reply to ask is no stream of events.")
+                for event in self._web.events(response):
+                    if answer.take(event.name, event.data):
+                        break
+        except WebFailed as error:
+            raise DaemonFailed(f"{self._explained(error)}{answer.partial()}") from None
+        text = answer.text()
+        for name, count in answer.usage.items():
+            self._used[name] = self._used.get(name, 0) + count
+        items = [item_of(brain, chunk) for chunk in answer.retrieved or answer.cited]
+        return {"answer": text, "context": "\n\n".join(item["text"] for item in items), "items": items}
+
+    def usage(self) -> dict[str, int]:
+        """Return what the daemon says that its model calls used, where it says so."""
+        return dict(self._used)
+
+    def versions(self) -> dict[str, str]:
+        """Return the daemon's version, where it tells it."""
+        with contextlib.suppress(WebFailed):
+            reply = self._web.ask("GET", "/version")
+            told = reply.json() if reply.status == 200 else None
+            if isinstance(told, dict) and isinstance(told.get("version"), str):
+                return {"jeffs-brain-daemon": told["version"]}
+        return {}
+
+    def close(self) -> None:
+        """Delete the brains at a daemon that stays; end one that was started here."""
+        if self._server is not None:
+            self._server.end()
+            return
+        for bank in list(self._brains):
+            self._drop(bank)
+
+    def _probe(self) -> None:
+        """See whether the daemon finds what it is given.
+
+        Raises:
+            DaemonFailed: it does not.
+        """
+        deadline = time.monotonic() + PROBE_SECONDS
+        brain = self._brain("the probe of memeval")
+        for number, (text, _) in enumerate(PROBES):
+            self._put(brain, "raw/lme", text, f"probe-{number}", "2025-01-02")
+        for text, question in PROBES:
+            while True:
+                found = self._found(brain, question, 2)
+                if any(text in str(chunk.get("text")) for chunk in found):
+                    break
+                if time.monotonic() > deadline:
+                    raise DaemonFailed(
+                        f"The daemon is not ready: asked {question!r}, its search does not find the document that says "
+                        f"{text!r} but {len(found)} others. Is its search index there?"
+                    )
+                time.sleep(LOOK_SECONDS)
+        self._drop("the probe of memeval")
+
+    def _brain(self, bank: str | None) -> Brain:
+        """Return the brain of a bank, made where there is none."""
+        name = bank or ""
+        if name not in self._brains:
+            brain = Brain()
+            self._exchange("POST", "/v1/brains", as_json({"brainId": brain.name}))
+            self._brains[name] = brain
+        return self._brains[name]
+
+    def _drop(self, bank: str | None) -> None:
+        """Delete the brain of a bank. A daemon may do so and tear the connection: then it is asked whether it did."""
+        brain = self._brains[bank or ""]
+        path = f"/v1/brains/{brain.name}"
+        try:
+            reply = self._send("DELETE", path, None, {"X-Confirm-Delete": "yes"})
+        except DaemonFailed:
+            if self._send("GET", path).status != 404:
+                raise
+        else:
+            if reply.status != 404 and not reply.status < 300:
+                raise refusal("DELETE brain", reply)
+        del self._brains[bank or ""]
+
+    def _put(
+        self,
+        brain: Brain,
+        folder: str,
+        text: str,
+        source_id: str,
+        timestamp: str | None,
+        tags: Sequence[str] = (),
+    ) -> None:
+        """Send a text as one document or, where it is long, several; the same text again takes the old one's place."""
+        for path, data in files_of(folder, text, source_id, timestamp, tags):
+            self._exchange("PUT", document_path(brain, path), data, "text/markdown")
+            brain.documents[path] = Document(source_id, timestamp, tags)
+        brain.settled = False
+
+    def _found(self, brain: Brain, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        """Return the chunks that a search brings up, ``k`` at most."""
+        body = {"query": query, "topK": k, **self._options(timestamp)}
+        found = self._exchange("POST", f"/v1/brains/{brain.name}/search", as_json(body)).json()
+        if not isinstance(found, dict):
+            raise DaemonFailed("The daemon's reply to search is no object.")
+        if self._traced and "trace" not in found:
+            self._traced = False
+            say("The daemon's search tells no trace: it may have fallen back to something simpler.")
+        return chunks_of(found)[:k]
+
+    def _options(self, timestamp: str) -> dict[str, Any]:
+        """Return what a search and a question have in common."""
+        options: dict[str, Any] = {"mode": self._set["mode"]}
+        for name, key in (("candidate_k", "candidateK"), ("rerank_top_n", "rerankTopN")):
+            if self._set[name]:
+                options[key] = self._set[name]
+        if timestamp != "now":
+            options["questionDate"] = timestamp
+        return options
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+        missing_is_fine: bool = False,
+    ) -> Reply:
+        """Send a request and return the reply.
+
+        Raises:
+            DaemonFailed: the daemon refused it, or did not reply.
+        """
+        reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
+        if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
+            raise refusal(f"{method} {path.partition('?')[0].rpartition('/')[2]}", reply)
+        return reply
+
+    def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
+        """Send a request, again where that changes nothing, and return the reply, whatever it is.
+
+        Raises:
+            DaemonFailed: no reply came.
+        """
+        tries = 1 if method == "POST" else TRIES
+        for number in range(tries):
+            last = number == tries - 1
+            try:
+                reply = self._web.ask(method, path, body, headers)
+                if reply.status not in (429, 502, 503, 504) or last:
+                    return reply
+            except WebFailed as error:
+                if last or (self._server is not None and not self._server.alive):
+                    raise DaemonFailed(self._explained(error)) from None
+            time.sleep(PAUSE_SECONDS * 2**number)
+        raise AssertionError
+
+    def _explained(self, error: WebFailed) -> str:
+        """Return why no reply came: where the daemon has ended, that."""
+        if self._server is not None:
+            for _ in range(10):
+                if not self._server.alive:
+                    return self._server.obituary()
+                time.sleep(LOOK_SECONDS)  # a process that has ended shows a moment after its connections
+        return str(error)
+
+
+def document_path(brain: Brain, path: str) -> str:
+    """Return where a document is reached."""
+    return f"/v1/brains/{brain.name}/documents?path={quote(path)}"
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as a body."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+def refusal(what: str, reply: Reply) -> DaemonFailed:
+    """Return a refusal as an exception."""
+    return DaemonFailed(f"The daemon answered {reply.status} to {what}: {trouble(reply)}.")
+
+
+def say(line: str) -> None:
+    """Leave a line in the log."""
+    print(line, file=sys.stderr, flush=True)
