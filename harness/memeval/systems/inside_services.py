@@ -1,0 +1,319 @@
+"""Services beside a system: started fresh for it, ended with it. Standard library only, for it runs inside the sandbox.
+
+A process of its own starts and looks after them, so that they are no children of the system, and are ended in order
+where no sandbox does that: a database that is killed leaves shared memory behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROGRAMS = {"postgres": "postgres", "redis": "redis-server", "neo4j": "neo4j"}
+"""Program of each service."""
+
+SEARCHED = ["usr/local/bin", "usr/bin", "usr/sbin", "usr/lib/postgresql/*/bin"]
+"""Where programs are looked for, in and outside of a sandbox alike; of several versions the highest is taken."""
+
+START_SECONDS = 120.0
+"""How long a service may take until it answers; the limit of the system's own start comes on top."""
+
+END_SECONDS = 5.0
+"""How long a service may take to end before it is killed."""
+
+NOBODY = 65534
+"""User and group of a service that refuses to run as root, where there is no sandbox to be somebody else in."""
+
+
+def find(name: str) -> Path | None:
+    """Return where a service's program is; ``None`` where it is not installed."""
+    found = [path for folder in SEARCHED for path in Path("/").glob(f"{folder}/{PROGRAMS[name]}")]
+    return max((path for path in found if os.access(path, os.X_OK)), key=_version_in, default=None)
+
+
+def vector_version(postgres: Path) -> str | None:
+    """Return the version of pgvector that is installed for a PostgreSQL; ``None`` where there is none."""
+    try:
+        asked = [str(postgres.resolve().with_name("pg_config")), "--sharedir"]
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
+        control = Path(told.stdout.strip(), "extension", "vector.control").read_text("utf-8")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"default_version\s*=\s*'([^']+)'", control)
+    return found.group(1) if found else None
+
+
+def start(services: list[dict[str, str]]) -> dict[str, str]:
+    """Start services, wait until they answer, and return the variables that say where they are.
+
+    Args:
+        services: each with its ``name`` and the ``variable`` that takes its address.
+
+    Returns:
+        Per service its variable with a URL over loopback, and with ``_SOCKET`` behind its name the Unix socket (of
+        PostgreSQL the folder with it).
+
+    Raises:
+        SystemExit: one cannot be started; with the sentence for it.
+    """
+    reading, writing = os.pipe()
+    folder = Path(os.environ["TMPDIR"]).parent / f"services-{os.getpid()}"
+    wish = {"services": services, "system": os.getpid(), "told": writing, "folder": str(folder)}
+    child = os.fork()
+    if child == 0:  # It ends at once, so that whoever looks after the services is no child of the system.
+        try:
+            subprocess.Popen(
+                [sys.executable, "-I", "-S", __file__, json.dumps(wish)],
+                env={**os.environ, "HOME": str(folder), "TMPDIR": str(folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[writing],
+                start_new_session=True,
+            )
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading, encoding="utf-8") as told:
+        text = told.read()
+    answer: dict[str, str] = json.loads(text) if text else {"": "what looks after the services ended at its start."}
+    if "" in answer:
+        raise SystemExit(answer[""])
+    return answer
+
+
+class Failed(Exception):
+    """A service that does not start; its text is the sentence."""
+
+
+def look_after(services: list[dict[str, str]], system: int, told: int, folder: Path) -> None:
+    """Start services, tell where they are, and end them when the system has ended.
+
+    Args:
+        services: each with its ``name`` and the ``variable`` that takes its address.
+        system: id of the system's process.
+        told: descriptor of a pipe; the variables go there as JSON, or a sentence without a name.
+        folder: where the services may write; not there before, and gone afterwards.
+    """
+    running: list[tuple[subprocess.Popen[bytes], int]] = []
+    answer: dict[str, str] = {}
+    try:
+        try:
+            folder.mkdir(0o711)
+            for service in services:
+                own = folder / str(len(running))
+                own.mkdir(0o700)
+                answer.update(STARTS[service["name"]](own, service["variable"], running))
+        except (Failed, OSError) as failure:
+            answer = {"": str(failure)}
+        with os.fdopen(told, "w", encoding="utf-8") as out:
+            json.dump(answer, out)
+        if "" not in answer:
+            _wait_for_end(system)
+    finally:
+        for process, ending in running:
+            process.send_signal(ending)
+        for process, _ending in running:
+            _wait_or_kill(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for_end(system: int) -> None:
+    """Wait until a process, which is not this one's child, has ended."""
+    if hasattr(os, "pidfd_open"):
+        import select
+
+        try:
+            select.select([os.pidfd_open(system)], [], [])
+            return
+        except OSError:
+            pass
+    try:
+        while True:
+            os.kill(system, 0)
+            time.sleep(0.2)
+    except OSError:
+        return
+
+
+def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.Popen[bytes], int]]) -> dict[str, str]:
+    postgres = _program("postgres")
+    data, password, port = folder / "data", _password(), _free_port()
+    secret = folder / "password"
+    _write(secret, password)
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+        os.chown(secret, NOBODY, NOBODY)
+    initdb: list[str | Path] = [postgres.resolve().with_name("initdb"), "-D", data, "-U", "memeval", "--pwfile", secret]
+    chosen = [
+        "--auth-local=trust",
+        "--auth-host=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C.UTF-8",
+        "--wal-segsize=4",
+    ]
+    made = _run_as_somebody([*initdb, *chosen, "--no-sync"], folder, stdout=subprocess.DEVNULL)
+    made.wait()
+    if made.returncode:
+        raise Failed(f"PostgreSQL's initdb failed with exit code {made.returncode}.")
+    settings = {
+        "listen_addresses": "'127.0.0.1'",
+        "port": str(port),
+        "unix_socket_directories": f"'{folder}'",
+        "max_connections": "50",
+        "shared_buffers": "'32MB'",
+        "max_wal_size": "'64MB'",
+        "fsync": "off",
+        "synchronous_commit": "off",
+        "full_page_writes": "off",
+        "log_min_messages": "warning",
+    }
+    with (data / "postgresql.conf").open("a", encoding="utf-8") as conf:
+        conf.writelines(f"{name} = {value}\n" for name, value in settings.items())
+    if vector_version(postgres) is not None:
+        single = _run_as_somebody([postgres, "--single", "-D", data, "postgres"], folder, subprocess.PIPE)
+        single.communicate(b"CREATE EXTENSION vector;\n")
+    process = _run_as_somebody([postgres, "-D", data], folder)
+    running.append((process, signal.SIGQUIT))  # at once, and in order
+
+    def ready() -> bool:
+        return (data / "postmaster.pid").read_text("utf-8").split("\n")[7:8] == ["ready   "]
+
+    _wait_for_answer("PostgreSQL", process, ready)
+    url = f"postgresql://memeval:{password}@127.0.0.1:{port}/postgres"
+    return {variable: url, f"{variable}_SOCKET": str(folder)}
+
+
+def _start_redis(folder: Path, variable: str, running: list[tuple[subprocess.Popen[bytes], int]]) -> dict[str, str]:
+    program = _program("redis")
+    password, port, path = _password(), _free_port(), str(folder / "redis.sock")
+    settings = ["bind 127.0.0.1", f"port {port}", f"unixsocket {path}", "unixsocketperm 700", f"requirepass {password}"]
+    settings += ['save ""', "appendonly no", "daemonize no", f"dir {folder}", "loglevel warning"]
+    conf = folder / "redis.conf"
+    _write(conf, "\n".join([*settings, ""]))
+    process = subprocess.Popen([program, conf], cwd=folder, stdin=subprocess.DEVNULL, stdout=2)
+    running.append((process, signal.SIGTERM))
+
+    def ready() -> bool:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(1)
+            line.connect(path)
+            line.sendall(f"AUTH {password}\r\nPING\r\n".encode())
+            said = b""
+            while said.count(b"\r\n") < 2:
+                chunk = line.recv(100)
+                if not chunk:
+                    return False
+                said += chunk
+            return said == b"+OK\r\n+PONG\r\n"
+
+    _wait_for_answer("Redis", process, ready)
+    return {variable: f"redis://:{password}@127.0.0.1:{port}/0", f"{variable}_SOCKET": path}
+
+
+def _start_neo4j(folder: Path, variable: str, running: list[tuple[subprocess.Popen[bytes], int]]) -> dict[str, str]:
+    program = _program("neo4j")
+    port = _free_port()
+    settings = {f"server.directories.{kind}": str(folder / kind) for kind in ("data", "logs", "run", "import")}
+    settings["server.bolt.listen_address"] = f"127.0.0.1:{port}"
+    for name in ("server.http.enabled", "server.https.enabled", "dbms.security.auth_enabled"):
+        settings[name] = "false"
+    _write(folder / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in settings.items()))
+    process = subprocess.Popen(
+        [program, "console"],
+        cwd=folder,
+        env={**os.environ, "NEO4J_CONF": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=2,
+    )
+    running.append((process, signal.SIGTERM))
+
+    def ready() -> bool:
+        with socket.create_connection(("127.0.0.1", port), 1) as line:
+            line.sendall(struct.pack(">5I", 0x6060B017, 0x00000404, 0x00000005, 0x00000004, 0x00000003))
+            return len(line.recv(4)) > 0
+
+    _wait_for_answer("Neo4j", process, ready)
+    return {variable: f"bolt://127.0.0.1:{port}"}
+
+
+STARTS = {"postgres": _start_postgres, "redis": _start_redis, "neo4j": _start_neo4j}
+
+
+def _wait_for_answer(title: str, process: subprocess.Popen[bytes], ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise Failed(f"{title} ended at its start with exit code {process.returncode}; its words are in the log.")
+        try:
+            if ready():
+                return
+        except (OSError, ValueError):
+            pass
+        time.sleep(0.02)
+    raise Failed(f"{title} did not answer within {START_SECONDS:.0f} seconds.")
+
+
+def _run_as_somebody(
+    command: list[str | Path], folder: Path, stdin: int = subprocess.DEVNULL, stdout: int = 2
+) -> subprocess.Popen[bytes]:
+    """Start a program that refuses to run as root."""
+    if os.geteuid() == 0:
+        return subprocess.Popen(
+            command, cwd=folder, stdin=stdin, stdout=stdout, user=NOBODY, group=NOBODY, extra_groups=[]
+        )
+    return subprocess.Popen(command, cwd=folder, stdin=stdin, stdout=stdout)
+
+
+def _program(name: str) -> Path:
+    found = find(name)
+    if found is None:
+        raise Failed(f"the service '{name}' is not installed: there is no program {PROGRAMS[name]}.")
+    return found
+
+
+def _version_in(path: Path) -> list[int]:
+    """Return the numbers in the name of a program's real folder."""
+    return [int(number) for number in re.findall(r"\d+", str(path.resolve().parent))]
+
+
+def _free_port() -> int:
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        port: int = line.getsockname()[1]
+        return port
+
+
+def _password() -> str:
+    return os.urandom(16).hex()
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(0o600)
+    path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    asked = json.loads(sys.argv[1])
+    look_after(asked["services"], asked["system"], asked["told"], Path(asked["folder"]))
