@@ -164,7 +164,7 @@ class JeffsBrain:
             if since is None and until is None:
                 return True
             at = document.timestamp
-            return at is not None and (since is None or since <= at) and (until is None or at <= until)
+            return at is not None and (since is None or since <= at) and (until is None or at < until)
 
         filtered = bool(tags) or since is not None or until is not None
         chunks = self._found(brain, query, max(4 * k, FILTERED_ITEMS) if filtered else k, timestamp)

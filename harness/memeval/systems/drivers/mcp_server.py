@@ -1,0 +1,361 @@
+"""Speaks to a server of the Model Context Protocol whose tools stand for the calls of an adapter."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from memeval.systems.drivers.mcp_client import Client, Result
+    from memeval.systems.drivers.mcp_wire import Lines, McpFailed, Streamable
+    from memeval.systems.drivers.serving import Server, base_url, bearer
+    from memeval.systems.drivers.web import Web
+else:
+    from mcp_client import Client
+    from mcp_wire import Lines, McpFailed, Streamable
+    from serving import Server, base_url, bearer
+    from web import Web
+
+REQUEST_SECONDS = 300.0
+"""How long a request over HTTP may take."""
+
+PATH = "/mcp"
+"""Where servers over HTTP take messages, unless the submission's endpoint says otherwise."""
+
+CALLS = ("forget", "ingest_session", "query", "recall", "reflect", "reset", "retain", "search", "settle")
+"""What a tool can stand for."""
+
+PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+PLACEHOLDERS = (
+    *("bank", "content", "id", "k", "query", "question", "role"),
+    *("session_id", "since", "speaker", "tags", "timestamp", "until"),
+)
+"""What may stand in a tool's arguments."""
+
+TEXTS = ("text", "content", "memory", "fact", "summary", "value")
+SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
+"""Where an item says what it is, and which session or turn it came from."""
+
+
+class McpServer:
+    """An MCP server as an adapter.
+
+    A server that is started here is started anew for each scenario, with an empty ``HOME``, unless a tool stands for
+    ``reset``. Where a tool for ``retain`` has no place for the speaker or the time, they stand in the content.
+
+    Args:
+        command: starts the server; it is spoken to over HTTP where an argument has ``{port}`` in it, else over its
+            standard streams. Empty where one already runs.
+        folder: where the command is started.
+        start_seconds: how long the server may take to listen.
+        endpoint_variable: the variable with the address of a server that already runs.
+        endpoint_path: what stands behind the origin in that address.
+        key_variable: the variable with the key to present.
+        parameters: there are none.
+        tools: for each call the tool's ``name``, its ``arguments``, and ``result``: where in its structured result the
+            items or the answer lie, as keys with dots between.
+
+    Raises:
+        McpFailed: the mapping is wrong, or the server does not take part.
+        ServerFailed: the server does not start.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: str,
+        start_seconds: float,
+        endpoint_variable: str | None = None,
+        endpoint_path: str = "",
+        key_variable: str | None = None,
+        parameters: Mapping[str, Any] = {},
+        tools: Mapping[str, Mapping[str, Any]] = {},
+    ) -> None:
+        if parameters:
+            raise McpFailed(f"An MCP server takes no parameters, but {sorted(parameters)[0]!r} is given.")
+        check_mapping(tools, restarts=bool(command))
+        self._command, self._folder, self._start_seconds = list(command), folder, start_seconds
+        self._endpoint_variable, self._endpoint_path = endpoint_variable, endpoint_path
+        self._key_variable = key_variable
+        self._tools = tools
+        self._home = os.environ["HOME"]
+        self._starts = 0
+        self._fresh = True
+        self._client: Client | None = None
+        self._start()
+        offered = {"reset", *tools} | ({"ingest_session"} if "retain" in tools else set())
+        for call in CALLS:
+            if call not in offered:
+                vars(self)[call] = None  # so that nobody takes the server for one that can
+
+    def reset(self) -> None:
+        """Empty the memory, by the tool for it or by starting the server anew."""
+        if "reset" in self._tools:
+            self._call("reset", {})
+        elif not self._fresh:
+            self._start()
+        self._fresh = True
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        """Take a session in: whole where there is a tool for that, else turn by turn."""
+        name = session["session_id"]
+        if "ingest_session" in self._tools:
+            said = (f"[{timestamp}] {speaker_of(turn)}: {turn['content']}" for turn in session["turns"])
+            self._call("ingest_session", {"content": "\n".join(said), "timestamp": timestamp, "session_id": name})
+            return
+        named = self._named("retain")
+        for turn in session["turns"]:
+            content = turn["content"]
+            if not named & {"speaker", "role"}:
+                content = f"{speaker_of(turn)}: {content}"
+            if "timestamp" not in named:
+                content = f"[{timestamp}] {content}"
+            who = {"role": turn["role"], "speaker": speaker_of(turn)}
+            at = {"timestamp": timestamp, "session_id": name, "id": turn.get("turn_id") or name}
+            self._call("retain", {"content": content, **who, **at})
+
+    def retain(
+        self,
+        content: str,
+        source_id: str | None = None,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+    ) -> None:
+        """Take a text in."""
+        if timestamp is not None and "timestamp" not in self._named("retain"):
+            content = f"[{timestamp}] {content}"
+        who = {"role": "user", "speaker": "user"}
+        at = {"timestamp": timestamp, "session_id": source_id, "id": source_id}
+        self._call("retain", {"content": content, "bank": bank, "tags": tags, **who, **at})
+
+    def settle(self, timeout: float) -> bool:
+        """Have the server finish what it took in; false where its tool says that it has not."""
+        return self._given("settle", self._call("settle", {})) is not False
+
+    def search(self, query: str, k: int, timestamp: str | None = None) -> list[dict[str, Any]]:
+        """Return the ``k`` best items."""
+        found = self._call("search", {"query": query, "question": query, "k": k, "timestamp": timestamp})
+        return self._items("search", found)[:k]
+
+    def recall(
+        self,
+        query: str,
+        k: int = 10,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        tags: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the ``k`` best items of a bank."""
+        when = {"timestamp": timestamp, "since": since, "until": until}
+        what = {"query": query, "question": query, "k": k, "bank": bank, "tags": tags}
+        return self._items("recall", self._call("recall", {**what, **when}))[:k]
+
+    def query(self, question: str, timestamp: str | None = None) -> str:
+        """Return the server's answer."""
+        return self._answer("query", {"query": question, "question": question, "timestamp": timestamp})
+
+    def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> str:
+        """Return the server's answer from a bank."""
+        return self._answer("reflect", {"query": query, "question": query, "bank": bank, "timestamp": timestamp})
+
+    def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
+        """Have texts forgotten: one call for each id, where there are ids.
+
+        Raises:
+            McpFailed: the tool has no place for what says which texts.
+        """
+        named = self._named("forget")
+        for placeholder, given in (("id", ids), ("bank", bank), ("query", query)):
+            if given is not None and placeholder not in named:
+                raise McpFailed(f"The tool for forget has no place for {{{placeholder}}}.")
+        for one in [None] if ids is None else ids:
+            self._call("forget", {"id": one, "bank": bank, "query": query})
+
+    def versions(self) -> dict[str, str]:
+        """Return what the server says it is."""
+        server = self._client.server if self._client is not None else {}
+        name, version = server.get("name"), server.get("version")
+        return {name: version} if isinstance(name, str) and name and isinstance(version, str) else {}
+
+    def close(self) -> None:
+        """End the server, or the conversation with it."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.end()
+
+    def _start(self) -> None:
+        """Start the server, or start it anew, and see that it has the tools."""
+        self.close()
+        if self._command:
+            if self._starts:
+                shutil.rmtree(os.environ["HOME"], ignore_errors=True)
+            self._starts += 1
+            os.environ["HOME"] = f"{self._home}/server-{self._starts}"
+            os.makedirs(os.environ["HOME"])  # noqa: PTH103
+        wire = self._wire()
+        try:
+            client = Client(wire)
+            check_tools(self._tools, client.tools())
+        except BaseException:
+            wire.end()
+            raise
+        self._client = client
+
+    def _wire(self) -> Lines | Streamable:
+        over_http = not self._command or any("{port}" in part for part in self._command)
+        if not over_http:
+            return Lines(self._command, self._folder)
+        server = Server(self._command, self._folder, self._start_seconds, None) if self._command else None
+        base = base_url(server, self._endpoint_variable, "")
+        web = Web(base, {**bearer(self._key_variable), "User-Agent": "memeval"}, REQUEST_SECONDS)
+        return Streamable(web, self._endpoint_path or PATH, server)
+
+    def _named(self, call: str) -> set[str]:
+        """Return the placeholders in the arguments of a call's tool."""
+        values = self._tools[call].get("arguments", {}).values()
+        return {name for value in values if isinstance(value, str) for name in PLACEHOLDER.findall(value)}
+
+    def _call(self, call: str, given: Mapping[str, Any]) -> Result:
+        if self._client is None:
+            raise McpFailed("The server is not running.")
+        self._fresh = False
+        tool = self._tools[call]
+        return self._client.call(tool["name"], filled(tool.get("arguments", {}), given))
+
+    def _given(self, call: str, result: Result) -> Any:
+        """Return what lies at the mapping's path in a result: without a path, all of it.
+
+        Raises:
+            McpFailed: nothing lies there.
+        """
+        path = self._tools[call].get("result")
+        value = result.data
+        if value is None and len(result.texts) == 1:
+            value = parsed(result.texts[0])
+        if path is None:
+            return value
+        for key in path.split("."):
+            if isinstance(value, dict) and key in value:
+                value = value[key]
+            elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+                value = value[int(key)]
+            else:
+                raise McpFailed(f"The result of the tool for {call} has nothing at {path!r}.")
+        return value
+
+    def _items(self, call: str, result: Result) -> list[dict[str, Any]]:
+        """Return what a tool found: what lies at the mapping's path, else each of its texts."""
+        if self._tools[call].get("result") is None:
+            return [{"text": text} for text in result.texts]
+        found = self._given(call, result)
+        if not isinstance(found, list):
+            raise McpFailed(f"The result of the tool for {call} has no list at {self._tools[call]['result']!r}.")
+        return [as_item(one) for one in found]
+
+    def _answer(self, call: str, given: Mapping[str, Any]) -> str:
+        result = self._call(call, given)
+        if self._tools[call].get("result") is None:
+            return "\n".join(result.texts)
+        answer = self._given(call, result)
+        return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> None:
+    """Look whether the mapping can be an adapter.
+
+    Args:
+        tools: the mapping.
+        restarts: whether the server can be started anew.
+
+    Raises:
+        McpFailed: it cannot.
+    """
+    for call, tool in tools.items():
+        if call not in CALLS:
+            raise McpFailed(f"No tool can stand for {call!r}. There are {', '.join(CALLS)}.")
+        for argument, value in tool.get("arguments", {}).items():
+            unknown = set(PLACEHOLDER.findall(value)).difference(PLACEHOLDERS) if isinstance(value, str) else set()
+            if unknown:
+                raise McpFailed(
+                    f"The argument {argument!r} of the tool for {call} has {{{min(unknown)}}}. "
+                    f"There are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
+                )
+    if not {"retain", "ingest_session"} & set(tools) or not {"search", "query"} & set(tools):
+        raise McpFailed("There must be a tool for retain or ingest_session, and one for search or query.")
+    if not restarts and "reset" not in tools:
+        raise McpFailed("There must be a tool for reset: a server that is not started here cannot be started anew.")
+
+
+def check_tools(tools: Mapping[str, Mapping[str, Any]], there: Sequence[str]) -> None:
+    """Look whether the server has the tools.
+
+    Raises:
+        McpFailed: it lacks one.
+    """
+    for call, tool in tools.items():
+        if tool["name"] not in there:
+            has = f"Its tools are {', '.join(there)}." if there else "It has none."
+            raise McpFailed(f"The server has no tool {tool['name']!r} for {call}. {has}")
+
+
+def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's arguments with what the placeholders stand for.
+
+    One that is all of an argument keeps its type, and drops the argument where there is nothing to put; within a text
+    nothing becomes no characters.
+    """
+    ready: dict[str, Any] = {}
+    for name, value in arguments.items():
+        alone = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+        if alone is not None:
+            if given.get(alone[1]) is not None:
+                ready[name] = given[alone[1]]
+        elif isinstance(value, str):
+            ready[name] = PLACEHOLDER.sub(lambda found: str(given.get(found[1]) or ""), value)
+        else:
+            ready[name] = value
+    return ready
+
+
+def as_item(found: Any) -> dict[str, Any]:
+    """Return what a tool found as an item: its text, where it came from, its score, as far as it says."""
+    if not isinstance(found, dict):
+        return {"text": found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}
+    text = next((found[key] for key in TEXTS if isinstance(found.get(key), str)), None)
+    item: dict[str, Any] = {"text": json.dumps(found, ensure_ascii=False) if text is None else text}
+    metadata = found.get("metadata")
+    sources = [*sources_in(found), *sources_in(metadata if isinstance(metadata, dict) else {})]
+    if sources:
+        item["source_ids"] = sources
+    if isinstance(found.get("score"), (int, float)) and not isinstance(found["score"], bool):
+        item["score"] = found["score"]
+    return item
+
+
+def sources_in(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the ids of sessions or turns that an item names."""
+    for key in SOURCES:
+        told = found.get(key)
+        yield from [one for one in (told if isinstance(told, list) else [told]) if isinstance(one, str)]
+
+
+def parsed(text: str) -> Any:
+    """Return a text as JSON; ``None`` where it is not."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def speaker_of(turn: Mapping[str, Any]) -> str:
+    """Return who said a turn."""
+    return str(turn.get("speaker") or turn["role"])
