@@ -48,7 +48,7 @@ function ranked(query, seen) {
     .map((note, order) => {
       const shared = [...wanted].filter((term) => note.terms.has(term));
       const score = shared.reduce((sum, term) => sum + rarity.get(term), 0) / Math.sqrt(8 + note.terms.size);
-      return { note, order, score };
+      return { note, order, score: Math.round(score * 1e4) / 1e4 };
     })
     .filter((hit) => hit.score > 0)
     .sort((one, other) => other.score - one.score || other.note.time - one.note.time || other.order - one.order);
@@ -76,7 +76,7 @@ const calls = {
   load({ parameters }) {
     closeEnough = parameters.close_enough ?? closeEnough;
     return {
-      capabilities: ["take_in", "ask", "search", "retain", "recall", "reflect", "forget", "export"],
+      capabilities: Object.keys(calls),
       implementation: `node ${process.versions.node}`,
     };
   },
@@ -91,6 +91,7 @@ const calls = {
     }
     return null;
   },
+  settle: () => true, // nothing is left to be done once take_in has answered
   ask: (request) => ask(request.question, request),
   search,
   retain({ content, source_id: sourceId, bank, timestamp, tags }) {
@@ -108,6 +109,7 @@ const calls = {
     return { forgotten: gone.size };
   },
   export: () => ({ items: notes.map((note) => item({ note, score: undefined })) }),
+  usage: () => ({ prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 }), // it calls no model
   close() {
     lines.close();
     return null;

@@ -1,0 +1,268 @@
+"""memeval's HTTP contract against a real server, started, spoken to and ended by the driver in a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import openapi_spec_validator
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from memeval.systems import (
+    AdapterMisbehaved,
+    AdapterRaised,
+    Found,
+    Launch,
+    NoAdapter,
+    SystemFailure,
+    SystemProcess,
+    SystemTimedOut,
+)
+from memeval.systems.drivers import serving
+from memeval.systems.messages import CALLS
+from memeval.systems.worker import OPTIONAL
+from tests.systems.helpers import FAST, gone, sessions
+
+ROOT = Path(__file__).parents[3]
+SERVER = Path(__file__).with_name("memory_server.py")
+OPENAPI: dict[str, Any] = json.loads((ROOT / "site/openapi/memeval-adapter.json").read_text("utf-8"))
+
+Serve = Callable[..., SystemProcess]
+
+
+class Served:
+    """Systems behind the driver, and what their servers noted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.notes = folder / "notes.jsonl"
+        self.log: list[str] = []
+        self.started: list[SystemProcess] = []
+
+    def process(
+        self,
+        *fault: str,
+        environment: dict[str, str] | None = None,
+        seconds: float = 10.0,
+        ask_seconds: float = 5.0,
+        **keywords: Any,
+    ) -> SystemProcess:
+        given: dict[str, Any] = {
+            "command": [sys.executable, str(SERVER), "{port}", str(self.notes), *fault],
+            "folder": str(ROOT),
+            "start_seconds": seconds,
+            "endpoint_path": "/v1",
+            "parameters": {"version": "0.2.0"},
+            **keywords,
+        }
+        file = Path(serving.__file__).with_name("http_contract.py")
+        launch = Launch(file, "HttpContract", parameters=given, shown=(file.parent,))
+        limits = FAST.model_copy(update={"ask_seconds": ask_seconds})
+        process = SystemProcess(launch, limits, self.log.append, environment or {})
+        self.started.append(process)
+        process.start()
+        return process
+
+    def said(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.notes.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    made = Served(tmp_path)
+    yield made
+    for process in made.started:
+        process.kill()
+        process.close()
+
+
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    """Return a validator of a schema that stands somewhere in the published file."""
+    return Draft202012Validator({**schema, "components": OPENAPI["components"]})
+
+
+def test_the_published_file_is_openapi() -> None:
+    openapi_spec_validator.validate(OPENAPI)
+    behind = {method: call for call, method in CALLS.items()}
+    calls = {behind.get(method, method) for method in OPTIONAL} - {"get_context_tokens"}
+    assert set(OPENAPI["paths"]) == {f"/{call}" for call in calls | {"healthz", "load", "reset"}}
+    listed = OPENAPI["components"]["schemas"]["Capabilities"]["properties"]["capabilities"]["items"]["enum"]
+    assert set(listed) == calls | {"load", "reset"}
+
+
+def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(served: Served) -> None:
+    process = served.process()
+    assert process.hello is not None
+    assert process.hello.packages["server"] == "0.2.0"
+    assert process.hello.can("export_memories")
+    process.take_in(sessions(2, "Ünïted by Drone."), afresh=True)
+    assert process.settle() is not None
+    reply = process.ask("What by?", "2025-05-06")
+    assert (reply.answer, reply.context, reply.reported_tokens) == ("Ünïted by Drone.", "c", 12.0)
+    assert process.search("Drone?", 1).items == (Found("Ünïted by Drone.", ("s001:t01",), 0.5),)
+    process.retain("Likes tea.", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1")
+    recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
+    assert recalled.items == (Found("Likes tea.", ("r1",), 0.5),)
+    assert process.reflect("What tea.", bank="b").answer == "Likes tea."
+    assert len(process.export()) == 3
+    assert process.forget(ids=["r1"]) == 1
+    assert process.usage().prompt_tokens == 3
+    process.close()
+    said = served.said()
+    assert [one["call"] for one in said[:4]] == ["load", "reset", "take_in", "take_in"]
+    assert said[-1]["call"] == "close"
+    assert len({one["headers"]["memeval-instance"] for one in said}) == 1
+    assert gone(said[0]["pid"])
+    assert any(line.startswith("listening at") for line in served.log)
+    for one in said:
+        content = OPENAPI["paths"][f"/{one['call']}"]["post"]["requestBody"]["content"]
+        validator(content["application/json"]["schema"]).validate(one["body"])
+
+
+def test_what_a_server_does_not_list_is_not_asked_of_it(served: Served) -> None:
+    process = served.process("few")
+    assert process.hello is not None
+    assert process.hello.capabilities == ("close", "ingest_session", "query")
+    assert process.settle() is None
+    process.close()
+    assert "close" not in {one["call"] for one in served.said()}
+
+
+def test_every_wrong_answer_is_a_sentence_and_the_server_goes_on(served: Served) -> None:
+    process = served.process()
+    process.take_in(sessions(1), afresh=True)
+    for fault, sentence in {
+        "500": "query raised HttpError: POST /ask answered 500: the disk is full.",
+        "html": "POST /ask answered 502: <h1>Bad\\xff gateway</h1>xxx",
+        "moved": "POST /ask answered 307.",
+        "text": "POST /ask answered 'text/plain', not application/json.",
+        "rubbish": "POST /ask answered a body that is not JSON.",
+        "nan": "POST /ask answered a body that is not JSON.",
+        "deep": "POST /ask answered a body that is not JSON.",
+        "cut": "POST /ask answered a body that breaks off 4989 bytes before its end.",
+        "silence": "POST /ask got no answer (RemoteDisconnected",
+        "flood": "POST /ask answered more than 32000000 bytes.",
+    }.items():
+        with pytest.raises(AdapterRaised) as raised:
+            process.ask(fault)
+        assert sentence.removesuffix(".") in raised.value.sentence.replace("\\\\", "\\"), fault
+        assert len(raised.value.sentence) < 500
+    with pytest.raises(AdapterMisbehaved, match="query returned a dict whose 'answer' is int, not text"):
+        process.ask("shape")
+    assert process.ask("goodbye").answer == "closing"
+    assert process.ask("What?").answer == "Uses Drone CI."
+
+
+def test_a_server_that_dies_is_told_of_with_its_last_words(served: Served) -> None:
+    process = served.process()
+    with pytest.raises(AdapterRaised, match=r"The server was killed by signal 9\. Its last output: .*out of memory"):
+        process.ask("die")
+    with pytest.raises(AdapterRaised, match="The server was killed by signal 9"):
+        process.ask("again")
+
+
+def test_a_body_that_trickles_for_ever_meets_the_time_limit_and_takes_the_server_along(served: Served) -> None:
+    process = served.process(ask_seconds=0.5)
+    pid = served.said()[0]["pid"]
+    with pytest.raises(SystemTimedOut, match=r"query took longer than 0\.5 s"):
+        process.ask("drip")
+    assert gone(pid)
+
+
+def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(served: Served) -> None:
+    with pytest.raises(AdapterRaised) as raised:
+        served.process("at once")
+    assert raised.value.sentence == (
+        "Loading the adapter raised ServerFailed: "
+        "The server ended with exit code 3. Its last output: no licence | no luck."
+    )
+
+
+def test_a_server_that_never_gets_healthy_is_told_of_with_what_was_seen_last(served: Served) -> None:
+    why = r"(GET /v1/healthz answered 503|nothing listens at port \d+)\."
+    with pytest.raises(AdapterRaised, match=rf"ServerFailed: The server was not healthy after 1 s: {why}"):
+        served.process("never", seconds=1.0)
+
+
+def test_a_port_that_another_took_meanwhile_is_not_the_end(served: Served) -> None:
+    process = served.process("taken")
+    assert process.hello is not None
+    assert any("Address already in use" in line for line in served.log)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "sentence"),
+    [
+        ({"command": ["no-such-server"]}, "The server's command 'no-such-server' cannot be run (No such file"),
+        ({"command": []}, "There is neither a command that starts a server nor the address of one that runs"),
+        ({"key_variable": "ACME_KEY"}, "The variable ACME_KEY is not set"),
+    ],
+)
+def test_what_is_not_there_is_named(served: Served, keywords: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(AdapterRaised) as raised:
+        served.process(**keywords)
+    assert f"ServerFailed: {sentence}" in raised.value.sentence
+
+
+def test_a_server_that_is_deaf_to_politeness_is_killed(
+    served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serving, "ENDING_SECONDS", 0.2)
+    command = [sys.executable, str(SERVER), "{port}", str(served.notes), "deaf"]
+    server = serving.Server(command, str(ROOT), 10.0, None)
+    server.end()
+    assert not server.alive
+    assert server.obituary().startswith("The server was killed by signal 9. Its last output: listening at")
+    assert capfd.readouterr().err.startswith("listening at")
+    server.end()
+
+
+def test_a_server_that_runs_already_is_spoken_to_with_a_key_and_left_running(served: Served, tmp_path: Path) -> None:
+    port = serving.free_port()
+    command = [sys.executable, str(SERVER), str(port), str(served.notes)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PORT": ""}) as server:
+        assert server.stdout is not None
+        try:
+            assert server.stdout.readline().startswith(b"listening")
+            wait_for(port)
+            given: dict[str, Any] = {"command": [], "endpoint_variable": "ACME_URL", "key_variable": "ACME_KEY"}
+            environment = {"ACME_URL": f"http://127.0.0.1:{port}/", "ACME_KEY": "worthless"}
+            one, other = (served.process(environment=environment, **given) for _ in range(2))
+            one.close()
+            other.close()
+            assert server.poll() is None
+        finally:
+            server.send_signal(signal.SIGKILL)
+    headers = [line["headers"] for line in served.said()]
+    assert {line["authorization"] for line in headers} == {"Bearer worthless"}
+    assert len({line["memeval-instance"] for line in headers}) == 2
+
+
+def wait_for(port: int) -> None:
+    """Wait until something listens at a port."""
+    import socket
+
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.01)
+    raise AssertionError(f"nothing listens at {port}")
+
+
+def test_a_capability_that_is_none_is_refused(served: Served, tmp_path: Path) -> None:
+    source = SERVER.read_text("utf-8").replace('"take_in", "ask", "search"', '"take_in", "ask", "serach"')
+    server = tmp_path / "server.py"
+    server.write_text(source, "utf-8")
+    with pytest.raises(SystemFailure, match=r"a capability that is none \('serach'\)") as raised:
+        served.process(command=[sys.executable, str(server), "{port}", str(served.notes)])
+    assert not isinstance(raised.value, NoAdapter)
