@@ -1,0 +1,190 @@
+"""``memeval submit``: begin a submission, check it as a pull request is checked, and word what was found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.shared import AsJson, counted, print_json
+from memeval.records.errors import BadInput, CheckFailed
+from memeval.records.submission import AdapterKind
+
+if TYPE_CHECKING:
+    from memeval.records.submitting import Step, SubmissionCheck
+
+app = typer.Typer(help="Begin a submission, and check it as a pull request is checked.", no_args_is_help=True)
+
+REPORT_BYTES = 2_000_000
+"""How long a report may be that a comment is made of."""
+
+
+@app.command("new")
+def new(
+    name: Annotated[str | None, typer.Option("--name", help="What the system is called.")] = None,
+    kind: Annotated[AdapterKind | None, typer.Option("--kind", help="How memeval talks to it.")] = None,
+    licence: Annotated[str | None, typer.Option("--licence", help="SPDX expression of its licence.")] = None,
+    summary: Annotated[str | None, typer.Option("--summary", help="What it is, in a sentence.")] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
+    into: Annotated[Path, typer.Option("--into", help="Folder that the submission is made in.")] = Path("submissions"),
+) -> None:
+    """Write a submission that passes the check: a small memory, to put your own in the place of.
+
+    What no option answers is asked on a terminal; elsewhere it takes the default.
+
+    Example: memeval submit new --name "My Memory" --kind python
+    """
+    from memeval.evaluation.scaffold import Answers, scaffold
+    from memeval.site.assets import assets_root
+    from memeval.systems.output import visible
+
+    defaults = Answers(name="My Memory")
+    given = Answers(
+        name=_asked(name, "Name", defaults.name),
+        kind=AdapterKind(_asked(kind, f"Kind ({', '.join(AdapterKind)})", defaults.kind, AdapterKind)),
+        licence=_asked(licence, "Licence, as an SPDX expression", defaults.licence),
+        summary=_asked(summary, "What it is, in a sentence", defaults.summary),
+        author=_asked(author, "Author", defaults.author),
+        models=tuple(model) if model is not None else tuple(_asked(None, "Models it uses, by name", "").split()),
+    )
+    folder = scaffold(given, into, assets_root() / "templates" / "submission")
+    shown = visible(str(folder))
+    print(f"{shown}: a submission that works. Put your memory in the place of the small one in it. Then:")
+    print(f"  memeval submit check {shown}")
+    print(f"  memeval run {shown} --benchmark beliefs@1")
+
+
+def _asked(given: str | None, question: str, default: str, kind: type[AdapterKind] | None = None) -> str:
+    """Return what an option gave, else what a person answers on a terminal, else the default."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        return default
+    answer: str = typer.prompt(question, default=default, err=True, type=kind or str)
+    return answer.strip()
+
+
+@app.command("check")
+def check(
+    submission: Annotated[
+        str | None, typer.Argument(help="A folder with a submission.toml, or a slug under submissions/.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Check every folder under submissions/.")] = False,
+    run: Annotated[bool, typer.Option("--run/--no-run", help="Also install and run it.")] = True,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="Keep the conformance record in this folder of results. Default: nowhere."),
+    ] = None,
+    sandbox: Annotated[str, typer.Option("--sandbox", help="auto, bwrap or none.")] = "auto",
+    out: Annotated[Path | None, typer.Option("--out", help="Also write the report to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a submission: files, secrets, installation, conformance, and a few items of a benchmark.
+
+    Every problem is named with file, line and remedy. A pull request is checked in the same way.
+
+    Example: memeval submit check submissions/my-memory
+    """
+    from memeval.evaluation.submitting import CheckOptions, check_submission
+    from memeval.systems.sandbox import SandboxMode
+
+    if (submission is None) is not every:
+        raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
+    if sandbox not in tuple(SandboxMode):
+        raise BadInput(f"--sandbox is '{sandbox}'.", remedy=f"Take one of {', '.join(SandboxMode)}.")
+    if every and out is not None:
+        raise BadInput("--out goes with one submission.", remedy="Leave out --all, or --out.")
+    folders = _every() if every else [_folder(str(submission))]
+    options = CheckOptions(run=run, results=results, sandbox=SandboxMode(sandbox))
+    reports = []
+    for folder in folders:
+        report = check_submission(folder, options, _note)
+        reports.append(report)
+        if out is not None:
+            _write(out, report)
+        if not as_json:
+            _print(report)
+    if as_json:
+        print_json([report.data() for report in reports] if every else reports[0].data())
+    failed = [report.folder for report in reports if not report.holds]
+    sys.stdout.flush()
+    if failed:
+        raise CheckFailed(f"{counted(len(failed), 'submission')} cannot be taken as it is: {', '.join(failed)}.")
+
+
+def _every() -> list[Path]:
+    from memeval.systems.source import SUBMISSIONS
+
+    folders = sorted(path for path in SUBMISSIONS.glob("*") if path.is_dir() and not path.name.startswith("."))
+    if not folders:
+        raise BadInput("there is no submission.", where=SUBMISSIONS, remedy="Begin one with memeval submit new.")
+    return folders
+
+
+def _folder(named: str) -> Path:
+    """Return the folder that is named by its path or by its slug."""
+    from memeval.systems.output import visible
+    from memeval.systems.source import SUBMISSIONS
+
+    for path in (Path(named), SUBMISSIONS / named):
+        if path.is_dir():
+            return path
+    raise BadInput(
+        f"there is no submission '{visible(named)}'.", remedy="Name its folder, or its slug under submissions/."
+    )
+
+
+def _write(file: Path, report: SubmissionCheck) -> None:
+    from memeval.storage import write_whole
+
+    write_whole(file, f"{report.to_json()}\n".encode())
+
+
+def _note(sentence: str) -> None:
+    from memeval.systems.output import visible
+
+    print(visible(sentence), file=sys.stderr)
+
+
+def _print(report: SubmissionCheck) -> None:
+    """Print a report as a table of steps, each problem below its step."""
+    from memeval.systems.output import visible
+
+    print(visible(report.folder))
+    for step in report.steps:
+        print(f"  {_sign(step)} {step.name:12} {step.seconds:6.1f} s  {visible(step.detail)}")
+        for problem in step.problems:
+            print(f"      {visible(str(problem))}")
+
+
+def _sign(step: Step) -> str:
+    from memeval.records.submitting import StepOutcome
+
+    return {StepOutcome.PASSED: "✓", StepOutcome.FAILED: "✗", StepOutcome.SKIPPED: "–"}[step.outcome]
+
+
+@app.command("comment")
+def comment(
+    reports: Annotated[list[Path], typer.Argument(help="Reports that memeval submit check --out wrote.")],
+) -> None:
+    """Print reports as the Markdown of a pull request's comment; nothing in them is trusted.
+
+    Example: memeval submit comment report.json
+    """
+    from memeval.evaluation.commenting import comment_text
+    from memeval.records.submitting import SubmissionCheck
+
+    read = []
+    for path in reports:
+        try:
+            with path.open("rb") as stream:
+                text = stream.read(REPORT_BYTES + 1)
+        except OSError as error:
+            raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
+        if len(text) > REPORT_BYTES:
+            raise BadInput(f"is longer than {REPORT_BYTES} bytes, so it is no report.", where=path)
+        read.append(SubmissionCheck.parse(text, path))
+    sys.stdout.write(comment_text(read))

@@ -1,0 +1,51 @@
+// A small memory to begin with: it keeps every turn with its date, and finds the turns that share words with a question.
+// Put your own memory in place of what the calls do. One JSON object a line comes in, and one goes out, in order; what is
+// printed with console.error lands in the log.
+import { createInterface } from "node:readline";
+
+const notes = new Map();
+const words = (text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
+
+function found(query, k, timestamp) {
+  const wanted = words(query);
+  return [...notes.values()]
+    .reverse() // of equals, the newest comes first
+    .filter(({ date }) => !timestamp || timestamp === "now" || date.slice(0, timestamp.length) <= timestamp)
+    .map(({ text, source_ids }) => ({ text, source_ids, score: [...words(text)].filter((w) => wanted.has(w)).length }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, k);
+}
+
+const calls = {
+  load: () => ({ capabilities: ["take_in", "ask", "search"], implementation: `node ${process.versions.node}` }),
+  reset() {
+    notes.clear();
+    return null;
+  },
+  take_in({ session, timestamp }) {
+    for (const { turn_id, role, speaker, content } of session.turns) {
+      notes.set(turn_id, { text: `[${timestamp}] ${speaker ?? role}: ${content}`, source_ids: [turn_id], date: timestamp });
+    }
+    return null;
+  },
+  search: ({ query, k, timestamp }) => ({ items: found(query, k, timestamp) }),
+  ask({ question, timestamp }) {
+    const items = found(question, 5, timestamp);
+    const context = items.map(({ text }) => text).join("\n");
+    return { answer: items[0]?.text ?? "I do not know.", context, items };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  const request = JSON.parse(line);
+  const reply = { id: request.id };
+  try {
+    if (!Object.hasOwn(calls, request.call)) throw new Error(`there is no call ${request.call}`);
+    reply.value = calls[request.call](request);
+  } catch (error) {
+    console.error(error);
+    reply.error = error.message;
+  }
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}

@@ -1,0 +1,103 @@
+"""Puts the memory on the wire as the jeffs-brain daemons have it: a brain is a memory, and ask is answered over SSE."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from memory import Memory
+
+brains: dict[str, Memory] = {}
+
+
+def front_matter(text: str) -> tuple[str, str]:
+    """Return a document's text and its date, which stands in the lines between dashes before it."""
+    head, dashes, rest = text.removeprefix("---\n").partition("\n---\n")
+    if not text.startswith("---\n") or not dashes:
+        return text, ""
+    date = re.search(r"^session_date:\s*\"?([^\"\n]*)", head, re.MULTILINE)
+    return rest.strip(), date[1] if date else ""
+
+
+def found(memory: Memory, query: str, asked: dict) -> list[dict]:
+    """Return what a search brings up, as chunks of documents."""
+    items = memory.search(query, asked.get("topK", 10), asked.get("questionDate", "now"))
+    return [
+        {"chunkId": path, "documentId": path, "path": path, "text": item["text"], "score": item["score"]}
+        for item in items
+        for path in item["source_ids"]
+    ]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection's requests."""
+
+    protocol_version = "HTTP/1.1"
+
+    def handle_request(self) -> None:
+        """Look up what is asked for by its method and path."""
+        url = urlsplit(self.path)
+        words = url.path.strip("/").split("/")
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if url.path == "/healthz":
+            return self.answer(200, {"ok": True})
+        if words[:2] != ["v1", "brains"]:
+            return self.answer(404, {"title": "there is nothing here"})
+        if len(words) == 2 and self.command == "POST":
+            name = json.loads(body)["brainId"]
+            brains[name] = Memory()
+            return self.answer(201, {"brainId": name})
+        memory = brains.get(words[2]) if len(words) > 2 else None
+        if memory is None:
+            return self.answer(404, {"title": "there is no such brain"})
+        what = (self.command, *words[3:])
+        if what == ("DELETE",):
+            del brains[words[2]]
+            return self.answer(204)
+        if what == ("PUT", "documents"):
+            memory.keep(parse_qs(url.query)["path"][0], *front_matter(body.decode()))
+            return self.answer(204)
+        if what == ("DELETE", "documents"):
+            gone = memory.notes.pop(parse_qs(url.query)["path"][0], None)
+            return self.answer(204 if gone else 404)
+        if what == ("POST", "search"):
+            asked = json.loads(body)
+            return self.answer(200, {"chunks": found(memory, asked["query"], asked), "trace": {}})
+        if what == ("POST", "ask"):
+            asked = json.loads(body)
+            chunks = found(memory, asked["question"], asked)
+            text = chunks[0]["text"] if chunks else "I do not know."
+            return self.stream(
+                ("retrieve", {"chunks": chunks}), ("answer_delta", {"text": text}), ("done", {"ok": True})
+            )
+        return self.answer(404, {"title": "there is nothing here"})
+
+    do_GET = do_POST = do_PUT = do_DELETE = handle_request
+
+    def answer(self, status: int, value: object = None) -> None:
+        """Answer with JSON, or with nothing."""
+        self.send(status, "application/json", b"" if value is None else json.dumps(value).encode())
+
+    def stream(self, *events: tuple[str, object]) -> None:
+        """Answer with server-sent events."""
+        text = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+        self.send(200, "text/event-stream", text.encode())
+
+    def send(self, status: int, kind: str, body: bytes) -> None:
+        """Answer with a body."""
+        self.send_response(status)
+        if body:
+            self.send_header("Content-Type", kind)
+        if status != 204:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing of each request."""
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

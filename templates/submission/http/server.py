@@ -1,0 +1,73 @@
+"""Puts the memory on the wire as memeval's HTTP contract has it: a call is a POST, its value the body of the answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from memory import Memory
+
+memory = Memory()
+
+
+def load(request: dict) -> dict:
+    """Say which calls there are."""
+    return {"capabilities": ["take_in", "ask", "search"]}
+
+
+def reset(request: dict) -> None:
+    """Forget everything."""
+    memory.reset()
+
+
+def take_in(request: dict) -> None:
+    """Take in a session."""
+    for turn in request["session"]["turns"]:
+        text = f"[{request['timestamp']}] {turn.get('speaker') or turn['role']}: {turn['content']}"
+        memory.keep(turn["turn_id"], text, request["timestamp"])
+
+
+def search(request: dict) -> dict:
+    """Find at most k items."""
+    return {"items": memory.search(request["query"], request["k"], request.get("timestamp", "now"))}
+
+
+def ask(request: dict) -> dict:
+    """Answer a question."""
+    items = memory.search(request["question"], 5, request.get("timestamp", "now"))
+    answer = items[0]["text"] if items else "I do not know."
+    return {"answer": answer, "context": "\n".join(item["text"] for item in items), "items": items}
+
+
+CALLS = {"/load": load, "/reset": reset, "/take_in": take_in, "/search": search, "/ask": ask}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection's requests."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.answer(200 if self.path == "/healthz" else 404, {})
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path in CALLS:
+            self.answer(200, CALLS[self.path](request))
+        else:
+            self.answer(404, {"title": f"there is no {self.path}"})
+
+    def answer(self, status: int, value: object) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing of each request."""
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
