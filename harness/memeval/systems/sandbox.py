@@ -50,9 +50,9 @@ SETTINGS = (
 DEVICES = ("full", "null", "random", "urandom", "zero")
 
 MADE_UP = {
-    "/etc/passwd": f"memeval:x:{INSIDE_USER}:{INSIDE_USER}::{INSIDE_HOME}:/bin/sh\n",
-    "/etc/group": f"memeval:x:{INSIDE_USER}:\n",
-    "/etc/hosts": "127.0.0.1 localhost memeval\n",
+    "/etc/passwd": f"memeval:x:{INSIDE_USER}:{INSIDE_USER}::{INSIDE_HOME}:/bin/sh\n".encode(),
+    "/etc/group": f"memeval:x:{INSIDE_USER}:\n".encode(),
+    "/etc/hosts": b"127.0.0.1 localhost memeval\n",
 }
 """Files of which no machine's own are shown."""
 
@@ -130,12 +130,11 @@ class Sandbox:
                 return str(descriptor)
 
             arguments = [*ISOLATED, *_machine(), *_writable(disk_mb), *_bound(shown, (*self.hidden, PACKAGE))]
-            for name, file in files.items():
-                arguments += ["--ro-bind", str(file), f"{INSIDE_FOLDER}/{name}"]
             if self.socket is not None:
                 arguments += ["--ro-bind", str(self.socket), INSIDE_SOCKET]
-            for path, text in MADE_UP.items():
-                arguments += ["--perms", "0444", "--file", descriptor_of(text.encode()), path]
+            own = {f"{INSIDE_FOLDER}/{name}": file.read_bytes() for name, file in files.items()}
+            for path, content in (MADE_UP | own).items():  # copied: a mount would tell where memeval lies
+                arguments += ["--perms", "0444", "--file", descriptor_of(content), path]
             seccomp = call_filter()
             if seccomp is not None:
                 arguments += ["--seccomp", descriptor_of(seccomp)]
