@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
+    from memeval.records.conformance import Conformance
 
 _ELSEWHERE = {
     "AuditFolder": "memeval.archive.audits",
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
     "BridgeFolder": "memeval.archive.audits",
+    "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
     "Finding": "memeval.evaluation.findings",
     "RejudgeOptions": "memeval.evaluation.rejudging",
@@ -90,6 +92,34 @@ def run(
         for turn in range(repeat):
             folders.append(run_system(source, exam, replace(options, fresh=options.fresh or turn > 0), progress))
     return folders
+
+
+def check_conformance(
+    system: str | Path | SystemSource, *, options: RunOptions | None = None, progress: Progress | None = None
+) -> Conformance:
+    """Find out, with planted facts, whether a system keeps to the adapter contract, and store what came of it.
+
+    Args:
+        system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
+        options: where the report is stored, how models are used, how the system is held, and its limits.
+        progress: is told what a person should know.
+
+    Raises:
+        BadInput: the system cannot be prepared or loaded.
+    """
+    from memeval.evaluation import conforming
+    from memeval.execution.progress import Silent
+
+    options = options or RunOptions()
+    source = system if isinstance(system, SystemSource) else find_system(str(system))
+    return conforming.check_conformance(
+        source,
+        options.results,
+        progress or Silent(),
+        setup=options.setup,
+        models=options.models,
+        limits=options.limits,
+    )
 
 
 def _benchmarks(named: str | Sequence[str] | None, data: Path | None) -> list[Benchmark]:

@@ -61,6 +61,8 @@ def make_run(
     done: int | None = None,
     shuffled: bool = False,
     version: str = "1.0",
+    isolation: Isolation = Isolation.FILES_REACHABLE,
+    **told: Any,
 ) -> RunFolder:
     """Write a sealed run under ``results`` and return it.
 
@@ -75,6 +77,8 @@ def make_run(
         done: how many items, from the first on, have rows; all unless said.
         shuffled: whether the rows are in another order than the plan's.
         version: the system's version.
+        isolation: what held the system in.
+        told: what else the system says of itself, as in its identity.
     """
     track = track or make_track()
     planned = [(category.name, number) for category in track.categories for number in range(category.items)]
@@ -90,7 +94,7 @@ def make_run(
         dice = random.Random(slug)
         dice.shuffle(responses)
         dice.shuffle(grades)
-    plan = _plan(slug, track, kind, started, version)
+    plan = _plan(slug, track, kind, started, version, isolation, told)
     folder = results / track.benchmark.partition("@")[0] / slug / plan.run_id
     folder.mkdir(parents=True)
     rows: dict[str, list[Any]] = {
@@ -121,7 +125,15 @@ def edit_head(folder: RunFolder, **changes: Any) -> RunFolder:
     return RunFolder(folder.path)
 
 
-def _plan(slug: str, track: Track, kind: SystemKind, started: str, version: str) -> Plan:
+def _plan(
+    slug: str,
+    track: Track,
+    kind: SystemKind,
+    started: str,
+    version: str,
+    isolation: Isolation,
+    told: Mapping[str, Any],
+) -> Plan:
     system = SystemIdentity(
         slug=slug,
         name=slug.title(),
@@ -130,17 +142,16 @@ def _plan(slug: str, track: Track, kind: SystemKind, started: str, version: str)
         adapter_class="Adapter",
         submission_digest=digest_of([slug, version]),
         environment_digest=digest_of("environment"),
+        **told,
     )
-    inputs = Inputs(
-        track=track, submission_digest=system.submission_digest, environment_digest=system.environment_digest
-    )
+    inputs = Inputs.of(track, system, None)
     return Plan(
         run_id=f"{started[:19].replace('-', '').replace(':', '')}-{inputs.fingerprint[:8]}",
         started=started,
         inputs=inputs,
         system=system,
         redistribution=Redistribution.FULL,
-        isolation=Isolation.FILES_REACHABLE,
+        isolation=isolation,
         harness=Harness(
             version="0.1.0",
             commit=None,

@@ -14,7 +14,7 @@ from memeval.archive.runs import RunFolder
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
-from memeval.records.run import SystemKind
+from memeval.records.run import Isolation, SystemKind
 from memeval.storage import locked, unwritable
 
 
@@ -129,7 +129,8 @@ class Ledger:
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
     """Derive how far a run can be trusted from its files and what the ledger says of them.
 
-    An entry speaks for a run only while ``run.json`` has the bytes it had when the entry was made.
+    An entry speaks for a run only while ``run.json`` has the bytes it had when the entry was made. A system that could
+    reach files may have found the same answers twice, so without a sandbox no run is ``repeated``.
 
     Args:
         folder: the run.
@@ -140,7 +141,7 @@ def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
     grades = GradeTrust.RECOMPUTED if Deed.REPRODUCED in deeds else GradeTrust.CLAIMED
     if folder.run.system.kind is SystemKind.CONTROL:
         answers = AnswerTrust.CONTROL
-    elif Deed.REPEATED in deeds:
+    elif Deed.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
         answers = AnswerTrust.REPEATED
     elif any(entry.deed is Deed.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
         answers = AnswerTrust.MAINTAINER_RUN

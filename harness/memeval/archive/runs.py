@@ -16,6 +16,7 @@ from memeval.records.grade import Grade
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
+from memeval.records.traffic import Traffic
 
 T = TypeVar("T", bound=Stored)
 
@@ -26,6 +27,7 @@ ROW_FILES = (
     "judgments.jsonl",
     "calls.jsonl",
     "prompts.jsonl",
+    "traffic.jsonl",
     "log.jsonl",
 )
 """Files of rows of a sealed run, by name without ``.gz``."""
@@ -95,6 +97,10 @@ class RunFolder:
     def prompts(self) -> Iterator[Prompt]:
         """Yield the prompts in use, by name; none where no model judge and no model reader was."""
         return self._rows("prompts.jsonl", Prompt)
+
+    def traffic(self) -> Iterator[Traffic]:
+        """Yield the exchanges with hosts, as they ended; none where the system declares no host."""
+        return self._rows("traffic.jsonl", Traffic)
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
         return read_rows(self.file(name), model) if name in self.run.files else iter(())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.records.errors import CheckFailed, MemevalError
+from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.records.ledger import Deed
 
 RESULTS = Path("build/results")
@@ -16,7 +16,7 @@ SITE = Path("build/site")
 
 
 def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunFolder]:
-    """Run every control, under each reader it is made for, and the submissions, on some benchmarks.
+    """Run every control, under each reader it is made for, and the submissions that need no key, on some benchmarks.
 
     Args:
         results: folder the runs are stored under.
@@ -28,7 +28,12 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
     from memeval.systems.controls import CONTROLS
     from memeval.systems.source import MANIFEST, SUBMISSIONS, find_system, folder_source
 
-    sources = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
+    found = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
+    sources = [
+        source
+        for source in found
+        if not (source.submission and (source.submission.declared_models or source.submission.hosts))
+    ]
     systems: list[tuple[str, str | None]] = [
         *((slug, reader) for slug, control in CONTROLS.items() for reader in control.readers),
         *((source.slug, None) for source in sources if source.light or not light_only),
@@ -37,9 +42,15 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
     for benchmark in benchmarks:
         for slug, reader in systems:
             options = api.RunOptions(results=results, reader=reader)
-            with Bar() as progress:
-                began = time.monotonic()
-                folders += api.run(find_system(slug), benchmark, options=options, progress=progress)
+            began = time.monotonic()
+            try:
+                with Bar() as progress:
+                    folders += api.run(find_system(slug), benchmark, options=options, progress=progress)
+            except BadInput as refusal:
+                if light_only:
+                    raise
+                print(f"{slug} left out: {refusal}", file=sys.stderr)  # a program it needs is not on this machine
+                continue
             print(f"{folders[-1].path}  {time.monotonic() - began:.1f} s", file=sys.stderr)
     return folders
 

@@ -12,7 +12,7 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Deed, Runner
 
 app = typer.Typer(
-    help="Accept, reproduce, supersede or invalidate a run, with a reason; the ledger only ever grows.",
+    help="Accept, reproduce, review, supersede or invalidate a run, with a reason; the ledger only ever grows.",
     no_args_is_help=True,
 )
 
@@ -100,6 +100,7 @@ def repeat(
     Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
     """
     from memeval import api
+    from memeval.records.run import Isolation
 
     one, two = api.load_run(run, results), api.load_run(other, results)
     if one.run.run_id == two.run.run_id:
@@ -114,6 +115,11 @@ def repeat(
             raise BadInput(
                 f"{each.run.run_id} has model calls or answers from another run, and repeats nothing by itself.",
                 remedy="Run the system again: memeval run --fresh.",
+            )
+        if each.run.isolation is not Isolation.SANDBOXED:
+            raise BadInput(
+                f"{each.run.run_id} was made without a sandbox: {each.run.isolation}.",
+                remedy="Run the system again in one: memeval run --sandbox bwrap --fresh.",
             )
     if {row.to_json() for row in one.responses()} & {row.to_json() for row in two.responses()}:
         raise BadInput(
@@ -151,6 +157,31 @@ def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
     _append(Deed.INVALIDATED, run, None, reason, by, results)
+
+
+@app.command("review")
+def review(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
+    """Say that a result which cannot be right at first sight was looked into, and stands.
+
+    A run below the no-memory control blocks publication until then.
+
+    Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
+    """
+    _append(Deed.REVIEWED, run, None, reason, by, results)
+
+
+@app.command("reply")
+def reply(
+    run: RunArgument,
+    reason: Annotated[str, typer.Option("--reason", help="What the vendor says; stands beside the row for good.")],
+    by: By = None,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Put a vendor's reply beside their row.
+
+    Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
+    """
+    _append(Deed.REPLIED, run, None, reason, by, results)
 
 
 def _append(

@@ -22,6 +22,7 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import DEFAULT_RESULTS, Data, Results, dollars, percent
 from memeval.records.errors import BadInput, CheckFailed
 
@@ -95,8 +96,17 @@ def run(
         float | None, typer.Option("--ask-seconds", help="Time limit of one question; another limit is another track.")
     ] = None,
     python: Annotated[
-        Path | None, typer.Option("--python", help="Interpreter of the system's own environment.")
+        Path | None,
+        typer.Option("--python", help="Interpreter of an environment of your own, in place of one built from a lock."),
     ] = None,
+    sandbox: Sandboxing = None,
+    host: Hosts = None,
+    skip_conformance: Annotated[
+        bool,
+        typer.Option(
+            "--skip-conformance", help="Run a system that can cost money though it was not checked, or fails the check."
+        ),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start another run, whatever is stored.")] = False,
     repeat: Annotated[int, typer.Option("--repeat", help="Run so many times.")] = 1,
     retry_errors: Annotated[
@@ -137,6 +147,8 @@ def run(
             replay=replay,
             results=results,
         ),
+        setup=setup_of(sandbox, host),
+        conformance=not skip_conformance,
         limits=Limits() if ask_seconds is None else Limits(ask_seconds=_seconds("--ask-seconds", ask_seconds)),
         limit=limit,
         concurrency=concurrency,

@@ -109,15 +109,7 @@ class _Answers:
 
 
 def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
-    return Inputs(
-        track=judge.on(run.track),
-        submission_digest=run.system.submission_digest,
-        environment_digest=run.system.environment_digest,
-        parameters=run.system.parameters,
-        declared_models=run.system.declared_models,
-        view=run.system.view,
-        limit=run.coverage.limit,
-    )
+    return Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
 
 
 def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
@@ -138,6 +130,8 @@ def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bo
             system=run.system,
             redistribution=run.redistribution,
             isolation=run.isolation,
+            network=run.network,
+            sandbox=run.sandbox,
             harness=harness(),
             seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
             answers_from=run.run_id,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
+from memeval.evaluation.lending import Exchanges, NewInstance, Prepared, Setup, lending, prepare
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
 from memeval.evaluation.places import find_place, start
 from memeval.evaluation.plan import Exam, choose_reader
@@ -34,12 +35,10 @@ from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
-from memeval.records.run import Inputs, Isolation, SystemIdentity
+from memeval.records.run import Inputs, SystemKind
 from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import Hello
-from memeval.systems.output import Log
-from memeval.systems.process import SystemProcess
 from memeval.systems.source import SystemSource, candidates_warning, greet
 
 
@@ -64,6 +63,10 @@ class RunOptions:
     for the replayed run's reader."""
     models: ModelOptions = field(default_factory=ModelOptions)
     """How models are used."""
+    setup: Setup = field(default_factory=Setup)
+    """How the system is held and reached."""
+    conformance: bool = True
+    """Whether a submission that can cost money must have kept to the contract before it is run."""
     limits: Limits = field(default_factory=Limits)
     """What the system is allowed, per call."""
     limit: int | None = None
@@ -96,15 +99,23 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     """
     progress = progress or Silent()
     judge = judge_for(options)
+    prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
+    if options.models.replay is not None and prepared.hosts:
+        raise BadInput(
+            f"'{source.slug}' reaches hosts of its own, and what they replied is not on record.",
+            remedy="Run it again without --replay.",
+        )
     asks = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
+    traffic = Exchanges()
     with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
-        setting = _Setting(source, exam, options, judge, models, progress)
-        with lending(source, options.limits, models) as new_instance:
+        setting = _Setting(prepared, exam, options, judge, models, progress, traffic)
+        with lending(prepared, options.limits, models, traffic) as new_instance:
             first = new_instance(lambda line: None)
             with closing(first.process):
-                hello = greet(source, first.process)
-                if warning := candidates_warning(hello, source.launch):
+                hello = greet(prepared.source, first.process)
+                if warning := candidates_warning(hello, prepared.source.launch):
                     progress.note(warning)
+                _check_conformance(setting, hello)
                 return _run(setting, hello, first, new_instance)
 
 
@@ -112,12 +123,18 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
 class _Setting:
     """What a run is made of."""
 
-    source: SystemSource
+    prepared: Prepared
     exam: Exam
     options: RunOptions
     judge: ChosenJudge
     models: Models
     progress: Progress
+    traffic: Exchanges
+
+    @property
+    def source(self) -> SystemSource:
+        """The system."""
+        return self.prepared.source
 
 
 def judge_for(options: RunOptions) -> ChosenJudge:
@@ -135,37 +152,17 @@ def judge_for(options: RunOptions) -> ChosenJudge:
     return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
 
 
-@contextmanager
-def lending(source: SystemSource, limits: Limits, models: Models) -> Iterator[Callable[[Log], Instance]]:
-    """Open the doors through which a system reaches the models it declares, and yield what makes its instances.
+def _check_conformance(setting: _Setting, hello: Hello) -> None:
+    """Refuse a submission that could cost money and whose numbers would mean nothing."""
+    options, prepared = setting.options, setting.prepared
+    is_submission = prepared.source.kind is SystemKind.SUBMISSION
+    if options.conformance and is_submission and prepared.pays and options.models.replay is None:
+        from memeval.evaluation.conforming import require_conformance
 
-    Args:
-        source: the system.
-        limits: what it is allowed, per call.
-        models: the gateway.
-
-    Raises:
-        BadInput: it declares models, and there is no key to reach them with.
-    """
-    if not source.declared_models:
-        yield lambda log: Instance(SystemProcess(source.launch, limits, log))
-        return
-    from memeval.gateway.doors.server import ModelServer
-
-    models.check_keys([Caller.SYSTEM])
-    endpoint = models.endpoint(Caller.SYSTEM)
-    with ModelServer(
-        models.gateway, endpoint, source.declared_models, limits.scenario_calls, models.happened
-    ) as server:
-
-        def new_instance(log: Log) -> Instance:
-            door = server.door()
-            return Instance(SystemProcess(source.launch, limits, log, door.environment, door.waited), door)
-
-        yield new_instance
+        require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
 
 
-def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: Callable[[Log], Instance]) -> RunFolder:
+def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInstance) -> RunFolder:
     """Find where the run goes on, execute what is open, have it judged, and seal it; see :func:`run_system`."""
     source, exam, options, progress = setting.source, setting.exam, setting.options, setting.progress
     reader = _reader(setting, hello)
@@ -190,6 +187,7 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: Callabl
     with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
         setting.models.open_run(plan.run_id, own)
+        setting.traffic.store_in(journal.exchanged)
         again = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
             retried = RunFolder(place / plan.carries_over)
@@ -239,17 +237,9 @@ def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
 
 
 def _inputs(setting: _Setting, hello: Hello, reader: Reader | None) -> Inputs:
-    source, options = setting.source, setting.options
+    options = setting.options
     track = setting.exam.track(reader=reader, limits=options.limits, protocol=options.protocol, tier=options.tier)
-    return Inputs(
-        track=setting.judge.on(track),
-        submission_digest=source.submission_digest,
-        environment_digest=hello.environment_digest,
-        parameters=dict(source.parameters),
-        declared_models=source.declared_models,
-        view=source.view,
-        limit=options.limit,
-    )
+    return Inputs.of(setting.judge.on(track), setting.prepared.identity(hello), options.limit)
 
 
 def _plan(setting: _Setting, inputs: Inputs, hello: Hello, reader: Reader | None, retried: RunFolder | None) -> Plan:
@@ -258,9 +248,11 @@ def _plan(setting: _Setting, inputs: Inputs, hello: Hello, reader: Reader | None
         run_id="",
         started="",
         inputs=inputs,
-        system=_identity(setting.source, hello),
+        system=setting.prepared.identity(hello),
         redistribution=setting.exam.benchmark.info.redistribution,
-        isolation=Isolation.FILES_REACHABLE,
+        isolation=setting.prepared.isolation,
+        network=setting.prepared.network,
+        sandbox=None if setting.prepared.sandbox is None else str(setting.prepared.sandbox),
         harness=harness(),
         seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if reads else {}),
         carries_over=retried.run.run_id if retried else None,
@@ -293,22 +285,7 @@ def _judged(
         judgments=judgment_rows(recorded, own),
         calls=call_rows(exam, responses, setting.models, own, retried),
         prompts=prompts,
-    )
-
-
-def _identity(source: SystemSource, hello: Hello) -> SystemIdentity:
-    return SystemIdentity(
-        slug=source.slug,
-        name=source.name,
-        version=source.version,
-        kind=source.kind,
-        adapter_class=hello.class_name,
-        submission_digest=source.submission_digest,
-        environment_digest=hello.environment_digest,
-        view=source.view,
-        capabilities=hello.capabilities,
-        declared_models=source.declared_models,
-        parameters=dict(source.parameters),
+        traffic=journal.exchanges,
     )
 
 

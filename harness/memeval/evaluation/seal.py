@@ -23,6 +23,7 @@ from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemIdentity, SystemKind, Timing
+from memeval.records.traffic import Traffic
 from memeval.storage import write_whole
 
 
@@ -39,20 +40,23 @@ class Rows:
     """The reader's and the system's calls."""
     prompts: list[Prompt] = field(default_factory=list)
     """The prompts in use."""
+    traffic: list[Traffic] = field(default_factory=list)
+    """The exchanges with hosts, as they ended."""
 
     def files(self) -> dict[str, Sequence[Stored]]:
-        """Return the rows by file; what model calls left has a file only where there is any."""
+        """Return the rows by file; what calls over the network left has a file only where there is any."""
         always: dict[str, Sequence[Stored]] = {
             "responses.jsonl": self.responses,
             "contexts.jsonl": self.contexts,
             "grades.jsonl": self.grades,
         }
-        models: dict[str, Sequence[Stored]] = {
+        sometimes: dict[str, Sequence[Stored]] = {
             "judgments.jsonl": self.judgments,
             "calls.jsonl": self.calls,
             "prompts.jsonl": self.prompts,
+            "traffic.jsonl": self.traffic,
         }
-        return {**always, **{name: rows for name, rows in models.items() if rows}}
+        return {**always, **{name: rows for name, rows in sometimes.items() if rows}}
 
 
 def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int) -> RunFolder:
@@ -91,6 +95,8 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
         system=plan.system,
         redistribution=plan.redistribution,
         isolation=plan.isolation,
+        network=plan.network,
+        sandbox=plan.sandbox,
         harness=plan.harness,
         seeds=plan.seeds,
         timing=Timing(

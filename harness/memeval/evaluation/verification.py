@@ -25,6 +25,7 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Run
+from memeval.records.traffic import Traffic
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 """What becomes of an answer that was brought before a judge."""
@@ -51,6 +52,7 @@ def verify_run(folder: RunFolder) -> list[Finding]:
         responses, grades = list(folder.responses()), list(folder.grades())
         contexts = [context.digest for context in folder.contexts()]
         judgments, calls, prompts = list(folder.judgments()), list(folder.calls()), list(folder.prompts())
+        traffic = list(folder.traffic())
     except MemevalError as error:
         return [*findings, Finding(error.where or head, error.problem, error.remedy or REMEDY)]
     return [
@@ -60,6 +62,7 @@ def verify_run(folder: RunFolder) -> list[Finding]:
         *_judgments(folder, run, grades, judgments),
         *_readings(folder, responses, calls),
         *_prompts(folder, run, prompts),
+        *_traffic(folder, run, traffic),
         *_sums(run, Rows(responses, [], grades, judgments, calls), head),
     ]
 
@@ -68,15 +71,7 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
     """The ids follow from the parts, and the folder is where the run says it belongs."""
     if run.track_id != run.track.id:
         yield Finding(f"{head}: track_id", f"is {run.track_id}, and the track's parts make {run.track.id}.")
-    inputs = Inputs(
-        track=run.track,
-        submission_digest=run.system.submission_digest,
-        environment_digest=run.system.environment_digest,
-        parameters=run.system.parameters,
-        declared_models=run.system.declared_models,
-        view=run.system.view,
-        limit=run.coverage.limit,
-    )
+    inputs = Inputs.of(run.track, run.system, run.coverage.limit)
     if run.fingerprint != inputs.fingerprint:
         yield Finding(f"{head}: fingerprint", "does not follow from the track, system and parameters in the file.")
     if not run.run_id.endswith("-" + run.fingerprint[:8]):
@@ -226,6 +221,15 @@ def _key_of(call: Call) -> str | None:
     if call.caller is not Caller.SYSTEM:
         return call.request.key
     return None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
+
+
+def _traffic(folder: RunFolder, run: Run, traffic: list[Traffic]) -> Iterator[Finding]:
+    """Exchanges are with hosts that the system declares, and that the run says were reached."""
+    known = {use.host for use in run.system.hosts}
+    for number, row in enumerate(traffic, start=1):
+        if row.host not in known and row.error is None:
+            where = f"{folder.file('traffic.jsonl')}:{number}"
+            yield Finding(where, f"names the host {row.host}, which the system does not declare.")
 
 
 def _prompts(folder: RunFolder, run: Run, prompts: list[Prompt]) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.response import Context, Response
+from memeval.records.traffic import Traffic
 from memeval.storage import locked, unwritable, write_whole
 
 T = TypeVar("T", bound=Stored)
@@ -41,6 +43,8 @@ class Journal:
         self.responses: dict[tuple[str, int], Response] = {}
         self.contexts: dict[str, Context] = {}
         self.log_lines: list[LogLine] = []
+        self.exchanges: list[Traffic] = []
+        self._exchanging = threading.Lock()
         self._held = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
 
@@ -84,6 +88,7 @@ class Journal:
             for context in self._reopen("contexts.jsonl", Context):
                 self.contexts[context.digest] = context
             self.log_lines.extend(self._reopen("log.jsonl", LogLine))
+            self.exchanges.extend(self._reopen("traffic.jsonl", Traffic))
         except BaseException:
             self._close()
             raise
@@ -114,6 +119,12 @@ class Journal:
         """Store lines of the log."""
         self._append("log.jsonl", lines)
         self.log_lines.extend(lines)
+
+    def exchanged(self, row: Traffic) -> None:
+        """Store an exchange with a host; from any thread."""
+        with self._exchanging:
+            self._append("traffic.jsonl", (row,))
+            self.exchanges.append(row)
 
     def _reopen(self, name: str, model: type[T]) -> list[T]:
         """Read a file of the journal, cut off a row that was being written when the run was killed, and open it."""

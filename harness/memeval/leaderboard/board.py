@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -29,6 +30,12 @@ BLIND_CONTROLS = frozenset(
 )
 """Controls that know nothing of the history: the floor that a memory must rise above."""
 
+NO_MEMORY = "no-memory"
+"""The control that keeps nothing: a memory that scores below it is likelier broken than bad."""
+
+NOTICE = timedelta(days=14)
+"""How long before its product is ranked a vendor has to have known of it."""
+
 GRADES = "grades.jsonl"
 
 PLUMBING = "plumbing"
@@ -47,6 +54,12 @@ class Standing(StrEnum):
     """The judge is reached at an endpoint that is not its maker's, and nobody says whose it is."""
     PLUMBING = "plumbing"
     """The judge only exercised the machinery; see ``PLUMBING``."""
+    LABELLED = "labelled"
+    """Its scores say nothing of the product: a mock provider stood in, say. The label says why."""
+    NOT_THE_VENDOR = "never run against the vendor"
+    """It is a hosted product, and something else replied in its place."""
+    AWAITING_VENDOR = "awaiting the vendor"
+    """The vendor has neither agreed nor had its notice."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
     ROWS_ELSEWHERE = "rows in the archive"
@@ -66,6 +79,13 @@ class Row:
     """Composite minus that of the best control that knows nothing of the history; ``None`` where either is absent."""
     entries: tuple[LedgerEntry, ...]
     """What the ledger says of the run, oldest first."""
+    doubtful: bool = False
+    """Whether a ranked run scores below the control that keeps nothing, and nobody has said that it was looked into."""
+
+    @property
+    def replies(self) -> tuple[LedgerEntry, ...]:
+        """What the vendor says of the run, oldest first."""
+        return tuple(entry for entry in self.entries if entry.deed is Deed.REPLIED)
 
     @property
     def error_rate(self) -> float:
@@ -147,15 +167,15 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
         folder=folder,
         run=run,
         trust=trust_of(folder, mine),
-        standing=_standing(folder, {entry.deed for entry in mine}),
+        standing=_standing(folder, mine),
         rank=None,
         gap=None,
         entries=mine,
     )
 
 
-def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
-    run = folder.run
+def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
+    run, deeds = folder.run, {entry.deed for entry in entries}
     tally = run.scores.overall
     if Deed.INVALIDATED in deeds:
         return Standing.INVALIDATED
@@ -167,6 +187,10 @@ def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
         return Standing.PARTIAL
     if run.system.kind is SystemKind.CONTROL:
         return Standing.CONTROL
+    if run.system.label is not None:
+        return Standing.LABELLED
+    if run.system.vendor is not None and (waits := _vendors(run, entries)) is not None:
+        return waits
     if tally.errors > ERROR_GATE * tally.planned:
         return Standing.OVER_ERROR_GATE
     if run.scores.composite.value is None:
@@ -176,6 +200,21 @@ def _standing(folder: RunFolder, deeds: set[Deed]) -> Standing:
     if not folder.file(GRADES).exists():
         return Standing.ROWS_ELSEWHERE
     return Standing.RANKED
+
+
+def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> Standing | None:
+    """Return what keeps a hosted product from being ranked, if something does; no clock is asked, only the ledger."""
+    vendor = run.system.vendor
+    if vendor is None:
+        return None
+    if vendor.never_run or any(use.elsewhere for use in run.system.hosts):
+        return Standing.NOT_THE_VENDOR
+    if vendor.agreed is not None:
+        return None
+    accepted = [date.fromisoformat(entry.at[:10]) for entry in entries if entry.deed is Deed.ACCEPTED]
+    told = None if vendor.notified is None else date.fromisoformat(vendor.notified)
+    had_notice = told is not None and any(day - told >= NOTICE for day in accepted)
+    return None if had_notice else Standing.AWAITING_VENDOR
 
 
 def is_plumbing(track: Track) -> bool:
@@ -210,8 +249,11 @@ def _table(members: Sequence[Row]) -> Table:
         ),
         default=None,
     )
+    nothing = next(
+        (row.run.scores.composite.value for row in shown.values() if _is_control(row) and _is(row, NO_MEMORY)), None
+    )
     rows = [
-        replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor))
+        replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor), doubtful=_is_doubtful(row, nothing))
         for row in sorted(shown.values(), key=_place)
     ]
     return Table(track=track, rows=tuple(rows))
@@ -220,6 +262,17 @@ def _table(members: Sequence[Row]) -> Table:
 def _is_control(row: Row) -> bool:
     """Return whether memeval ships the system; anyone may call theirs ``no-memory``."""
     return row.run.system.kind is SystemKind.CONTROL
+
+
+def _is(row: Row, slug: str) -> bool:
+    return row.run.system.slug == slug
+
+
+def _is_doubtful(row: Row, nothing: float | None) -> bool:
+    value = row.run.scores.composite.value
+    if row.standing is not Standing.RANKED or value is None or nothing is None:
+        return False
+    return value < nothing and all(entry.deed is not Deed.REVIEWED for entry in row.entries)
 
 
 def _gap(row: Row, floor: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from memeval.records.base import Digest, Record, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
@@ -61,6 +61,11 @@ class HostUse(Record):
     origin: str
     """Where the requests really went: scheme, host and port."""
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the caller sent them elsewhere than to the host itself."""
+        return self.origin != f"https://{self.host}"
+
 
 class SystemIdentity(Record):
     """The system that ran."""
@@ -78,7 +83,7 @@ class SystemIdentity(Record):
     submission_digest: Digest
     """Digest of its files."""
     environment_digest: Digest
-    """Digest of the interpreter and packages it ran with."""
+    """Digest of the interpreter and packages it ran with, of its lock where one was built from, and of its services."""
     view: View = View.ALL
     """Which sessions it was shown."""
     capabilities: tuple[str, ...] = ()
@@ -249,6 +254,20 @@ class Inputs(Record):
     """Hosts that the caller sent elsewhere than where they are, each with where: a server of the caller's own, say."""
     limit: int | None = None
     """The caller's own limit on items."""
+
+    @classmethod
+    def of(cls, track: Track, system: SystemIdentity, limit: int | None) -> Self:
+        """Return the inputs that a system on a track stands for."""
+        return cls(
+            track=track,
+            submission_digest=system.submission_digest,
+            environment_digest=system.environment_digest,
+            parameters=system.parameters,
+            declared_models=system.declared_models,
+            view=system.view,
+            hosts={use.host: use.origin for use in system.hosts if use.elsewhere},
+            limit=limit,
+        )
 
     @property
     def fingerprint(self) -> str:

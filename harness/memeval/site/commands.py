@@ -27,6 +27,8 @@ def run_command(run: Run) -> str:
     words += _judge(run)
     if track.limits.ask_seconds != Limits().ask_seconds:
         words += ["--ask-seconds", f"{track.limits.ask_seconds:g}"]
+    for use in run.system.hosts:
+        words += ["--host", f"{use.host}={use.origin}"] if use.elsewhere else []
     if run.coverage.limit is not None:
         words += ["--limit", str(run.coverage.limit)]
     return _at_endpoints(run, [*words, "--fresh"])

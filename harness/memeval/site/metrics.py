@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from memeval.leaderboard.board import Row, Standing, Table
-from memeval.records.run import SystemKind
+from memeval.records.run import Isolation, SystemKind
 from memeval.records.scores import CategoryScore, Interval, Tally
 from memeval.records.track import CategoryPlan
 from memeval.site import text
@@ -50,6 +50,12 @@ def _system(row: Row) -> Reading:
         badges.append(("control", "control"))
     if row.standing not in (Standing.RANKED, Standing.CONTROL):
         badges.append(("warning", row.standing.value))
+    if system.label is not None:
+        badges.append(("warning", system.label))
+    if row.doubtful:
+        badges.append(("warning", "below no memory"))
+    if row.replies:
+        badges.append(("note", "the vendor replies"))
     if system.view.value != "all":
         badges.append(("note", f"view: {system.view.value}"))
     return Reading(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
@@ -191,6 +197,12 @@ def _errors(row: Row) -> Reading:
     return Reading(row.error_rate, note=f"{row.run.scores.overall.errors} items")
 
 
+def _isolation(row: Row) -> Reading:
+    isolation, network = row.run.isolation, row.run.network
+    kind = "good" if isolation is Isolation.SANDBOXED else "warning"
+    return Reading(isolation.value, badges=((kind, isolation.value),), note=f"network: {network.value}")
+
+
 REST = (
     Column(
         name="coverage",
@@ -236,6 +248,15 @@ REST = (
         help="Who made the answers: imported, the submitter, a maintainer, or two independent runs. Controls stand "
         "apart.",
         read=lambda row: Reading(row.trust.answers.value, badges=((row.trust.answers.value, row.trust.answers.value),)),
+        write=lambda _value: "",
+    ),
+    Column(
+        name="isolation",
+        title="Isolation",
+        group=Group.TRUST,
+        help="What the system could reach while it ran. Sandboxed: nothing of the machine but the programs it needs. "
+        "Files reachable: no sandbox held it, and such a run cannot become repeated. Below: what of the network.",
+        read=_isolation,
         write=lambda _value: "",
     ),
     *SPENDING,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
+from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.leaderboard.board import Board, Row, Table, build_board
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.release import Release
 from memeval.records.track import Redistribution, Track
@@ -75,6 +77,8 @@ class SiteModel:
     """Audits of judges."""
     bridges: tuple[BridgeFolder, ...] = ()
     """Bridges from one judge to the next."""
+    conformance: Mapping[str, Conformance] = field(default_factory=dict)
+    """By slug: what a system did when it was last checked for keeping to the contract."""
 
     @cached_property
     def latest(self) -> str | None:
@@ -122,6 +126,7 @@ def read_site(
         version=version,
         audits=tuple(stored_audits(results)),
         bridges=tuple(stored_bridges(results)),
+        conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
     )
 
 

@@ -45,7 +45,8 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         dry_run: verify and say what would be done.
 
     Raises:
-        CheckFailed: a stored run does not hold; nothing is published.
+        CheckFailed: a stored run does not hold, or is below the no-memory control and nobody has looked into it;
+            nothing is published.
         BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
     """
     if version in TAKEN:
@@ -64,7 +65,14 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
     if findings:
         raise CheckFailed(f"{findings[0]} ({len(findings)} amiss in all; nothing was published.)")
     yield f"verified: {len(folders)}."
-    release, is_new = frozen(build_board(folders, Ledger(results)), results, version, memeval_version())
+    board = build_board(folders, Ledger(results))
+    for row in board.runs:
+        if row.doubtful:
+            raise CheckFailed(
+                f"{row.folder.path}: scores below the control that keeps nothing, so something is likely to be broken.",
+                remedy="Look into it, and say what you found: memeval ledger review RUN --reason TEXT.",
+            )
+    release, is_new = frozen(board, results, version, memeval_version())
     target = to / release.version
     done = not is_new and target.is_dir() and _versions(to)[:1] == [release.version] and _latest(to) == release.version
     if done:

@@ -29,6 +29,9 @@ LOG_TAIL = 20
 UNRANKED = {
     "plumbing": "Its judge only exercised the machinery: its verdicts say nothing about the system.",
     "unlabelled judge": "Its judge was reached at an endpoint that is not its maker’s, and nobody says what served it.",
+    "labelled": "Something stood in for a part of the product, so its scores say nothing of the product itself.",
+    "never run against the vendor": "It is a hosted product, and something else replied in the vendor’s place.",
+    "awaiting the vendor": "The vendor has neither agreed to be ranked nor had 14 days’ notice when it was accepted.",
     "over the error gate": "Too many of its items have no verdict.",
     "no composite": "At least one category has no score.",
     "rows in the archive": "Its grades are not in this folder, and without them it cannot be compared item by item.",

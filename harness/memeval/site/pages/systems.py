@@ -17,6 +17,15 @@ from memeval.site.tables import point
 from memeval.site.text import day
 from memeval.site.urls import segment, system_url
 
+REACHED = {
+    "python": "a Python class",
+    "command": "a command that speaks JSON lines",
+    "http": "a server that speaks memeval’s HTTP contract",
+    "daemon": "a server that speaks the jeffs-brain contract",
+    "mcp": "a Model Context Protocol server",
+}
+"""How memeval talks to a system, in words."""
+
 
 class SystemPages(Publisher):
     """Pages of systems."""
@@ -44,7 +53,10 @@ class SystemPages(Publisher):
         trends = list(_trends(site, rows))
         for chart in [drawn for _table, _row, drawn in categories] + [drawn for _table, drawn in trends]:
             yield chart.asset()
+        conformance = site.conformance.get(slug)
         headings = [Heading("matrix", "Across benchmarks"), Heading("categories", "By category")]
+        if conformance:
+            headings.append(Heading("conformance", "Conformance"))
         if trends:
             headings.append(Heading("trend", "Over time"))
         yield Page(
@@ -61,6 +73,8 @@ class SystemPages(Publisher):
                 standings=[(table, row, judge_note(site, table.track)) for table, row in standings],
                 categories=categories,
                 trends=trends,
+                conformance=conformance,
+                reached=REACHED,
             ),
             headings=(*headings, Heading("runs", "All runs")),
         )

@@ -71,12 +71,13 @@ class Environment:
 
 
 def environment_for(
-    folder: Path, entry: Path | None, *, cache: Path | None = None, note: Callable[[str], None]
+    folder: Path | None, entry: Path | None, *, cache: Path | None = None, note: Callable[[str], None]
 ) -> Environment | None:
     """Return the environment of a submission, built where it is not yet there.
 
     Args:
-        folder: the submission's; ``requirements.lock`` and ``package-lock.json`` are looked for in it.
+        folder: the submission's; ``requirements.lock`` and ``package-lock.json`` are looked for in it. ``None`` for a
+            bare file, which has no folder of its own.
         entry: its Python file, which may say what it needs inline (PEP 723).
         cache: where environments are kept; else the folder that ``MEMEVAL_CACHE`` names, else the user's cache.
         note: takes a sentence before something that takes long.
@@ -90,7 +91,8 @@ def environment_for(
     home = cache or _cache()
     try:
         home.mkdir(parents=True, exist_ok=True)
-        python, node = _python(folder, entry, home, note), _node(folder)
+        python = _python(folder, entry, home, note)
+        node = None if folder is None else _node(folder)
         if python is None and node is None:
             return None
         return _kept(home / "environments", python, node, note)
@@ -103,15 +105,15 @@ def _cache() -> Path:
     return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
 
 
-def _python(folder: Path, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:
-    lock = folder / REQUIREMENTS
-    text = _read(lock)
+def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:
+    lock = None if folder is None else folder / REQUIREMENTS
+    text = None if lock is None else _read(lock)
     script = None
     if entry is not None and entry.suffix == ".py" and (source := _read(entry)) is not None:
         script = read_script(source, entry)
     if script is not None and entry is not None:
         _check_python(script, entry)
-    if text is not None:
+    if lock is not None and text is not None:
         pins = read_pins(text, lock)
         if script is not None and entry is not None:
             check_covered(script, pins, entry, lock)

@@ -1,0 +1,48 @@
+"""Options of every command that starts a system: what holds it in, and where its hosts are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.records.errors import BadInput
+from memeval.systems.sandbox import SandboxMode
+
+if TYPE_CHECKING:
+    from memeval.evaluation.lending import Setup
+
+Sandboxing = Annotated[
+    SandboxMode,
+    typer.Option(
+        "--sandbox", help="What holds the system in: bwrap (bubblewrap), none, or auto: bwrap where it works."
+    ),
+]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host", metavar="HOST=URL", help="Send a declared host's requests to a server of your own, repeatable."
+    ),
+]
+
+
+def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> Setup:
+    """Return what the options say.
+
+    Raises:
+        BadInput: a host is not given as ``HOST=URL``, or twice.
+    """
+    from memeval.evaluation.lending import Setup
+
+    elsewhere: dict[str, str] = {}
+    for each in hosts or ():
+        name, equals, url = each.partition("=")
+        if not equals or not url.startswith(("http://", "https://")):
+            raise BadInput(
+                f"--host '{each}' is not of the form HOST=URL.",
+                remedy="Write --host api.example.com=http://127.0.0.1:8000.",
+            )
+        if name in elsewhere:
+            raise BadInput(f"--host names {name} twice.", remedy="Name it once.")
+        elsewhere[name] = url
+    return Setup(hosts=elsewhere) if sandbox is None else Setup(sandbox=sandbox, hosts=elsewhere)

@@ -1,0 +1,116 @@
+"""What keeps a submission from being ranked: a label, a vendor who was not asked, a score below remembering nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.ledger import Ledger, trust_of
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import Row, Standing, build_board
+from memeval.records.errors import CheckFailed
+from memeval.records.ledger import AnswerTrust, Deed
+from memeval.records.run import HostUse, Isolation, SystemKind
+from memeval.records.submission import Vendor
+from memeval.site.publish import publish
+from tests.support.runs import make_run
+
+RIGHT = {"kept": 40, "changed": 30}
+VENDOR = Vendor(name="Acme", never_run=False)
+THERE = HostUse(host="api.acme.example", origin="https://api.acme.example")
+ELSEWHERE = HostUse(host="api.acme.example", origin="http://127.0.0.1:8000")
+
+
+def rows(results: Path, *folders: RunFolder) -> dict[str, Row]:
+    board = build_board([RunFolder(folder.path) for folder in folders], Ledger(results))
+    return {row.run.system.slug: row for row in board.runs}
+
+
+def standing(results: Path, **told: Any) -> Standing:
+    return rows(results, make_run(results, "acme", RIGHT, **told))["acme"].standing
+
+
+def test_a_labelled_system_is_shown_and_not_ranked(tmp_path: Path) -> None:
+    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, label="mock provider"))["acme"]
+    assert row.standing is Standing.LABELLED
+    assert row.rank is None
+
+
+def test_what_was_never_run_against_the_vendor_is_not_ranked(tmp_path: Path) -> None:
+    assert standing(tmp_path, vendor=Vendor(name="Acme", agreed="2026-11-01")) is Standing.NOT_THE_VENDOR
+
+
+def test_a_run_against_something_in_the_vendors_place_is_not_ranked(tmp_path: Path) -> None:
+    agreed = replace_vendor(agreed="2026-11-01")
+    assert standing(tmp_path, vendor=agreed, hosts=(ELSEWHERE,)) is Standing.NOT_THE_VENDOR
+
+
+def replace_vendor(**changes: Any) -> Vendor:
+    return VENDOR.model_copy(update=changes)
+
+
+def test_a_vendor_who_agreed_is_ranked(tmp_path: Path) -> None:
+    assert standing(tmp_path, vendor=replace_vendor(agreed="2026-11-01"), hosts=(THERE,)) is Standing.RANKED
+
+
+@pytest.mark.parametrize(("notified", "wanted"), [(13, Standing.AWAITING_VENDOR), (14, Standing.RANKED)])
+def test_a_vendor_without_an_answer_is_ranked_when_accepted_fourteen_days_after_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notified: int, wanted: Standing
+) -> None:
+    folder = make_run(tmp_path, "acme", RIGHT, vendor=replace_vendor(notified="2026-11-01"))
+    assert rows(tmp_path, folder)["acme"].standing is Standing.AWAITING_VENDOR
+    entry = Ledger(tmp_path).append(Deed.ACCEPTED, folder, by="me", reason="looked at")
+    line = entry.model_copy(update={"at": f"2026-11-{1 + notified:02}T10:00:00+00:00"})
+    Ledger(tmp_path).path.write_text(line.to_json() + "\n")
+    assert rows(tmp_path, folder)["acme"].standing is wanted
+
+
+def test_a_vendor_who_was_not_told_waits_however_long_ago_the_run_was_accepted(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", RIGHT, vendor=VENDOR)
+    Ledger(tmp_path).append(Deed.ACCEPTED, folder, by="me", reason="looked at")
+    assert rows(tmp_path, folder)["acme"].standing is Standing.AWAITING_VENDOR
+
+
+def test_a_vendors_reply_stands_beside_the_row(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", RIGHT)
+    Ledger(tmp_path).append(Deed.REPLIED, folder, by="Acme", reason="1.3 keeps dates.")
+    (reply,) = rows(tmp_path, folder)["acme"].replies
+    assert reply.reason == "1.3 keeps dates."
+
+
+@pytest.mark.parametrize(("right", "doubtful"), [(3, True), (4, False)])
+def test_a_score_below_the_control_that_keeps_nothing_is_doubtful(tmp_path: Path, right: int, doubtful: bool) -> None:
+    folder = make_run(tmp_path, "acme", {"kept": right})
+    nothing = make_run(tmp_path, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
+    assert rows(tmp_path, folder, nothing)["acme"].doubtful is doubtful
+
+
+def test_another_system_called_no_memory_makes_nothing_doubtful(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", {"kept": 3})
+    assert not rows(tmp_path, folder, make_run(tmp_path, "no-memory", {"kept": 4}))["acme"].doubtful
+
+
+def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    folder = make_run(results, "acme", {"kept": 3})
+    make_run(results, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
+    monkeypatch.setattr("memeval.site.publish.verify_results", lambda _results: [])  # these rows are made up
+    with pytest.raises(CheckFailed, match="below the control that keeps nothing") as refused:
+        list(publish(results, tmp_path / "public", dry_run=True))
+    assert str(folder.path) in str(refused.value)
+    Ledger(results).append(Deed.REVIEWED, folder, by="me", reason="every write was refused")
+    assert "would be frozen" in list(publish(results, tmp_path / "public", dry_run=True))[-1]
+
+
+@pytest.mark.parametrize(
+    ("isolation", "trust"),
+    [(Isolation.SANDBOXED, AnswerTrust.REPEATED), (Isolation.FILES_REACHABLE, AnswerTrust.SELF_RUN)],
+)
+def test_only_a_sandboxed_run_becomes_repeated(tmp_path: Path, isolation: Isolation, trust: AnswerTrust) -> None:
+    folder = make_run(tmp_path, "acme", RIGHT, isolation=isolation)
+    entry = Ledger(tmp_path).append(Deed.REPEATED, folder, by="me", reason="again", other=folder)
+    assert trust_of(folder, [entry]).answers is trust
