@@ -484,14 +484,15 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def end_abandoned(folder: str) -> None:
-    """End this process, those it started, and its private folder: memeval has gone without a word.
+    """End this process, those it started, and its private folder, if it has one: memeval has gone without a word.
 
     The folder was noted at the start: by now an adapter may have set ``TMPDIR`` to a place that holds other things.
     """
     import shutil
     import signal
 
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
@@ -555,7 +556,8 @@ def serve() -> None:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     if sys.path and sys.path[0] == folder:
         del sys.path[0]
-    threading.Thread(target=watch, args=(os.getppid(), folder), daemon=True).start()
+    private = folder if folder == os.environ.get("HOME") else ""  # a worker that was not copied lies among sources
+    threading.Thread(target=watch, args=(os.getppid(), private), daemon=True).start()
     calls = Calls()
     try:
         for batch in batches(requests):
@@ -571,7 +573,7 @@ def serve() -> None:
                 return
     except BrokenPipeError:
         pass
-    end_abandoned(folder)
+    end_abandoned(private)
 
 
 if __name__ == "__main__":
