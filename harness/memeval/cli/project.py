@@ -14,6 +14,7 @@ from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from memeval.records.call import Caller
+    from memeval.records.submission import ServiceName
 
 
 def add_to(app: typer.Typer) -> None:
@@ -125,6 +126,8 @@ def doctor() -> None:
     from memeval.benchmarks import all_benchmarks
     from memeval.evaluation.provenance import memeval_version
     from memeval.records.call import Caller
+    from memeval.records.submission import ServiceName
+    from memeval.systems.sandbox import SandboxMode, find_sandbox
 
     print(
         f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {shutil.disk_usage('.').free / 1e9:.1f} GB free"
@@ -135,9 +138,26 @@ def doctor() -> None:
     print("judge rules: ready, offline")
     for caller in Caller:
         print(f"models for the {caller}: {_reachable(caller)}")
-    print("sandbox: none in this version; a run says 'files reachable'")
+    sandbox = find_sandbox(SandboxMode.AUTO, print)
+    print(f"sandbox: {sandbox or 'none; a run says files reachable, and cannot become repeated'}")
+    for program, use in (("uv", "environments; else venv and pip"), ("npm", "environments of Node submissions")):
+        print(f"{program}: {shutil.which(program) or 'not found'} ({use})")
+    for service in ServiceName:
+        print(f"service {service}: {_installed(service)}")
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
     print(f"browser for the tests: {browser or 'none; the browser tests will say so'}")
+
+
+def _installed(name: ServiceName) -> str:
+    """Say which version of a service is here, or how to get it."""
+    from memeval.records.submission import Service
+    from memeval.systems.services import service_identities
+
+    try:
+        (found,) = service_identities([Service(name=name, variable="SERVICE_URL")])
+    except BadInput as error:
+        return f"none: {error.problem} {error.remedy or ''}".rstrip()
+    return found.version
 
 
 def _reachable(caller: Caller) -> str:
