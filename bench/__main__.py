@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import rejudge, run_deepmemeval
+from bench import rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
-MEASUREMENTS = (run_deepmemeval.measure, rejudge.measure)
+MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure)
 OUT = Path("build/bench.json")
 
 
