@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems import messages
-from memeval.systems.failures import AdapterRaised
+from memeval.systems.failures import AdapterRaised, NoAdapter
 from memeval.systems.messages import Found, Garbled
 
 
@@ -93,3 +97,67 @@ def test_an_error_of_an_unknown_form_is_refused() -> None:
     for error in (5, {}, {"kind": "new", "message": "", "method": ""}):
         with pytest.raises(Garbled):
             messages.failure(error, "ask")
+
+
+def test_a_program_may_leave_out_what_only_python_knows_and_name_calls_or_methods() -> None:
+    told = messages.hello({"capabilities": ["load", "take_in", "query", "export", "take_in"]})
+    assert told.capabilities == ("export_memories", "ingest_session", "query")
+    assert (told.class_name, told.candidates, told.python, dict(told.packages)) == ("", (), "", {})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"capabilities": "ask"},
+        {"capabilities": ["take_in", "ask", "dream"]},
+        {"capabilities": ["take_in", "ask", 5]},
+        {"capabilities": ["take_in", "ask"], "packages": {"x": 1}},
+        {"capabilities": ["take_in", "ask"], "class": None},
+        {"capabilities": ["take_in", "ask"], "candidates": "A"},
+    ],
+)
+def test_what_a_program_does_say_of_itself_must_be_right(value: object) -> None:
+    with pytest.raises(Garbled):
+        messages.hello(value)
+
+
+@pytest.mark.parametrize("count", ["1", True, -1, 1.5, 10**400, [1]])
+def test_a_count_of_the_forgotten_is_whole_or_missing(count: object) -> None:
+    with pytest.raises(Garbled):
+        messages.forgotten({"forgotten": count})
+    assert messages.forgotten({"forgotten": 3}) == 3
+    assert messages.forgotten({}) is None
+
+
+def test_a_stray_line_is_shown_cut_and_harmless() -> None:
+    with pytest.raises(Garbled) as garbled:
+        messages.from_line(b"\x1b[2J" + "é".encode() * 500 + b"\xff", 1)
+    assert str(garbled.value).startswith("a line that is not JSON ('\\x1b[2J\u00e9")
+    assert len(str(garbled.value)) < 150
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[]), max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["answer", "items", "text", "context", "capabilities", "forgotten"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+@settings(max_examples=150)
+def test_whatever_a_program_says_is_read_or_refused(value: object) -> None:
+    readers: list[Callable[[object], object]] = [
+        messages.hello,
+        messages.usage,
+        messages.exported,
+        messages.forgotten,
+        lambda value: messages.reply(value, 0.0, None),
+        lambda value: messages.failure(value, "ask"),
+    ]
+    for read in readers:
+        with contextlib.suppress(Garbled, NoAdapter):
+            json.dumps(str(read(value)), ensure_ascii=False).encode("utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -113,6 +115,112 @@ def test_a_class_with_retain_only_is_given_dated_lines(system: Start) -> None:
     process.take_in(sessions(1))
     items = process.search("q", 1).items
     assert items == (Found("[('[2025-01-02] user: Uses Drone CI.', '2025-01-02')]"),)
+
+
+BANKS = """
+class A:
+    def __init__(self): self.seen = []
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"): return repr(self.seen.pop())
+"""
+
+
+def test_parts_of_a_request_go_by_the_names_a_method_has_for_them(system: Start) -> None:
+    source = (
+        BANKS
+        + """
+    async def retain(self, content, bank_id, *, metadata=None, tags=None, occurred_at=None):
+        self.seen.append((content, bank_id, metadata, tags, occurred_at))
+    async def recall(self, query, bank_id=None, *, max_results=10, tags=None, time_range=None):
+        return [repr((query, bank_id, max_results, tags))]
+    def reflect(self, query, bank_id=None):
+        return {"answer": repr((query, bank_id)), "tokens": 7}
+    def forget(self, bank_id, *, memory_ids=None): return 2
+    async def export_memories(self): return ["one", {"text": "two", "source_ids": ["r1"]}]
+"""
+    )
+    process = system(source=source)
+    process.retain("c", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1")
+    assert process.ask("q").answer == repr(("c", "b", None, ["t"], "2025-01-02"))
+    found = process.recall("q", 3, bank="b", tags=["t"], since="2025-01-01", timestamp="2025-05-06").items
+    assert found == (Found(repr(("q", "b", 3, ["t"]))),)
+    assert process.recall("q", 3).items == (Found(repr(("q", None, 3, None))),)
+    reflected = process.reflect("q", bank="b", timestamp="2025-05-06")
+    assert (reflected.answer, reflected.reported_tokens) == (repr(("q", "b")), 7.0)
+    assert process.forget(bank="b", ids=["r1"]) == 2
+    assert process.export() == (Found("one"), Found("two", ("r1",)))
+
+
+def test_a_bank_that_a_method_cannot_do_without_is_always_given(system: Start) -> None:
+    source = (
+        BANKS
+        + """
+    def retain(self, content, *, bank): self.seen.append(bank)
+    def recall(self, query, bank, limit): return [bank]
+    def forget(self, bank="mine", query=None): self.seen.append((bank, query))
+"""
+    )
+    process = system(source=source)
+    process.retain("c")
+    assert process.ask("q").answer == "'memeval'"
+    assert process.recall("q", 1).items == (Found("memeval"),)
+    assert process.forget(query="tea") is None
+    assert process.ask("q").answer == "('mine', 'tea')"
+
+
+def test_a_method_under_a_decorator_is_looked_at_itself(system: Start) -> None:
+    source = (
+        "import functools"
+        + BANKS
+        + """
+    def again(method):
+        @functools.wraps(method)
+        def twice(*args, **keywords):
+            return method(*args, **keywords)
+        return twice
+    @again
+    def retain(self, content, bank_id): self.seen.append((content, bank_id))
+    def recall(self, query, **keywords): return [repr(sorted(keywords))]
+"""
+    )
+    process = system(source=source)
+    process.retain("c", bank="b", tags=["t"])
+    assert process.ask("q").answer == "('c', 'b')"
+    assert process.recall("q", 1, tags=["t"]).items == (Found("['k', 'tags']"),)
+
+
+@pytest.mark.parametrize(
+    ("body", "call", "sentence"),
+    [
+        ("def forget(self): return 'all'", "forget", "forget returned str, not a number."),
+        ("def forget(self): return -1", "forget", "forget returned a negative number."),
+        ("def forget(self): return 1.5", "forget", "forget returned a number that is not whole."),
+        ("def export_memories(self): return None", "export", "export_memories returned None, not a list."),
+        ("def export_memories(self): return {}", "export", "export_memories returned a dict with neither"),
+    ],
+)
+def test_a_wrong_return_of_the_other_calls_is_refused(system: Start, body: str, call: str, sentence: str) -> None:
+    process = system(source=f"{BANKS}    {body}\n")
+    with pytest.raises(AdapterMisbehaved) as caught:
+        getattr(process, call)()
+    assert caught.value.sentence.startswith(sentence)
+    assert process.alive
+
+
+def test_what_an_adapter_speaks_to_is_among_its_packages(system: Start) -> None:
+    hello = system(source=BANKS + "    def versions(self): return {'server': '0.2.0'}\n").hello
+    assert hello is not None
+    assert hello.packages == {"server": "0.2.0"}
+    assert "versions" not in hello.capabilities
+
+
+def test_a_worker_that_lies_among_sources_deletes_nothing_when_it_is_left_alone(tmp_path: Path) -> None:
+    worker = shutil.copy(WORKER, tmp_path / "worker.py")
+    for home, left in ((Path("/"), True), (tmp_path, False)):
+        environment = {"HOME": str(home)}
+        subprocess.run([sys.executable, worker], env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+        assert tmp_path.exists() is left
 
 
 TWO = """
