@@ -127,6 +127,7 @@ def doctor() -> None:
     from memeval.evaluation.provenance import memeval_version
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
+    from memeval.systems.environments.tools import find_pip, find_uv
     from memeval.systems.sandbox import SandboxMode, find_sandbox
 
     print(
@@ -140,8 +141,8 @@ def doctor() -> None:
         print(f"models for the {caller}: {_reachable(caller)}")
     sandbox = find_sandbox(SandboxMode.AUTO, print)
     print(f"sandbox: {sandbox or 'none; a run says files reachable, and cannot become repeated'}")
-    for program, use in (("uv", "environments; else venv and pip"), ("npm", "environments of Node submissions")):
-        print(f"{program}: {shutil.which(program) or 'not found'} ({use})")
+    print(f"environments of Python: {find_uv() or find_pip() or 'neither uv nor pip is installed'}")
+    print(f"environments of Node: {'npm' if shutil.which('npm') else 'npm is not installed'}")
     for service in ServiceName:
         print(f"service {service}: {_installed(service)}")
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from memeval.evaluation.lending import Setup
 
 Sandboxing = Annotated[
-    SandboxMode,
+    SandboxMode | None,
     typer.Option(
-        "--sandbox", help="What holds the system in: bwrap (bubblewrap), none, or auto: bwrap where it works."
+        "--sandbox",
+        help="What holds the system in: bwrap (bubblewrap), none, or auto: bwrap where it works. "
+        "Default: what MEMEVAL_SANDBOX says, else auto.",
     ),
 ]
 Hosts = Annotated[
