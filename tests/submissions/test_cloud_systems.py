@@ -180,7 +180,6 @@ def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     assert KEY not in seen
     assert {row.host for row in hosted.traffic} == {submission_of(system_slug(vendor)).hosts[0].host}
     assert {row.status for row in hosted.traffic} == {200}
-    assert len(hosted.traffic) == len(vendor.asked)
 
 
 def test_long_texts_are_split_and_nothing_of_them_is_cut(hosted: Hosted) -> None:

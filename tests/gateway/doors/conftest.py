@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -50,8 +51,10 @@ def hosts() -> Iterator[hosts_helpers.OpenHosts]:
     """Open a door to a host; everything is closed after the test."""
     with ExitStack() as stack:
 
-        def start(*, upstream: str | None = None, **options: Any) -> hosts_helpers.HostRig:
-            vendor = stack.enter_context(hosts_helpers.Vendor())
+        def start(
+            *, upstream: str | None = None, secure: ssl.SSLContext | None = None, **options: Any
+        ) -> hosts_helpers.HostRig:
+            vendor = stack.enter_context(hosts_helpers.Vendor(secure))
             routes = host_routes(
                 [VENDOR], {VENDOR.host: upstream or f"{vendor.url}/"}, {"VENDOR_API_KEY": hosts_helpers.KEY}
             )

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,9 +26,13 @@ OpenHosts = Callable[..., "HostRig"]
 
 
 class Vendor:
-    """A server that plays a host; what it does is named by the path."""
+    """A server that plays a host; what it does is named by the path.
 
-    def __init__(self) -> None:
+    Args:
+        secure: what it is encrypted with, where it is.
+    """
+
+    def __init__(self, secure: ssl.SSLContext | None = None) -> None:
         self.seen: list[dict[str, Any]] = []
         self.go_on = threading.Event()
         outer = self
@@ -51,8 +56,10 @@ class Vendor:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if secure is not None:
+            self._server.socket = secure.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_port
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'http' if secure is None else 'https'}://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

@@ -199,24 +199,18 @@ def test_a_host_that_does_not_end_is_left(hosts: OpenHosts, monkeypatch: pytest.
     assert "did not reply in full within" in last(opened).error
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(hosts: OpenHosts, tmp_path: Path) -> None:
-    context = _self_signed(tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            line, _ = listener.accept()
-            with line:
-                try:
-                    context.wrap_socket(line, server_side=True).recv(1 << 16)
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        opened = hosts(upstream=f"https://127.0.0.1:{listener.getsockname()[1]}")
-        came = opened.send("GET", "/")
-        assert (came.status, "No secure connection" in came.text) == (502, True)
-        thread.join(10)
+def test_only_a_certificate_that_somebody_vouches_for_is_accepted(
+    hosts: OpenHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secure = _self_signed(tmp_path)
+    refused = hosts(secure=secure)
+    came = refused.send("GET", "/echo")
+    assert (came.status, "No secure connection" in came.text) == (502, True)
+    assert not refused.vendor.seen
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+    trusted = hosts(secure=secure)
+    assert trusted.send("GET", "/echo").status == 200
+    assert dict(trusted.vendor.seen[0]["headers"])["Authorization"] == f"Token {KEY}"
 
 
 @pytest.mark.parametrize(
