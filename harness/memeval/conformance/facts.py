@@ -1,0 +1,248 @@
+"""Planted facts: plain sentences, each with a word that was made up for it and so stands nowhere else.
+
+Where the word turns up again, the fact was remembered; where it does not, it was not. No model has to judge that. The
+words follow from a seed, so no adapter can know them beforehand.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+SYLLABLES = 4
+
+LONG_CHARACTERS = 20_000
+"""Length of a long message."""
+
+PEOPLE = ("Agnes", "Boris", "Clara", "Dmitri", "Elena", "Felix", "Greta", "Hugo", "Ingrid", "Jonas", "Klara", "Marco")
+
+IN_BETWEEN = (
+    "The weather stayed mild for most of the week.",
+    "Trains ran on time, which surprised everyone.",
+    "A long meeting about budgets ended without a decision.",
+    "Somebody left an umbrella beside the lift again.",
+    "The printer on the second floor needs fresh toner.",
+    "Lunch was soup with bread, as on most Tuesdays.",
+    "Two parcels arrived early and one came late.",
+    "Traffic near the bridge was heavier than usual.",
+    "The garden needs water whenever the sun is out.",
+    "A colleague told a long story about a lost suitcase.",
+)
+"""Sentences that fill a long message and bear on no topic below."""
+
+
+class Topic(NamedTuple):
+    """Something that can be said of oneself; ``{}`` stands for the made-up word."""
+
+    said: str
+    asked: str
+    asked_otherwise: str
+    """The same question in other words, of which at least one is in ``said``."""
+    asked_of: str
+    """The same question about somebody else, named in place of ``{}``."""
+
+
+TOPICS = (
+    Topic(
+        "My cat is called {}.",
+        "What is my cat called?",
+        "By which name does the cat of our household go?",
+        "What is {}'s cat called?",
+    ),
+    Topic(
+        "The village I grew up in is {}.",
+        "Which village did I grow up in?",
+        "Name the village where I spent my childhood.",
+        "Which village did {} grow up in?",
+    ),
+    Topic(
+        "My dentist is Doctor {}.",
+        "Who is my dentist?",
+        "Which dentist looks after my teeth?",
+        "Who is {}'s dentist?",
+    ),
+    Topic(
+        "My sailing boat bears the name {}.",
+        "What name does my sailing boat bear?",
+        "How did we name the boat that we go out to sea with?",
+        "What name does {}'s sailing boat bear?",
+    ),
+    Topic(
+        "The company I work for is {}.",
+        "Which company do I work for?",
+        "What company employs me?",
+        "Which company does {} work for?",
+    ),
+    Topic(
+        "My favourite restaurant is the {}.",
+        "Which is my favourite restaurant?",
+        "In what restaurant do I like to eat most?",
+        "Which is {}'s favourite restaurant?",
+    ),
+    Topic(
+        "The novel I am reading is titled {}.",
+        "What is the title of the novel I am reading?",
+        "Which novel lies on my bedside table at present?",
+        "What is the title of the novel {} is reading?",
+    ),
+    Topic(
+        "The band I play the drums in is called {}.",
+        "What is the band called in which I play the drums?",
+        "In which band am I the drummer?",
+        "What is the band called in which {} plays the drums?",
+    ),
+    Topic(
+        "The password of my allotment gate is {}.",
+        "What is the password of my allotment gate?",
+        "Which word opens the gate of my allotment?",
+        "What is the password of {}'s allotment gate?",
+    ),
+    Topic(
+        "The horse I ride on Sundays is named {}.",
+        "What is the horse named that I ride on Sundays?",
+        "Which horse do I take out at weekends?",
+        "What is the horse named that {} rides on Sundays?",
+    ),
+    Topic(
+        "The tea I drink every morning is {}.",
+        "Which tea do I drink every morning?",
+        "What sort of tea do I have at breakfast?",
+        "Which tea does {} drink every morning?",
+    ),
+    Topic(
+        "My violin teacher is Professor {}.",
+        "Who is my violin teacher?",
+        "From which person do I take violin lessons?",
+        "Who is {}'s violin teacher?",
+    ),
+)
+
+SCRIPTS: tuple[tuple[str, str, str, Callable[[random.Random], str]], ...] = (
+    (
+        "letters with combining marks",
+        "The old spelling of our street is {}.",
+        "What is the old spelling of our street?",
+        lambda rng: "".join(c + rng.choice("\u0301\u0308\u0327\u0323") for c in rng.sample("aceknorsu", 5)),
+    ),
+    (
+        "Hebrew, written from right to left",
+        "The Hebrew inscription on my ring reads {}.",
+        "What does the Hebrew inscription on my ring read?",
+        lambda rng: "".join(rng.sample("אבגדהוזחטילמנסעפצקרשת", 6)),
+    ),
+    (
+        "emoji",
+        "The emoji signature of my running club is {}.",
+        "What is the emoji signature of my running club?",
+        lambda rng: "".join(rng.sample("🦊🪁🧭🦉🍄🪐🐙🧩🎻🪴", 4)),
+    ),
+    (
+        "Chinese characters",
+        "The Chinese seal of my grandfather shows {}.",
+        "What does the Chinese seal of my grandfather show?",
+        lambda rng: "".join(rng.sample("松鶴雲泉墨竹硯琴霞嵐櫻舟", 5)),
+    ),
+)
+"""Per script its name, what is said, what is asked, and what makes a word in it."""
+
+ODD = (
+    "\u202bשלום וברכה\u202c, \u200fمرحبا\u200e; 👩🏽‍🚀👨‍👩‍👧‍👦🏳️‍🌈🇺🇳; 漢字仮名交じり文; Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L͠G̵O; \U0001f9ff\ufe0f; \ufeff",
+    "control characters \x01\x07\x08\x0b\x0c\x1b[31m\x7f\x85\u2028\u2029\t\r\n, tabs and \\u0000 as text",
+)
+"""Text that is hard to handle, and allowed: no NUL, no lone surrogate."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A planted fact."""
+
+    said: str
+    """The sentence."""
+    word: str
+    """The made-up word in it."""
+    asked: str
+    """A question that the word answers."""
+    asked_otherwise: str = ""
+    """The question in other words."""
+    asked_of: str = ""
+    """The question about somebody else, named in place of ``{}``."""
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: Unicode normal form C, no matter the case."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+class Facts:
+    """Facts, words and days that follow from a seed.
+
+    Args:
+        purpose: what they are for, the seed among it; other purposes get others.
+    """
+
+    def __init__(self, *purpose: str) -> None:
+        self._rng = random.Random("/".join(purpose))  # noqa: S311
+        self._topics = list(TOPICS)
+        self._rng.shuffle(self._topics)
+        self._words: set[str] = set()
+        self.people = tuple(self._rng.sample(PEOPLE, 2))
+        """Two people's first names."""
+        self.day = date(self._rng.randint(2011, 2016), self._rng.randint(1, 9), self._rng.randint(1, 28))
+        """The day on which things begin."""
+
+    def after(self, days: int) -> date:
+        """Return the day that many days after the first."""
+        return self.day + timedelta(days=days)
+
+    def word(self) -> str:
+        """Return a word that was not returned before. All are equally long, so that none is part of another."""
+        while True:
+            made = "".join(self._rng.choice(CONSONANTS) + self._rng.choice(VOWELS) for _ in range(SYLLABLES))
+            if made not in self._words:
+                self._words.add(made)
+                return made.capitalize()
+
+    def topic(self) -> Topic:
+        """Return a topic that was not returned before."""
+        return self._topics.pop()
+
+    def fact(self, topic: Topic | None = None) -> Fact:
+        """Return a fact, on a topic of its own unless one is given."""
+        about = topic or self.topic()
+        word = self.word()
+        return Fact(about.said.format(word), word, about.asked, about.asked_otherwise, about.asked_of)
+
+    def facts(self, count: int) -> list[Fact]:
+        """Return facts on different topics."""
+        return [self.fact() for _ in range(count)]
+
+    def recommended(self) -> Fact:
+        """Return a fact that an assistant says, as an answer to a question."""
+        word = self.word()
+        return Fact(
+            f"For a rainy weekend I recommend the mountain hut {word}.",
+            word,
+            "Which mountain hut did you recommend for a rainy weekend?",
+        )
+
+    def in_scripts(self) -> list[tuple[str, Fact]]:
+        """Return a fact in each of the scripts, with the script's name."""
+        return [
+            (script, Fact(said.format(word), word, asked))
+            for script, said, asked, make in SCRIPTS
+            for word in (make(self._rng),)
+        ]
+
+    def long_message(self) -> tuple[str, list[tuple[str, Fact]]]:
+        """Return a long message, and the facts at its start, in its middle and at its end, with where they stand."""
+        first, middle, last = self.facts(3)
+        half: list[str] = []
+        while sum(map(len, half)) + len(half) < LONG_CHARACTERS / 2:
+            half.append(self._rng.choice(IN_BETWEEN))
+        text = " ".join((first.said, *half, middle.said, *half, last.said))
+        return text, [("start", first), ("middle", middle), ("end", last)]

@@ -1,0 +1,306 @@
+"""A small memory that does everything right, and others that differ from it in one thing each."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+_COMMON = "a an at did do does for have i in is it me my of on our s that the this to was we what which who with"
+COMMON = frozenset(_COMMON.split())
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower())) - COMMON
+
+
+class Note(NamedTuple):
+    text: str
+    timestamp: str
+    speaker: str
+    source_id: str
+    bank: str
+    tags: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        return f"[{self.timestamp}] {self.speaker}: {self.text}"
+
+
+class Right:
+    """Keeps every turn as a dated line, and brings up those that share most words with a question."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self.tokens = 0
+
+    def reset(self) -> None:
+        self.notes.clear()
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        for turn in session["turns"]:
+            self.keep(Note(turn["content"], timestamp, self.speaker(turn), turn["turn_id"], "main", ()))
+
+    def speaker(self, turn: dict[str, Any]) -> str:
+        return str(turn.get("speaker") or turn["role"])
+
+    def retain(
+        self,
+        content: str,
+        *,
+        bank: str = "main",
+        timestamp: str = "",
+        tags: Iterable[str] = (),
+        source_id: str = "",
+    ) -> None:
+        self.keep(Note(content, timestamp, "user", source_id, bank, tuple(tags)))
+
+    def keep(self, note: Note) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def settle(self, timeout: float) -> bool:
+        return True
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return [{"text": note.line, "source_ids": [note.source_id]} for note in self.best(query, self.notes)[:k]]
+
+    def recall(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        bank: str = "main",
+        tags: Iterable[str] = (),
+        since: str = "",
+        until: str = "9",
+    ) -> list[str]:
+        fitting = [
+            note
+            for note in self.notes
+            if note.bank == bank and set(tags) <= set(note.tags) and since <= note.timestamp <= until
+        ]
+        return [note.line for note in self.best(query, fitting)[:k]]
+
+    def query(self, question: str, timestamp: str = "now") -> str:
+        best = self.best(question, self.notes)
+        self.tokens = len(best[0].line.split()) if best else 0
+        return best[0].line if best else "I do not know."
+
+    def best(self, query: str, notes: list[Note]) -> list[Note]:
+        wanted = words(query)
+        scores = {note: len(wanted & words(f"{note.speaker} {note.text}")) for note in notes}
+        newest_first = sorted(scores, key=lambda note: note.timestamp, reverse=True)
+        return sorted((note for note in newest_first if scores[note]), key=lambda note: -scores[note])
+
+    def get_context_tokens(self) -> int:
+        return self.tokens
+
+    def forget(self, bank: str | None = None, ids: Iterable[str] = (), query: str | None = None) -> int:
+        gone = [note for note in self.notes if note.text == query or note.source_id in set(ids)]
+        self.notes = [note for note in self.notes if note not in gone]
+        return len(gone)
+
+
+class IndexesBehindTheBack(Right):
+    """Goes on indexing in the background, and says that it is ready."""
+
+    def keep(self, note: Note) -> None:
+        threading.Timer(0.5, super().keep, (note,)).start()
+
+
+class IgnoresReset(Right):
+    def reset(self) -> None:
+        pass
+
+
+class KeepsArchiveAcrossReset(Right):
+    """Has a list beside the class, which the next session brings back."""
+
+    archive: ClassVar[list[Note]] = []
+
+    def keep(self, note: Note) -> None:
+        self.archive.append(note)
+        self.notes = list(self.archive)
+
+
+class SharesFile(Right):
+    """Keeps its notes where every instance keeps them."""
+
+    path = Path(os.environ.get("SHARED_FILE", ""))
+
+    def reset(self) -> None:
+        self.notes.clear()
+        self.path.write_text("")
+
+    def keep(self, note: Note) -> None:
+        with self.path.open("a") as file:
+            file.write(f"{note.text}\n")
+
+    def best(self, query: str, notes: list[Note]) -> list[Note]:
+        with self.path.open() as file:
+            return super().best(query, [Note(line.strip(), "2020-01-01", "user", "s001", "main", ()) for line in file])
+
+
+class BreaksOnEmoji(Right):
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        for turn in session["turns"]:
+            if any(ord(character) > 0xFFFF for character in turn["content"]):
+                raise ValueError("character out of range")
+        super().ingest_session(session, timestamp)
+
+
+class RefusesLongMessages(Right):
+    def keep(self, note: Note) -> None:
+        if len(note.text) > 8000:
+            raise ValueError("too many tokens for the embedding model")
+        super().keep(note)
+
+
+class LosesDates(Right):
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        super().ingest_session(session, "today")
+
+
+class DropsAssistant(Right):
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        turns = [turn for turn in session["turns"] if turn["role"] == "user"]
+        super().ingest_session({**session, "turns": turns}, timestamp)
+
+
+class KeepsFirstSpeakerOnly(Right):
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        first = session["turns"][0].get("speaker")
+        turns = [turn for turn in session["turns"] if turn.get("speaker") == first]
+        super().ingest_session({**session, "turns": turns}, timestamp)
+
+
+class MixesPeople(Right):
+    def speaker(self, turn: dict[str, Any]) -> str:
+        return str(turn["role"])
+
+
+class FoldsToAscii(Right):
+    def keep(self, note: Note) -> None:
+        super().keep(note._replace(text=note.text.encode("ascii", "ignore").decode()))
+
+
+class CutsLongMessages(Right):
+    def keep(self, note: Note) -> None:
+        super().keep(note._replace(text=note.text[:8000]))
+
+
+class RefusesKnownSessions(Right):
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        if any(note.source_id == session["turns"][0]["turn_id"] for note in self.notes):
+            raise KeyError("UNIQUE constraint failed: sessions.id")
+        super().ingest_session(session, timestamp)
+
+
+class IgnoresK(Right):
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return super().search(query, 10)
+
+
+class IgnoresFilters(Right):
+    def recall(self, query: str, k: int = 10, **_filters: Any) -> list[str]:
+        return [note.line for note in self.best(query, self.notes)[:k]]
+
+
+class HidesWhatIsForgotten(Right):
+    """Drops a forgotten text from the index of words, and finds it by other words still."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden: list[str] = []
+
+    def forget(self, bank: str | None = None, ids: Iterable[str] = (), query: str | None = None) -> int:
+        hidden = [note.text for note in self.notes if note.text == query or note.source_id in set(ids)]
+        self.hidden += hidden
+        return len(hidden)
+
+    def best(self, query: str, notes: list[Note]) -> list[Note]:
+        def is_hidden(note: Note) -> bool:
+            return note.text in self.hidden and len(words(query) & words(note.text)) > 2
+
+        return [note for note in super().best(query, notes) if not is_hidden(note)]
+
+
+class AnswersAtRandom(Right):
+    def query(self, question: str, timestamp: str = "now") -> str:
+        return f"{super().query(question)} (confidence {random.SystemRandom().random()})"
+
+
+class BringsUpWhatWasAskedForLast(Right):
+    """Counts how often a note was brought up, and prefers those that were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uses: dict[Note, int] = {}
+
+    def reset(self) -> None:
+        super().reset()
+        self.uses.clear()
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        used = sorted(self.uses, key=lambda note: -self.uses[note])
+        found = super().search(query, k)[:1]
+        for note in self.best(query, self.notes)[:1]:
+            self.uses[note] = self.uses.get(note, 0) + 1
+        return found + [{"text": note.line} for note in used if note in self.notes][: k - len(found)]
+
+
+class RemembersQuestions(Right):
+    """Keeps the statements in a question."""
+
+    def query(self, question: str, timestamp: str = "now") -> str:
+        answer = super().query(question)
+        for sentence in re.split(r"(?<=[.!?])\s+", question):
+            if sentence.endswith("."):
+                self.keep(Note(sentence, timestamp, "user", "q", "main", ()))
+        return answer
+
+
+class CountsNoTokens(Right):
+    def get_context_tokens(self) -> int:
+        return 0
+
+
+class RemembersNothing(Right):
+    def keep(self, note: Note) -> None:
+        pass
+
+
+class SearchesOnly:
+    """A memory without a voice: no answer, no context, items alone."""
+
+    def __init__(self) -> None:
+        self.memory = Right()
+
+    def reset(self) -> None:
+        self.memory.reset()
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        self.memory.ingest_session(session, timestamp)
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return self.memory.search(query, k)
+
+
+class HangsOnLongMessages(Right):
+    def keep(self, note: Note) -> None:
+        if len(note.text) > 8000:
+            time.sleep(60)
+        super().keep(note)
+
+
+class DiesOnRightToLeft(Right):
+    def keep(self, note: Note) -> None:
+        if "\u202b" in note.text:
+            os._exit(3)
+        super().keep(note)
