@@ -107,6 +107,7 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
     reply = process.ask("What by?", "2025-05-06")
     assert (reply.answer, reply.context, reply.reported_tokens) == ("Ünïted by Drone.", "c", 12.0)
     assert process.search("Drone?", 1).items == (Found("Ünïted by Drone.", ("s001:t01",), 0.5),)
+    assert min(process.search("Drone?", 1).seconds for _ in range(10)) < 0.03, "an acknowledgement was held back"
     process.retain("Likes tea.", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1")
     recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
     assert recalled.items == (Found("Likes tea.", ("r1",), 0.5),)
