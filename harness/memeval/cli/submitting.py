@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import AsJson, counted, print_json
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.submission import AdapterKind
@@ -18,7 +22,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Begin a submission, and check it as a pull request is checked.", no_args_is_help=True)
 
 REPORT_BYTES = 2_000_000
-"""How long a report may be that a comment is made of."""
+REPORT_FILES = 20
+"""How long a report may be that a comment is made of, and how many there may be."""
 
 
 @app.command("new")
@@ -78,7 +83,8 @@ def check(
         Path | None,
         typer.Option("--results", help="Keep the conformance record in this folder of results. Default: nowhere."),
     ] = None,
-    sandbox: Annotated[str, typer.Option("--sandbox", help="auto, bwrap or none.")] = "auto",
+    sandbox: Sandboxing = None,
+    host: Hosts = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the report to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -89,16 +95,13 @@ def check(
     Example: memeval submit check submissions/my-memory
     """
     from memeval.evaluation.submitting import CheckOptions, check_submission
-    from memeval.systems.sandbox import SandboxMode
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
-    if sandbox not in tuple(SandboxMode):
-        raise BadInput(f"--sandbox is '{sandbox}'.", remedy=f"Take one of {', '.join(SandboxMode)}.")
     if every and out is not None:
         raise BadInput("--out goes with one submission.", remedy="Leave out --all, or --out.")
     folders = _every() if every else [_folder(str(submission))]
-    options = CheckOptions(run=run, results=results, sandbox=SandboxMode(sandbox))
+    options = CheckOptions(run=run, results=results, setup=setup_of(sandbox, host))
     reports = []
     for folder in folders:
         report = check_submission(folder, options, _note)
@@ -168,23 +171,42 @@ def _sign(step: Step) -> str:
 
 @app.command("comment")
 def comment(
-    reports: Annotated[list[Path], typer.Argument(help="Reports that memeval submit check --out wrote.")],
+    reports: Annotated[
+        list[Path], typer.Argument(help="Reports that memeval submit check --out wrote, or ZIP archives of such.")
+    ],
 ) -> None:
     """Print reports as the Markdown of a pull request's comment; nothing in them is trusted.
 
     Example: memeval submit comment report.json
     """
     from memeval.evaluation.commenting import comment_text
+
+    sys.stdout.write(comment_text([report for path in reports for report in _reports(path)]))
+
+
+def _reports(path: Path) -> Iterator[SubmissionCheck]:
+    """Yield the reports of a file, or of a ZIP archive of such files, which is not unpacked."""
     from memeval.records.submitting import SubmissionCheck
 
-    read = []
-    for path in reports:
-        try:
+    try:
+        if not zipfile.is_zipfile(path):
             with path.open("rb") as stream:
-                text = stream.read(REPORT_BYTES + 1)
-        except OSError as error:
-            raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
-        if len(text) > REPORT_BYTES:
-            raise BadInput(f"is longer than {REPORT_BYTES} bytes, so it is no report.", where=path)
-        read.append(SubmissionCheck.parse(text, path))
-    sys.stdout.write(comment_text(read))
+                yield SubmissionCheck.parse(_bounded(stream, path), path)
+            return
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > REPORT_FILES:
+                raise BadInput(f"holds more than {REPORT_FILES} files.", where=path)
+            for number, entry in enumerate(entries, 1):
+                with archive.open(entry) as stream:
+                    where = f"{path}, file {number}"
+                    yield SubmissionCheck.parse(_bounded(stream, where), where)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+        raise BadInput(f"cannot be read ({type(error).__name__}).", where=path) from None
+
+
+def _bounded(stream: IO[bytes], where: object) -> bytes:
+    text = stream.read(REPORT_BYTES + 1)
+    if len(text) > REPORT_BYTES:
+        raise BadInput(f"is longer than {REPORT_BYTES} bytes, so it is no report.", where=where)
+    return text

@@ -6,42 +6,36 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from memeval.archive.conformance import store
 from memeval.benchmarks import find
-from memeval.conformance.suite import SUITE, check_system
+from memeval.evaluation.conforming import check_conformance
+from memeval.evaluation.lending import Prepared, Setup, lending, prepare
 from memeval.evaluation.models import ModelOptions, models_for
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.running import RunOptions, lending, run_system
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.secret_scan import secrets_in
-from memeval.execution.door import Instance
 from memeval.execution.journal import utc_now
+from memeval.execution.progress import Silent
 from memeval.gateway.endpoints import endpoint_for
+from memeval.records.base import Digest
 from memeval.records.call import Caller
-from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
+from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import MemevalError
 from memeval.records.response import Outcome
-from memeval.records.run import Isolation, Network
 from memeval.records.submission import Submission
 from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.track import Limits
-from memeval.systems.child import Launch
-from memeval.systems.environments import environment_for
 from memeval.systems.folder import examined_files
-from memeval.systems.messages import Hello
-from memeval.systems.output import Log
-from memeval.systems.process import SystemProcess
-from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
 from memeval.systems.source import SystemSource, examined_folder, greet
 
 SMOKE_BENCHMARK = "beliefs@1"
-SMOKE_SIZE = 20
-"""What the smoke step runs: so many items, generated like the benchmark's own, in seconds and with no key."""
+SMOKE_SIZE = 6
+"""What the smoke step runs: one item of each category, generated as the benchmark is, in seconds and with no key."""
 
 QUOTED_ERRORS = 3
 """How many failed items a report tells of."""
@@ -57,8 +51,8 @@ class CheckOptions:
     """Whether it is also installed and run."""
     results: Path | None = None
     """The results folder that the report of the conformance suite is kept in; ``None`` keeps none."""
-    sandbox: SandboxMode = SandboxMode.AUTO
-    """Whether it runs in a sandbox."""
+    setup: Setup = field(default_factory=Setup)
+    """How it is held and reached."""
 
 
 def check_submission(
@@ -77,14 +71,14 @@ def check_submission(
     options = options or CheckOptions()
     check = _Check(folder, options, note)
     check.make()
-    source, hello = check.source, check.hello
+    source, prepared = check.source, check.prepared
     return SubmissionCheck(
         folder=str(folder),
         slug=source.slug if source else None,
         submission_digest=source.submission_digest if source else None,
-        environment_digest=hello.environment_digest if hello else None,
+        environment_digest=check.environment_digest,
         memeval=memeval_version(),
-        sandbox=None if check.sandbox is None or hello is None else str(check.sandbox),
+        sandbox=str(prepared.sandbox) if prepared and prepared.sandbox else None,
         at=utc_now(),
         steps=tuple(check.steps),
         conformance=check.conformance,
@@ -108,41 +102,47 @@ class _Left(Exception):
     """A step cannot be made; the text says why."""
 
 
+class _Notes(Silent):
+    """Hands on what a person should know, and nothing else."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    def note(self, sentence: str) -> None:
+        """See :class:`Progress`."""
+        self._note(sentence)
+
+
 class _Check:
     """One check as it goes."""
 
     def __init__(self, folder: Path, options: CheckOptions, note: Callable[[str], None]) -> None:
         self._folder = folder
         self._options = options
-        self._note = note
+        self._notes = _Notes(note)
         self.steps: list[Step] = []
         self.source: SystemSource | None = None
-        self.sandbox: Sandbox | None = None
-        self.hello: Hello | None = None
+        self.prepared: Prepared | None = None
+        self.environment_digest: Digest | None = None
         self.conformance: tuple[ConformanceCheck, ...] = ()
 
     def make(self) -> None:
         """Make all steps."""
-        self._step(StepName.READ, self._read)
+        read = self._step(StepName.READ, self._read)
         self._step(StepName.SECRETS, self._secrets)
-        runnable = self.source if self.steps[0].outcome is StepOutcome.PASSED else None
-        if runnable is None or not self._options.run:
-            why = FIRST if self._options.run else "Not asked for."
-            for name in (StepName.INSTALL, StepName.CONFORMANCE, StepName.SMOKE):
-                self._step(name, lambda: _leave(why))
-            return
-        lacking = _lacking(runnable)
-        with ExitStack() as stack:
-
-            def install() -> str:
-                self.sandbox = find_sandbox(self._options.sandbox, self._note)
-                return self._install(stack, runnable)
-
-            installed = self._step(StepName.INSTALL, install)
-            why = lacking or FIRST
-            ready = installed is StepOutcome.PASSED and not lacking
-            self._step(StepName.CONFORMANCE, self._conform if ready else lambda: _leave(why))
-        self._step(StepName.SMOKE, (lambda: self._smoke(runnable)) if ready else lambda: _leave(why))
+        why = FIRST if self._options.run else "Not asked for."
+        later = [StepName.INSTALL, StepName.CONFORMANCE, StepName.SMOKE]
+        if self.source is not None and read is StepOutcome.PASSED and self._options.run:
+            source = self.source
+            lacking = _lacking(source)
+            installed = self._step(StepName.INSTALL, lambda: self._install(source, lacking))
+            why, later = lacking or FIRST, later[1:]
+            if installed is StepOutcome.PASSED and lacking is None:
+                self._step(StepName.CONFORMANCE, lambda: self._conform(source))
+                self._step(StepName.SMOKE, lambda: self._smoke(source))
+                return
+        for name in later:
+            self._step(name, lambda: _leave(why))
 
     def _step(self, name: StepName, make: Callable[[], str]) -> StepOutcome:
         """Make a step, and put down how it ended."""
@@ -178,46 +178,41 @@ class _Check:
             raise _Left("Some files cannot be looked at; see above.")
         return f"{len(files)} files, and nothing in them looks like a key."
 
-    def _install(self, stack: ExitStack, source: SystemSource) -> str:
-        self.source, self._new_instance = stack.enter_context(_lent(source, self.sandbox, self._note))
-        first = self._new_instance(lambda line: None)
-        with closing(first.process):
-            self.hello = greet(self.source, first.process)
-        held = f"in {self.sandbox}" if self.sandbox else "without a sandbox: FILES REACHABLE"
-        return f"It is there ({', '.join(self.hello.capabilities)}), {held}."
+    def _install(self, source: SystemSource, lacking: str | None) -> str:
+        self.prepared = prepare(_without_hosts(source) if lacking else source, self._options.setup, self._notes.note)
+        if lacking:
+            return "Installed, and not started."
+        with (
+            models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
+            lending(self.prepared, Limits(), models) as new_instance,
+        ):
+            first = new_instance(lambda line: None)
+            with closing(first.process):
+                hello = greet(self.prepared.source, first.process)
+        self.environment_digest = self.prepared.environment_digest(hello)
+        sandbox = self.prepared.sandbox
+        held = f"in {sandbox}" if sandbox else "without a sandbox: FILES REACHABLE"
+        return f"It answers ({', '.join(hello.capabilities)}), {held}."
 
-    def _conform(self) -> str:
-        source, submission, hello = self._runnable()
-        self.conformance = check_system(
-            self._new_instance, seed=source.submission_digest, deterministic=submission.deterministic
-        )
-        report = Conformance(
-            slug=source.slug,
-            version=source.version,
-            submission_digest=source.submission_digest,
-            environment_digest=hello.environment_digest,
-            suite=SUITE,
-            isolation=Isolation.SANDBOXED if self.sandbox else Isolation.FILES_REACHABLE,
-            network=_network(submission, self.sandbox),
-            at=utc_now(),
-            checks=self.conformance,
-        )
-        if self._options.results is not None:
-            store(self._options.results, report)
-        failed = [each for each in self.conformance if each.outcome is CheckOutcome.FAILED]
-        refused = [_of_check(each) for each in failed if each.mandatory]
-        tally = Counter(each.outcome for each in self.conformance)
-        others = ", ".join(each.name for each in failed if not each.mandatory)
-        words = [f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome]]
-        detail = ", ".join(words) + (f"; what does not hold is shown beside the scores: {others}." if others else ".")
+    def _conform(self, source: SystemSource) -> str:
+        with tempfile.TemporaryDirectory(prefix="memeval-check-") as nowhere:
+            results = self._options.results or Path(nowhere)
+            report = check_conformance(source, results, self._notes, setup=self._options.setup)
+        self.conformance = report.checks
+        tally = Counter(each.outcome for each in report.checks)
+        failed = [each for each in report.checks if each.outcome is CheckOutcome.FAILED]
+        shown = ", ".join(each.name for each in failed if not each.mandatory)
+        words = ", ".join(f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome])
+        detail = words + (f"; shown beside the scores: {shown}." if shown else ".")
         if not report.holds:
-            raise _Refused(detail, refused)
+            raise _Refused(detail, [_of_check(each) for each in failed if each.mandatory])
         return detail
 
     def _smoke(self, source: SystemSource) -> str:
         exam = Exam.open(find(SMOKE_BENCHMARK), None, {"size": SMOKE_SIZE})
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as results:
-            run = run_system(source, exam, RunOptions(results=Path(results), concurrency=2))
+            options = RunOptions(Path(results), setup=self._options.setup, conformance=False, concurrency=2)
+            run = run_system(source, exam, options, self._notes)
             rows = list(run.responses())
         errors = [row.error or row.outcome for row in rows if row.outcome.is_error]
         remedy = "Find the cause in what the system printed: memeval run shows it."
@@ -228,39 +223,6 @@ class _Check:
             sentence = f"all {len(rows)} answers are blank."
             raise _Refused("It answered nothing.", [Problem(sentence=sentence, remedy="Let query return a text.")])
         return f"{SMOKE_BENCHMARK} in small: {len(rows)} questions, no error."
-
-    def _runnable(self) -> tuple[SystemSource, Submission, Hello]:
-        """Return what there is once a system has answered."""
-        assert self.source is not None and self.hello is not None  # noqa: S101
-        return self.source, _submission(self.source), self.hello
-
-
-@contextmanager
-def _lent(
-    source: SystemSource, sandbox: Sandbox | None, note: Callable[[str], None]
-) -> Iterator[tuple[SystemSource, Callable[[Log], Instance]]]:
-    """Yield a system with its environment built, and what makes its instances."""
-    prepared = replace(source, launch=_in_environment(source.launch, note))
-    with models_for(Path(), ModelOptions(), note, on_disk=False) as models, lending(prepared, Limits(), models) as made:
-        if source.declared_models:
-            yield prepared, made
-        else:
-            yield prepared, lambda log: Instance(SystemProcess(prepared.launch, Limits(), log, sandbox=sandbox))
-
-
-def _in_environment(launch: Launch, note: Callable[[str], None]) -> Launch:
-    folder = launch.folder
-    environment = None if folder is None else environment_for(folder, launch.file, note=note)
-    if environment is None:
-        return launch
-    if environment.python is not None and not launch.program and launch.file.parent == folder:
-        launch = replace(launch, interpreter=environment.python, own_interpreter=False)
-    return replace(
-        launch,
-        path=environment.path,
-        shown=(*launch.shown, *environment.shown),
-        variables={**launch.variables, **environment.variables},
-    )
 
 
 def _lacking(source: SystemSource) -> str | None:
@@ -274,12 +236,9 @@ def _lacking(source: SystemSource) -> str | None:
     return None
 
 
-def _network(submission: Submission, sandbox: Sandbox | None) -> Network:
-    if sandbox is None:
-        return Network.OPEN
-    if submission.hosts:
-        return Network.DECLARED
-    return Network.GATEWAY if submission.declared_models else Network.NONE
+def _without_hosts(source: SystemSource) -> SystemSource:
+    """Return a system as one that reaches no host, so that it can be installed without their keys."""
+    return replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
 
 
 def _submission(source: SystemSource | None) -> Submission:

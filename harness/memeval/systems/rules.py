@@ -29,7 +29,7 @@ TEXT_LENGTH = 2000
 
 _TAKEN = re.compile(
     r"(PATH|HOME|USER|SHELL|LANG|LC_.*|TMPDIR|TEMP|TMP|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|PYTHON.*|NODE_OPTIONS|NODE_PATH"
-    r"|MEMEVAL.*|OPENAI_.*|ANTHROPIC_.*|OLLAMA_.*|(HTTP|HTTPS|ALL|NO)_PROXY)"
+    r"|MEMEVAL.*|OPENAI_.*|ANTHROPIC_.*|OLLAMA_.*|AWS_.*|GITHUB_.*|GH_.*|(HTTP|HTTPS|ALL|NO)_PROXY)"
 )
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
 
@@ -186,8 +186,7 @@ def _variables(submission: Submission) -> Iterator[Broken]:
     named: list[tuple[Keys, str]] = [(("variables", name), name) for name in submission.variables]
     named += [(("hosts", place, "variable"), host.variable) for place, host in enumerate(submission.hosts)]
     named += [(("services", place, "variable"), service.variable) for place, service in enumerate(submission.services)]
-    keys_of_hosts = {host.key: place for place, host in reversed([*enumerate(submission.hosts)]) if host.key}
-    named += [(("hosts", place, "key"), name) for name, place in keys_of_hosts.items()]  # hosts may share a key
+    named += [(("hosts", place, "key"), host.key) for place, host in enumerate(submission.hosts) if host.key]
     seen: set[str] = set()
     for keys, name in named:
         if _TAKEN.fullmatch(name):
@@ -208,8 +207,20 @@ def _variables(submission: Submission) -> Iterator[Broken]:
                 f"{name} is named like a secret, and a submission holds none.",
                 f"Name it as the key of a host, or give it the value '{PLACEHOLDER}'.",
             )
+    yield from _hosts(submission)
     yield from _twice("hosts", [host.host for host in submission.hosts], "host")
     yield from _twice("services", [str(service.name) for service in submission.services], "name")
+
+
+def _hosts(submission: Submission) -> Iterator[Broken]:
+    from memeval.gateway.endpoints import MAKERS
+
+    for place, host in enumerate(submission.hosts):
+        keys: Keys = ("hosts", place, "host")
+        if host.host in {maker for maker, _name, _models in MAKERS}:
+            yield Broken(keys, f"models of {host.host} are reached by memeval.", "Name them in declared_models.")
+        elif host.host.rpartition(".")[2].isdigit():
+            yield Broken(keys, f"'{host.host}' is an address, not a name.", "Declare the host by its name.")
 
 
 def _twice(table: str, names: list[str], field: str) -> Iterator[Broken]:

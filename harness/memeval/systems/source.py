@@ -164,6 +164,9 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
         where all is well.
     """
     manifest = folder / MANIFEST
+    if folder.is_symlink():
+        remedy = "Name the folder itself; a submission holds plain files only."
+        return None, [BadInput("is a symbolic link.", where=folder, remedy=remedy)]
     if not manifest.is_file():
         remedy = f"Name the adapter file itself, or write a {MANIFEST} beside it."
         return None, [BadInput(f"is a folder without a {MANIFEST}.", where=folder, remedy=remedy)]
