@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 LINE_BYTES = 16 << 20
 """The longest line, without its end. One line may carry all that a search found."""
 
-TOTAL_BYTES = 64 << 20
+TOTAL_BYTES = 32 << 20
 """The most that one stream may carry."""
 
 LINE_END = re.compile(rb"\r\n|\r|\n")

@@ -181,6 +181,7 @@ def trouble(reply: Reply) -> str:
     except (ValueError, RecursionError):
         problem = None
     if isinstance(problem, dict):
-        told = [problem.get(name) for name in ("code", "detail", "title", "error", "message")]
-        said = ": ".join(dict.fromkeys(text for text in told if isinstance(text, str) and text)) or said
+        told = {name: text for name, text in problem.items() if isinstance(text, str) and text}
+        why = next((told[name] for name in ("detail", "message", "error", "title") if name in told), "")
+        said = ": ".join(text for text in (told.get("code"), why) if text) or said
     return " ".join(said.split())[:QUOTED].rstrip(".") or "it gave no reason"

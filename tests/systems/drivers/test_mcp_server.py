@@ -1,0 +1,264 @@
+"""The driver for MCP servers, against a server made with the ``mcp`` package, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.systems import AdapterRaised, Found, Launch, SystemProcess
+from memeval.systems.drivers import serving
+from tests.systems.helpers import FAST, gone, session, sessions
+
+DRIVER = Path(serving.__file__).with_name("mcp_server.py")
+NOTES = Path(__file__).with_name("mcp_notes.py")
+
+Tools = dict[str, dict[str, Any]]
+
+TOOLS: Tools = {
+    "retain": {"name": "add_note", "arguments": {"text": "{content}", "when": "{timestamp}", "source": "{session_id}"}},
+    "search": {"name": "find_notes", "arguments": {"query": "{query}", "limit": "{k}"}, "result": "found.notes"},
+}
+
+LIMITS = FAST.model_copy(update={"load_seconds": 60.0, "reset_seconds": 60.0, "ask_seconds": 30.0})
+"""A server made with ``mcp`` takes a second or two to start, and a reset starts it anew."""
+
+STDIO = [sys.executable, str(NOTES), "stdio"]
+HTTP = [sys.executable, str(NOTES), "{port}"]
+JSON = [*HTTP, "json"]
+
+Start = Callable[..., SystemProcess]
+
+
+@pytest.fixture
+def log() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def start(log: list[str]) -> Iterator[Start]:
+    started: list[SystemProcess] = []
+
+    def start(
+        command: list[str], tools: Tools = TOOLS, environment: dict[str, str] | None = None, **more: Any
+    ) -> SystemProcess:
+        keywords = {"command": command, "folder": str(NOTES.parent), "start_seconds": 20.0, "tools": tools, **more}
+        launch = Launch(DRIVER, "McpServer", parameters=keywords, shown=(DRIVER.parent,))
+        process = SystemProcess(launch, LIMITS, log.append, environment or {})
+        started.append(process)
+        process.start()
+        return process
+
+    yield start
+    for process in started:
+        process.close()
+
+
+@pytest.mark.parametrize("command", [STDIO, HTTP, JSON], ids=["stdio", "http", "http-json"])
+def test_a_session_is_taken_in_turn_by_turn_found_and_gone_after_a_reset(start: Start, command: list[str]) -> None:
+    process = start(command)
+    process.reset()
+    turns = [
+        {"turn_id": "s001:t01", "role": "user", "speaker": "Ann", "content": "My parrot — naïve 🦜 — is Kiwi."},
+        {"turn_id": "s001:t02", "role": "user", "speaker": "Ben", "content": "{query} and {k} are no placeholders."},
+    ]
+    process.take_in([({"session_id": "s001", "date": "2025-01-02", "turns": turns}, "2025-01-02"), *sessions(2)[1:]])
+    assert process.search("Ann parrot", 2).items == (
+        Found("Ann: My parrot — naïve 🦜 — is Kiwi.", ("s001",), 2.0),
+        Found("Ben: {query} and {k} are no placeholders.", ("s001",), 0.0),
+    )
+    process.reset()
+    assert process.search("parrot", 5).items == ()
+    assert process.hello is not None
+    assert process.hello.packages["notes"] == "1.2.3"
+    assert not process.hello.can("query") and not process.hello.can("settle")
+
+
+def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
+    process = start(
+        STDIO,
+        {
+            "reset": {"name": "wipe"},
+            "ingest_session": {"name": "add_note", "arguments": {"text": "{content}", "source": "{session_id}"}},
+            "retain": {"name": "add_note", "arguments": {"text": "{content}", "source": "{id}", "bank": "in {bank}"}},
+            "search": {"name": "list_texts", "arguments": {"query": "{query}"}},
+            "recall": {
+                "name": "find_notes",
+                "arguments": {"query": "{query}", "limit": "{k}", "bank": "in {bank}"},
+                "result": "found.notes",
+            },
+            "query": {"name": "answer", "arguments": {"question": "{question}"}},
+            "forget": {"name": "drop_note", "arguments": {"source": "{id}"}},
+            "settle": {"name": "answer", "arguments": {"question": "that"}},
+        },
+    )
+    process.reset()
+    process.take_in([(session(1, "One."), "2025-01-02")])
+    process.retain("Two.", bank="b", source_id="two", timestamp="2025-01-03")
+    process.retain("Three.", bank="c", source_id="three")
+    assert process.settle() is not None
+    found = process.search("anything", 9).items or ()
+    assert [item.text for item in found] == ["[2025-01-02] user: One.", "[2025-01-03] Two.", "Three."]
+    assert [item.text for item in process.recall("two", 9, bank="b").items or ()] == ["[2025-01-03] Two."]
+    assert process.ask("parrots?").answer == "3 notes, but no idea about parrots?"
+    process.forget(ids=["two", "three"])
+    assert process.ask("parrots?").answer == "1 notes, but no idea about parrots?"
+    with pytest.raises(AdapterRaised, match=r"The tool for forget has no place for \{query\}"):
+        process.forget(query="parrots")
+    process.reset()
+    assert process.ask("parrots?").answer == "0 notes, but no idea about parrots?"
+
+
+def test_what_a_tool_reports_as_an_error_is_one_and_so_is_a_result_that_is_not_where_it_should_be(start: Start) -> None:
+    process = start(STDIO, changed("search", result="found.nodes"))
+    with pytest.raises(AdapterRaised, match=r"The result of the tool for search has nothing at 'found\.nodes'"):
+        process.search("Drone", 5)
+    with pytest.raises(AdapterRaised, match=r"The tool 'add_note' reported an error: .*such things are not noted"):
+        process.take_in([(session(1, "Something unspeakable."), "2025-01-02")])
+
+
+@pytest.mark.parametrize("command", [STDIO, HTTP], ids=["stdio", "http"])
+def test_a_server_that_dies_is_named_with_its_last_words_and_a_reset_starts_another(
+    start: Start, command: list[str]
+) -> None:
+    process = start(command)
+    process.take_in([(session(1), "2025-01-02")])
+    with pytest.raises(AdapterRaised, match=r"The server ended with exit code 3\. Its last output: .*had enough"):
+        process.search("die", 1)
+    process.reset()
+    assert process.search("Drone", 5).items == ()
+
+
+def test_a_server_that_runs_elsewhere_is_reached_by_its_address(start: Start, tmp_path: Path) -> None:
+    tools: Tools = {**TOOLS, "reset": {"name": "wipe"}}
+    port = serving.free_port()
+    elsewhere = subprocess.Popen(
+        [sys.executable, str(NOTES), str(port)], env={**os.environ, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        endpoint = {"endpoint_variable": "NOTES_URL", "endpoint_path": "/mcp"}
+        environment = {"NOTES_URL": f"http://127.0.0.1:{port}"}
+        while True:
+            try:
+                process = start([], tools, environment, **endpoint)
+                break
+            except AdapterRaised:
+                assert elsewhere.poll() is None
+        process.reset()
+        process.take_in(sessions(1))
+        assert len(process.search("Drone", 5).items or ()) == 1
+        process.close()
+        assert elsewhere.poll() is None
+    finally:
+        elsewhere.send_signal(signal.SIGKILL)
+        elsewhere.wait()
+
+
+def changed(call: str, **how: Any) -> Tools:
+    return {**TOOLS, call: {**TOOLS[call], **how}}
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        (changed("retain", name="ad_note"), "no tool 'ad_note' for retain. Its tools are add_note, find_notes, list"),
+        ({**TOOLS, "retein": TOOLS["retain"]}, "No tool can stand for 'retein'"),
+        (
+            changed("retain", arguments={"text": "{contents}"}),
+            "The argument 'text' of the tool for retain has {contents}",
+        ),
+        ({"search": TOOLS["search"]}, "There must be a tool for retain or ingest_session"),
+        ({"retain": TOOLS["retain"]}, "and one for search or query"),
+    ],
+)
+def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: str) -> None:
+    with pytest.raises(AdapterRaised) as caught:
+        start(STDIO, tools)
+    assert said in str(caught.value)
+
+
+def speaks(lines: str) -> list[str]:
+    """A server that answers whatever it is asked with some lines of Python's, ``asked`` being the request."""
+    return [
+        sys.executable,
+        "-c",
+        f"import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n    {lines}",
+    ]
+
+
+HELLO = "{'protocolVersion': %r, 'capabilities': {}, 'serverInfo': {}}"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["no-such-program"], "The server's command 'no-such-program' cannot be run"),
+        ([sys.executable, "-c", "import sys; sys.exit('not today')"], "exit code 1. Its last output: not today"),
+        (speaks("print('Welcome!', flush=True)"), "something else where messages of JSON-RPC belong: 'Welcome!'"),
+        (
+            speaks("print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'error': {'message': 'no'}}), flush=True)"),
+            "The server refused initialize: no.",
+        ),
+        (
+            speaks(
+                "print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': "
+                + HELLO % "1999-01-01"
+                + "}), flush=True)"
+            ),
+            "The server speaks version '1999-01-01' of the protocol, memeval 2025",
+        ),
+    ],
+)
+def test_a_server_that_does_not_take_part_is_refused(start: Start, command: list[str], said: str) -> None:
+    with pytest.raises(AdapterRaised) as caught:
+        start(command)
+    assert said in str(caught.value)
+
+
+def test_what_a_server_asks_meanwhile_is_answered(start: Start) -> None:
+    talk = """
+import json, sys
+def say(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def hear(): return json.loads(sys.stdin.readline())
+asked = hear()
+say(id=asked["id"], result={"protocolVersion": "2025-06-18", "capabilities": {}})
+assert hear()["method"] == "notifications/initialized"
+asked = hear()
+say(method="notifications/message", params={"data": "hm"})
+say(id="p", method="ping")
+assert hear() == {"jsonrpc": "2.0", "id": "p", "result": {}}
+say(id="r", method="roots/list")
+assert hear()["error"]["code"] == -32601
+say(id=asked["id"], result={"tools": [{"name": "add_note"}], "nextCursor": "more"})
+asked = hear()
+assert asked["params"] == {"cursor": "more"}
+say(id=asked["id"], result={"tools": [{"name": "find_notes"}]})
+asked = hear()
+say(id=asked["id"], result={"content": [{"type": "text", "text": '{"found": {"notes": ["Drone"]}}'}]})
+hear()
+"""
+    process = start([sys.executable, "-c", talk])
+    assert process.search("Drone", 5).items == (Found("Drone"),)
+
+
+def test_a_server_over_its_standard_streams_ends_with_the_system(start: Start, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    tools = [{"name": "add_note"}, {"name": "find_notes"}]
+    result = {"protocolVersion": "2025-06-18", "capabilities": {}, "tools": tools}
+    code = (
+        "import json, os, signal, sys\n"
+        f"open({str(note)!r}, 'w').write(str(os.getpid()))\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if 'id' in asked:\n"
+        f"        print(json.dumps({{'jsonrpc': '2.0', 'id': asked['id'], 'result': {result!r}}}), flush=True)\n"
+    )
+    process = start([sys.executable, "-c", code])
+    process.close()
+    assert gone(int(note.read_text("utf-8")))
