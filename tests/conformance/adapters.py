@@ -111,7 +111,9 @@ class IndexesBehindTheBack(Right):
     """Goes on indexing in the background, and says that it is ready."""
 
     def keep(self, note: Note) -> None:
-        threading.Timer(0.5, super().keep, (note,)).start()
+        indexing = threading.Timer(30, super().keep, (note,))
+        indexing.daemon = True
+        indexing.start()
 
 
 class IgnoresReset(Right):
@@ -297,6 +299,11 @@ class HangsOnLongMessages(Right):
         if len(note.text) > 8000:
             time.sleep(60)
         super().keep(note)
+
+
+class Hangs(Right):
+    def keep(self, note: Note) -> None:
+        time.sleep(60)
 
 
 class DiesOnRightToLeft(Right):

@@ -140,7 +140,8 @@ def check_system(
         seconds: how long all checks may take together; the system is then ended.
         log: takes what the system prints, line by line, from other threads.
         told: called with each check as it ends.
-        stop: called before each check, and raises what stops the suite: a budget that is spent, say.
+        stop: called after each check, before anything is made of it: it raises what stops the suite, a budget that is
+            spent, say. A system that is refused its models fails through no fault of its own.
 
     Returns:
         All checks, in the order of :data:`CHECKS`.
@@ -152,13 +153,14 @@ def check_system(
     timer.start()
     try:
         for check in CHECKS:
-            stop()
             made[check.name] = _made(check, subject, made, seconds)
+            stop()
             if made[check.name].outcome is CheckOutcome.FAILED:
                 subject.let_go()
             told(made[check.name])
     finally:
         timer.cancel()
+        timer.join()
         subject.let_go()
     return tuple(made.values())
 
