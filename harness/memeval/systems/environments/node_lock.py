@@ -23,6 +23,9 @@ TARBALL = re.compile(r"https://[^\s?#@]+/-/[^\s?#/@]+\.tgz")
 
 INTEGRITY = re.compile(r"sha(256|384|512)-[A-Za-z0-9+/]+=*")
 
+VERSION = re.compile(r"[^:/]*|npm:(@[\w.~-]+/)?[\w.~-]+(@[^:/]*)?")
+"""A range of versions, or another package's name and range."""
+
 GROUPS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -85,7 +88,7 @@ def _check_asked(package: dict[str, Any], where: Path) -> None:
         if not isinstance(asked, dict):
             raise BadInput(f"'{group}' is no object.", where=where)
         for name, version in asked.items():
-            if not isinstance(version, str) or re.search("[:/]", version.removeprefix("npm:@").removeprefix("npm:")):
+            if not isinstance(version, str) or not VERSION.fullmatch(version):
                 raise BadInput(
                     f"'{visible(name)}' of '{group}' does not come from a registry.",
                     where=where,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -181,6 +182,7 @@ def uv_settings(pip: Tool | None) -> dict[str, str]:
     return {name: value for name, value in settings.items() if value}
 
 
+@functools.cache
 def _tool(name: str, command: tuple[str, ...]) -> Tool | None:
     """Return a tool with the version that it says, or ``None`` where it cannot be run."""
     try:

@@ -1,0 +1,102 @@
+"""Locks and inline metadata of Python packages are read strictly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memeval.records.errors import BadInput
+from memeval.systems.environments.python_lock import check_covered, read_pins, read_script, write_pins
+from tests.systems.environments.locks import DIGEST, LOCK, script
+
+HERE = Path("requirements.lock")
+SCRIPT_HERE = Path("adapter.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("--index-url https://x.invalid/simple", "requirements.lock:1: '--index-url' has no place in a lock"),
+        ("\n--extra-index-url=https://x.invalid", "requirements.lock:2: '--extra-index-url' has no place"),
+        ("-r other.txt", "'-r' has no place"),
+        ("-e .", "'-e' has no place"),
+        ("--pre", "'--pre' has no place in a lock: it is no package"),
+        ("six", "'six' is not pinned to one version"),
+        ("six==1.*", "'six' is not pinned to one version"),
+        ("six>=1 --hash=sha256:" + DIGEST, "'six' is not pinned to one version"),
+        ("# six\nsix==1.16.0", "requirements.lock:2: 'six' has no hash. Compile it with"),
+        ("six==1.16.0 --hash=md5:" + "a" * 32, "is no hash of 'six'"),
+        ("six==1.16.0 --hash=sha256:" + "a" * 63, "is no hash of 'six'"),
+        ("six==1.16.0 --config-settings=a", "is no hash of 'six'"),
+        ("six @ https://x.invalid/six.whl --hash=sha256:" + DIGEST, "'six' comes from an address"),
+        ("git+https://x.invalid/six", "is no package of an index"),
+        ("./six.whl", "is no package of an index"),
+        ("# x \\\n--index-url https://x.invalid", "requirements.lock:2: '--index-url' has no place"),
+        ("six==\x1b[2J", "is no package of an index"),
+    ],
+)
+def test_a_lock_with_anything_but_pinned_packages_is_refused_with_its_line(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_pins(text, HERE)
+    assert sentence in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_a_lock_is_read_with_its_markers_and_extras() -> None:
+    text = f'A_b[c]==1.0+cpu ; python_version < "3.12" --hash=sha256:{DIGEST} \\\n  --hash=sha512:{"0" * 128}'
+    (pin,) = read_pins(text, HERE)
+    assert (pin.name, str(pin.version), len(pin.hashes)) == ("a-b", "1.0+cpu", 2)
+    assert read_pins(write_pins([pin]), HERE) == (pin,)
+
+
+@given(st.text() | st.from_regex(r"[a-z]{1,3}==[0-9]( ;[^\n]*)?( \\\n)? --hash=sha256:[0-9a-f]{64}\n", fullmatch=True))
+@example("six==1 --hash=sha256:" + DIGEST + "\x85-e .")
+def test_any_text_is_a_lock_or_refused_and_installers_get_what_was_read(text: str) -> None:
+    try:
+        pins = read_pins(text, HERE)
+    except BadInput:
+        return
+    written = write_pins(pins)
+    assert [str(pin) for pin in read_pins(written, HERE)] == written.splitlines() == [str(pin) for pin in pins]
+
+
+@given(st.text().map(lambda text: script(*text.splitlines())) | st.text())
+def test_any_text_is_a_script_or_refused(text: str) -> None:
+    try:
+        read_script(text, SCRIPT_HERE)
+    except BadInput as refused:
+        assert "adapter.py" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (script("dependencies = [") + "\n", "adapter.py:1: the '# /// script' block is not valid TOML"),
+        (script('dependencies = "six"'), "not a list of texts"),
+        (script("dependencies = [1]"), "not a list of texts"),
+        (script('dependencies = ["six @ https://x.invalid/six.whl"]'), "'six' comes from an address"),
+        (script('requires-python = "three"'), "no range of versions"),
+        (script("requires-python = 3"), "no range of versions"),
+        (script('dependency = ["six"]'), "unknown key 'dependency'"),
+        (script("dependencies = []") + "\n" + script("tool = {}"), "two '# /// script' blocks"),
+    ],
+)
+def test_wrong_inline_metadata_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        read_script(text, SCRIPT_HERE)
+    assert sentence in str(refused.value)
+
+
+def test_a_lock_pins_what_the_file_beside_it_asks_for() -> None:
+    pins = read_pins(LOCK, HERE)
+    for wanted, fits in (("iniconfig>=2", True), ("Iniconfig", True), ("iniconfig<2", False), ("six", False)):
+        found = read_script(script(f'dependencies = ["{wanted}"]'), SCRIPT_HERE)
+        assert found is not None
+        if fits:
+            check_covered(found, pins, SCRIPT_HERE, HERE)
+        else:
+            with pytest.raises(BadInput, match=r"which requirements\.lock does not pin"):
+                check_covered(found, pins, SCRIPT_HERE, HERE)
