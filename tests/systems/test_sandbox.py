@@ -192,6 +192,16 @@ def test_a_systems_own_python_keeps_its_packages(inside: Inside) -> None:
     assert process.hello.packages["pydantic"] == process.ask("q").answer
 
 
+def test_a_python_behind_a_link_shows_nothing_that_lies_beside_the_link(inside: Inside, tmp_path: Path) -> None:
+    (tmp_path / "local" / "bin").mkdir(parents=True)
+    (tmp_path / "local" / "secret").write_text("not to be seen")
+    link = tmp_path / "local" / "bin" / "python3"
+    link.symlink_to(Path(sys.executable).resolve())
+    body = f"return repr((os.listdir({str(tmp_path / 'local')!r}), sys.base_prefix))"
+    process = inside(body, own_interpreter=False, interpreter=link)
+    assert process.ask("q").answer == repr((["bin"], sys.base_prefix))
+
+
 class Echo(threading.Thread):
     """Gives back, on a Unix socket, what came, once no more comes."""
 

@@ -265,11 +265,16 @@ def _shown(launch: Launch) -> list[Path]:
 
 
 def _prefixes(interpreter: Path) -> Iterator[Path]:
-    """Yield the installations that a Python belongs to: an environment's own, and the one that it was made with."""
+    """Yield the installations of a Python, an environment and the one it was made with, and links between.
+
+    A link may lie in a folder with much else, such as ``~/.local/bin``: then it is shown alone.
+    """
     path = interpreter.absolute()
     for _ in range(40):
+        prefix = path.parent.parent
         if not path.is_relative_to("/usr") and not path.is_relative_to("/bin"):
-            yield path.parent.parent
+            whole = not path.is_symlink() or (prefix / "pyvenv.cfg").exists() or any(prefix.glob("lib/python3*/os.py"))
+            yield prefix if whole else path
         if not path.is_symlink():
             return
         path = Path(os.path.normpath(path.parent / path.readlink()))

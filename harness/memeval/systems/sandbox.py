@@ -270,7 +270,12 @@ def _bound(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
         if secret != source and secret.is_relative_to(source) and secret.is_dir()
     ]
     for path in sorted({*real, *covers}, key=lambda path: len(path.parts)):
-        yield from ("--tmpfs", str(path)) if path in covers else ("--ro-bind", str(real[path]), str(path))
+        if path in covers:
+            yield from ("--tmpfs", str(path))
+        elif path.is_symlink() and any(path != other and real[path].is_relative_to(real[other]) for other in real):
+            yield from ("--symlink", str(path.readlink()), str(path))  # a Python finds its library by where it leads
+        else:
+            yield from ("--ro-bind", str(real[path]), str(path))
     for path in covers:
         yield from ("--remount-ro", str(path))
 
