@@ -1,0 +1,211 @@
+"""The submissions of real systems that run with no key.
+
+Only one of them, the lightest, is installed and run here: the environments of the others take 20 to 480 MB each. What
+is checked of those is what can be read: that their manifests, locks, adapters and pages are what they should be.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from memeval.systems.environments import environment_for
+from memeval.systems.source import find_system
+
+ROOT = Path(__file__).parents[2]
+SUBMISSIONS = ROOT / "submissions"
+SYSTEMS = ("bm25s", "minilm", "hybrid", "chroma", "astrocyte", "mem0", "langmem")
+LABELS = {"astrocyte": "mock provider", "mem0": "scripted model", "langmem": "scripted model"}
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==\S+(?: ;.*?)?((?: --hash=sha256:[0-9a-f]{64})+)$")
+
+AS_MEMEVAL_CALLS = """
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+said = json.load(sys.stdin)
+first, second = adapter.BM25S(), adapter.BM25S()
+for session in said["sessions"]:
+    first.ingest_session(session, session["date"])
+first.settle(1)
+found = {
+    "now": first.search(said["question"], 3),
+    "then": first.search(said["question"], 3, timestamp=said["then"]),
+    "nothing": first.search("of the", 3),
+    "other": second.search(said["question"], 3),
+}
+first.reset()
+found["reset"] = first.search(said["question"], 3)
+json.dump(found, sys.stdout)
+"""
+
+
+def lock_lines(slug: str) -> list[str]:
+    """Return the lines of a lock, those that are continued joined, without comments."""
+    text = (SUBMISSIONS / slug / "requirements.lock").read_text("utf-8").replace("\\\n", " ")
+    return [" ".join(line.split()) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("slug", SYSTEMS)
+class TestEachSubmission:
+    def test_is_found_as_a_system_and_is_labelled_where_its_model_is_none(self, slug: str) -> None:
+        submission = find_system(slug, SUBMISSIONS).submission
+        assert submission is not None
+        assert submission.label == LABELS.get(slug)
+        assert bool(submission.declared_models) == (submission.label == "scripted model")
+        assert submission.hosts == ()
+
+    def test_pins_every_package_by_digest_and_names_no_index(self, slug: str) -> None:
+        lines = lock_lines(slug)
+        assert lines
+        assert [line for line in lines if not PIN.match(line)] == []
+        assert "://" not in (SUBMISSIONS / slug / "requirements.lock").read_text("utf-8")
+
+    def test_pins_what_its_list_of_requirements_asks_for(self, slug: str) -> None:
+        asked = (SUBMISSIONS / slug / "requirements.in").read_text("utf-8").lower().split()
+        pinned = {line.split(" ")[0].lower() for line in lock_lines(slug)}
+        assert [one for one in asked if not any(pin == one or pin.startswith(one + "==") for pin in pinned)] == []
+
+    def test_imports_nothing_of_memeval(self, slug: str) -> None:
+        for path in (SUBMISSIONS / slug).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not [name for name in names if name.partition(".")[0] == "memeval"]
+
+    def test_says_how_it_deals_with_the_usual_faults(self, slug: str) -> None:
+        page = (SUBMISSIONS / slug / "README.md").read_text("utf-8")
+        faults = ("Event time", "Indexing", "Speakers", "Limits", "Private store")
+        assert [fault for fault in faults if f"- **{fault}.** " not in page] == []
+        assert (LABELS.get(slug) or "") in page
+
+
+@pytest.mark.parametrize("slug", ["hybrid", "chroma"])
+@pytest.mark.parametrize("name", ["minilm.py", "vocab.txt"])
+def test_the_embedder_is_the_same_in_every_submission_that_carries_it(slug: str, name: str) -> None:
+    assert (SUBMISSIONS / slug / name).read_bytes() == (SUBMISSIONS / "minilm" / name).read_bytes()
+
+
+def test_bm25s_searches_in_its_own_environment_and_keeps_to_the_asked_time() -> None:
+    folder = SUBMISSIONS / "bm25s"
+    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
+    assert environment is not None and environment.python is not None
+    sessions = [
+        session("s001", "2024-01-01", "Ana", "I live in Porto."),
+        session("s002", "2024-02-01", "Bo", "My sister lives in Lyon."),
+        session("s003", "2024-03-01", "Ana", "I live in Oslo now."),
+    ]
+    asked = {"sessions": sessions, "question": "Where is Ana living?", "then": "2024-02-01"}
+    command = [str(environment.python), "-c", AS_MEMEVAL_CALLS, str(folder / "adapter.py")]
+    ran = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert {item["source_ids"][0] for item in found["now"]} == {"s001:t01", "s002:t01", "s003:t01"}
+    assert "s003:t01" not in {item["source_ids"][0] for item in found["then"]}
+    assert found["then"][0]["text"] == "[2024-01-01] Ana: I live in Porto."
+    assert found["nothing"] == found["other"] == found["reset"] == []
+
+
+def session(name: str, date: str, speaker: str, content: str) -> dict[str, Any]:
+    turn = {"turn_id": f"{name}:t01", "role": "user", "speaker": speaker, "content": content, "kind": "message"}
+    return {"session_id": name, "date": date, "turns": [turn]}
+
+
+@pytest.fixture(scope="module")
+def scripted() -> Iterator[str]:
+    """The base URL of the scripted model, started as its page says."""
+    command = [sys.executable, str(ROOT / "examples/scripted-model/server.py"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        guard = threading.Timer(30, server.kill)
+        guard.start()
+        try:
+            yield server.stdout.readline().strip().removeprefix("OPENAI_BASE_URL=")
+        finally:
+            guard.cancel()
+            server.kill()
+
+
+def ask(base: str, path: str, body: Any) -> dict[str, Any]:
+    request = Request(base + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urlopen(request, timeout=10) as reply:
+        answer: dict[str, Any] = json.load(reply)
+        return answer
+
+
+TOLD = "[2024-01-01] Ana: I live in Porto.\n[2024-01-01] Bo: Do you?\n[2024-02-01] Ana: I live in Oslo now."
+
+
+class TestScriptedModel:
+    def test_gives_dated_statements_back_as_calls_of_the_tool_that_notes_them(self, scripted: str) -> None:
+        tool = {"type": "function", "function": {"name": "Memory", "parameters": {"properties": {"content": {}}}}}
+        asked = {"model": "m", "messages": [{"role": "user", "content": TOLD}], "tools": [tool]}
+        (choice,) = ask(scripted, "/chat/completions", asked)["choices"]
+        calls = [call["function"] for call in choice["message"]["tool_calls"]]
+        assert [call["name"] for call in calls] == ["Memory", "Memory"]
+        assert [json.loads(call["arguments"])["content"] for call in calls] == [
+            "[2024-01-01] Ana: I live in Porto.",
+            "[2024-02-01] Ana: I live in Oslo now.",
+        ]
+
+    def test_reads_only_what_is_new_in_a_prompt_that_says_what_is_known(self, scripted: str) -> None:
+        known = '## Existing Memories\n[{"text": "[2023-01-01] Ana: I live in Rome."}]\n\n'
+        prompt = f"{known}## New Messages\nuser: {TOLD}\n\n## Current Date\n2026-01-01"
+        asked = {"model": "m", "messages": [{"role": "user", "content": prompt}]}
+        reply = ask(scripted, "/chat/completions", {**asked, "response_format": {"type": "json_object"}})
+        memory = json.loads(reply["choices"][0]["message"]["content"])["memory"]
+        assert [one["text"] for one in memory] == [
+            "[2024-01-01] Ana: I live in Porto.",
+            "[2024-02-01] Ana: I live in Oslo now.",
+        ]
+
+    def test_answers_with_the_latest_statement_that_fits_or_says_that_it_does_not_know(self, scripted: str) -> None:
+        for question, answer in (
+            ("Where does Ana live?", "[2024-02-01] Ana: I live in Oslo now."),
+            ("Which car?", "I don't know."),
+        ):
+            asked = {"model": "m", "messages": [{"role": "user", "content": f"{TOLD}\n{question}"}]}
+            (choice,) = ask(scripted, "/chat/completions", asked)["choices"]
+            assert choice["message"]["content"] == answer
+
+    def test_embeds_texts_that_share_words_near_one_another_and_always_alike(self, scripted: str) -> None:
+        texts = ["Ana lives in Porto", "Porto, where Ana lived", "a wholly different matter"]
+        asked = {"model": "e", "input": texts, "dimensions": 64}
+        first = ask(scripted, "/embeddings", asked)
+        assert first == ask(scripted, "/embeddings", asked)
+        near, same, far = (row["embedding"] for row in first["data"])
+        assert len(near) == 64
+        assert dot(near, near) == pytest.approx(1, abs=1e-4)
+        assert dot(near, same) > 0.6 > dot(near, far)
+
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            ("/chat/completions", {"model": "m", "messages": []}),
+            ("/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": True}),
+            ("/chat/completions", ["no object"]),
+            ("/embeddings", {"model": "e", "input": [[1, 2]]}),
+            ("/models", {}),
+        ],
+    )
+    def test_refuses_what_it_cannot_answer_in_the_form_of_the_api(self, scripted: str, path: str, body: Any) -> None:
+        with pytest.raises(HTTPError) as refused:
+            ask(scripted, path, body)
+        with refused.value as reply:
+            assert reply.code == 400
+            assert json.load(reply)["error"]["message"].endswith(".")
+
+
+def dot(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
