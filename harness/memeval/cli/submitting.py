@@ -195,8 +195,8 @@ def _reports(path: Path) -> Iterator[SubmissionCheck]:
             return
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-            if len(entries) > REPORT_FILES:
-                raise BadInput(f"holds more than {REPORT_FILES} files.", where=path)
+            if not 0 < len(entries) <= REPORT_FILES:
+                raise BadInput(f"holds {len(entries)} files, and 1 to {REPORT_FILES} reports are read.", where=path)
             for number, entry in enumerate(entries, 1):
                 with archive.open(entry) as stream:
                     where = f"{path}, file {number}"
