@@ -103,7 +103,8 @@ def test_node_packages_are_installed_from_their_lock(tmp_path: Path) -> None:
 
 def test_without_a_lock_there_is_no_environment(tmp_path: Path) -> None:
     wanted = submission(tmp_path / "submission", adapter_py="class System: ...\n", package_json="{}")
-    assert environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=pytest.fail) is None
+    assert environment_for(wanted, wanted / "adapter.py", cache=tmp_path / "cache", note=pytest.fail) is None
+    assert not (tmp_path / "cache").exists()
 
 
 def test_an_environment_is_built_once_even_by_two_at_a_time(tmp_path: Path) -> None:

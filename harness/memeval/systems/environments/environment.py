@@ -90,7 +90,6 @@ def environment_for(
     """
     home = cache or _cache()
     try:
-        home.mkdir(parents=True, exist_ok=True)
         python = _python(folder, entry, home, note)
         node = None if folder is None else _node(folder)
         if python is None and node is None:
