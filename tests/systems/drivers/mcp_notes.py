@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 server = MCPServer("notes", version="1.2.3")
 KEPT = Path(os.environ["HOME"]) / "notes.json"
@@ -36,7 +37,7 @@ def words(text: str) -> set[str]:
 def add_note(text: str, when: str = "never", source: str = "", bank: str = "") -> str:
     """Keep a note."""
     if "unspeakable" in text:
-        raise ValueError("such things are not noted")
+        raise ToolError("such things are not noted")
     keep([*notes(), {"text": text, "when": when, "session_id": source, "bank": bank}])
     return "ok"
 

@@ -31,7 +31,22 @@ LIMITS = FAST.model_copy(update={"load_seconds": 60.0, "reset_seconds": 60.0, "a
 
 STDIO = [sys.executable, str(NOTES), "stdio"]
 HTTP = [sys.executable, str(NOTES), "{port}"]
-JSON = [*HTTP, "json"]
+
+SMALL = """
+import json, os, sys
+if len(sys.argv) > 1:
+    with open(sys.argv[1], "w") as note:
+        note.write(str(os.getpid()))
+tools = [{"name": "add_note"}, {"name": "find_notes"}]
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("params", {}).get("name") == "find_notes":
+        sys.exit("I have had enough.")
+    if "id" in asked:
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "tools": tools, "content": []}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+"""A server over its standard streams that is quick to start, and ends when it is searched."""
 
 Start = Callable[..., SystemProcess]
 
@@ -60,7 +75,7 @@ def start(log: list[str]) -> Iterator[Start]:
         process.close()
 
 
-@pytest.mark.parametrize("command", [STDIO, HTTP, JSON], ids=["stdio", "http", "http-json"])
+@pytest.mark.parametrize("command", [STDIO, HTTP], ids=["stdio", "http"])
 def test_a_session_is_taken_in_turn_by_turn_found_and_gone_after_a_reset(start: Start, command: list[str]) -> None:
     process = start(command)
     process.reset()
@@ -123,23 +138,30 @@ def test_what_a_tool_reports_as_an_error_is_one_and_so_is_a_result_that_is_not_w
         process.take_in([(session(1, "Something unspeakable."), "2025-01-02")])
 
 
-@pytest.mark.parametrize("command", [STDIO, HTTP], ids=["stdio", "http"])
-def test_a_server_that_dies_is_named_with_its_last_words_and_a_reset_starts_another(
-    start: Start, command: list[str]
-) -> None:
-    process = start(command)
-    process.take_in([(session(1), "2025-01-02")])
+def test_a_server_over_http_that_dies_is_named_with_its_last_words(start: Start) -> None:
+    process = start(HTTP)
     with pytest.raises(AdapterRaised, match=r"The server ended with exit code 3\. Its last output: .*had enough"):
         process.search("die", 1)
-    process.reset()
-    assert process.search("Drone", 5).items == ()
+
+
+def test_a_server_over_its_standard_streams_that_dies_is_named_and_a_reset_starts_another(start: Start) -> None:
+    process = start([sys.executable, "-c", SMALL])
+    for _ in range(2):
+        process.reset()
+        process.take_in(sessions(1))
+        with pytest.raises(
+            AdapterRaised, match=r"The server ended with exit code 1\. Its last output: I have had enough"
+        ):
+            process.search("die", 1)
 
 
 def test_a_server_that_runs_elsewhere_is_reached_by_its_address(start: Start, tmp_path: Path) -> None:
     tools: Tools = {**TOOLS, "reset": {"name": "wipe"}}
     port = serving.free_port()
     elsewhere = subprocess.Popen(
-        [sys.executable, str(NOTES), str(port)], env={**os.environ, "HOME": str(tmp_path)}, stderr=subprocess.DEVNULL
+        [sys.executable, str(NOTES), str(port), "json"],
+        env={**os.environ, "HOME": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
     )
     try:
         endpoint = {"endpoint_variable": "NOTES_URL", "endpoint_path": "/mcp"}
@@ -167,7 +189,7 @@ def changed(call: str, **how: Any) -> Tools:
 @pytest.mark.parametrize(
     ("tools", "said"),
     [
-        (changed("retain", name="ad_note"), "no tool 'ad_note' for retain. Its tools are add_note, find_notes, list"),
+        (changed("retain", name="ad_note"), "no tool 'ad_note' for retain. Its tools are add_note, find_notes."),
         ({**TOOLS, "retein": TOOLS["retain"]}, "No tool can stand for 'retein'"),
         (
             changed("retain", arguments={"text": "{contents}"}),
@@ -179,7 +201,7 @@ def changed(call: str, **how: Any) -> Tools:
 )
 def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: str) -> None:
     with pytest.raises(AdapterRaised) as caught:
-        start(STDIO, tools)
+        start([sys.executable, "-c", SMALL], tools)
     assert said in str(caught.value)
 
 
@@ -249,16 +271,6 @@ hear()
 
 def test_a_server_over_its_standard_streams_ends_with_the_system(start: Start, tmp_path: Path) -> None:
     note = tmp_path / "pid"
-    tools = [{"name": "add_note"}, {"name": "find_notes"}]
-    result = {"protocolVersion": "2025-06-18", "capabilities": {}, "tools": tools}
-    code = (
-        "import json, os, signal, sys\n"
-        f"open({str(note)!r}, 'w').write(str(os.getpid()))\n"
-        "for line in sys.stdin:\n"
-        "    asked = json.loads(line)\n"
-        "    if 'id' in asked:\n"
-        f"        print(json.dumps({{'jsonrpc': '2.0', 'id': asked['id'], 'result': {result!r}}}), flush=True)\n"
-    )
-    process = start([sys.executable, "-c", code])
+    process = start([sys.executable, "-c", SMALL, str(note)])
     process.close()
     assert gone(int(note.read_text("utf-8")))
