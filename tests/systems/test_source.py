@@ -1,15 +1,30 @@
 from __future__ import annotations
 
+import datetime
+import json
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.run import SystemKind, View
+from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.controls import CONTROLS
+from memeval.systems.manifest import examined_manifest
 from memeval.systems.messages import Hello
 from memeval.systems.process import SystemProcess
-from memeval.systems.source import SystemSource, candidates_warning, find_system, folder_source, greet
+from memeval.systems.source import (
+    DRIVERS,
+    SystemSource,
+    candidates_warning,
+    examined_folder,
+    find_system,
+    folder_source,
+    greet,
+)
 from tests.systems.helpers import FAST, adapter, write
 
 MANIFEST = """
@@ -172,3 +187,158 @@ def test_several_classes_are_warned_of_unless_one_is_named(tmp_path: Path) -> No
     assert warning is not None
     assert "several adapter classes (Another, System); Another is run." in warning
     assert candidates_warning(_greeted(named), named.launch) is None
+
+
+KINDS = {
+    "command": 'command = ["node", "x.mjs"]',
+    "http": 'command = ["./serve", "{port}"]',
+    "daemon": 'endpoint = "https://api.acme.example/v1/"\n[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\n'
+    'key = "ACME_API_KEY"',
+    "mcp": 'command = ["acme-mcp"]\n[tools.retain]\nname = "add"\n[tools.search]\nname = "find"',
+}
+
+
+def of_kind(folder: Path, kind: str, rest: str) -> Path:
+    """Write a manifest of a kind and return it."""
+    write(folder, "#!/bin/sh\n", "serve")
+    return write(folder, f'slug = "acme"\nname = "Acme"\nversion = "1"\nkind = "{kind}"\n{rest}\n', "submission.toml")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> None:
+    of_kind(folder, kind, KINDS[kind])
+    launch = find_system(str(folder)).launch
+    assert launch.folder == folder
+    if kind == "command":
+        assert launch.program == ("node", "x.mjs")
+        return
+    driver = DRIVERS[AdapterKind(kind)]
+    assert driver.file.is_file()
+    assert f"class {driver.class_name}" in driver.file.read_text("utf-8")
+    assert (launch.file, launch.class_name, launch.own_interpreter) == (driver.file, driver.class_name, True)
+    assert launch.shown == (driver.file.parent,)
+    keywords = launch.parameters
+    assert ("tools" in keywords) is (kind == "mcp")
+    given = (keywords["endpoint_variable"], keywords["endpoint_path"], keywords["key_variable"])
+    assert given == (("ACME_URL", "/v1", "ACME_API_KEY") if kind == "daemon" else (None, "", None))
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest", "line", "sentence"),
+    [
+        ("python", 'command = ["x"]', 5, "'command' does not go with kind 'python'"),
+        ("pyton", "", 4, "'kind': "),
+        ("command", "", 4, "needs a 'command'"),
+        ("command", 'command = ["x"]\nentry = "a.py"', 6, "'entry' does not go with"),
+        ("command", 'command = ["../x"]', 5, "is not a file of this folder"),
+        ("command", 'command = ["/bin/sh"]', 5, "is not a file of this folder"),
+        ("http", 'command = ["x"]\nendpoint = "https://a.example"', 6, "are both there"),
+        ("http", 'endpoint = "http://a.example"', 5, "not an https address"),
+        ("http", 'endpoint = "https://a.example"', 5, "is not declared"),
+        ("mcp", 'command = ["x"]', 4, "needs a tool for 'retain'"),
+        ("mcp", 'command = ["x"]\n[tools.remember]\nname = "x"', 6, "'remember' is not a call"),
+        ("python", '[variables]\nLD_PRELOAD = "x"', 6, "LD_PRELOAD is memeval's to set"),
+        ("python", '[variables]\nACME_API_KEY = "hunter2"', 6, "named like a secret"),
+        ("python", '[[services]]\nname = "redis"\nvariable = "X"\n[variables]\nX = "1"', 7, "X stands for two things"),
+        ("python", '[[hosts]]\nhost = "https://a.example"\nvariable = "A"', 6, "Write the bare host"),
+        ("python", '[[hosts]]\nhost = "api.openai.com"\nvariable = "A"', 6, "declared_models"),
+        ("python", '[[hosts]]\nhost = "10.0.0.1"\nvariable = "A"', 6, "is an address"),
+        ("python", 'licence = "Apache 2"', 5, "SPDX"),
+        ("python", 'self_reported = ["speed"]', 5, "'speed' is nothing"),
+        ("python", "[parameters]\nclass = 1", 6, "cannot be the name of a parameter"),
+        ("python", "[parameters]\nday = 2026-01-01", 6, "is a date"),
+        ("python", "[resources]\nmemory_md = 1", 6, "Did you mean 'memory_mb'?"),
+        ("python", '[vendor]\nname = "V"\nnotified = "2026-02-30"', 7, "not a day of the calendar"),
+        ("python", 'homepage = "javascript:alert(1)"', 5, "not an address of the web"),
+        ("python", 'summary = "a\\u202eb"', 5, "cannot be shown"),
+    ],
+)
+def test_what_fields_demand_of_one_another_is_told_by_line(
+    folder: Path, kind: str, rest: str, line: int, sentence: str
+) -> None:
+    manifest = of_kind(folder, kind, rest)
+    told = [str(fault) for fault in examined_folder(folder)[1]]
+    assert any(each.startswith(f"{manifest}:{line}: ") and sentence in each for each in told), told
+
+
+FIELDS = sorted(set(Submission.model_fields) - {"schema_version"})
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_field_of_the_wrong_type_is_refused_by_line(folder: Path, field: str) -> None:
+    manifest = write(folder, f"{field} = {'3' if field != 'parameters' else '[]'}\n", "submission.toml")
+    told = [str(fault) for fault in examined_folder(folder)[1]]
+    assert any(each.startswith(f"{manifest}:1: '{field}") for each in told), told
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_misspelt_field_is_refused_with_the_one_that_was_meant(folder: Path, field: str) -> None:
+    write(folder, f"{field}x = 3\n", "submission.toml")
+    told = [str(fault) for fault in examined_folder(folder)[1]]
+    assert any(f"unknown key '{field}x'. Did you mean '{field}'?" in each for each in told), told
+    assert not any(f"'{field}' is missing" in each for each in told)
+
+
+def test_tricks_with_files_are_all_told_at_once(folder: Path) -> None:
+    for name in ("nul.txt", ".hidden", "a:b", "Adapter.py", "bad\nname"):
+        write(folder, "x = 1\n", name)
+    (folder / "node_modules").mkdir()
+    os.mkfifo(folder / "pipe")
+    (folder / "latin.py").write_bytes(b"# \xe9\n")
+    write(folder, "x" * 2_000_000, "big.txt")
+    told = " ".join(str(fault) for fault in examined_folder(folder)[1])
+    for sentence in (
+        *(
+            "Windows keeps for itself",
+            "is hidden",
+            "a:b: has a name",
+            "only by upper and lower case",
+            "bad\\nname: has",
+        ),
+        *("what an installer made", "neither a file nor a folder", "latin.py:1: is not UTF-8", "beside its locks"),
+    ):
+        assert sentence in told, sentence
+
+
+def test_too_many_files_are_refused_without_reading_them(folder: Path) -> None:
+    for number in range(300):
+        (folder / f"{number}.txt").touch()
+    assert "holds more than 200 files" in refusal(folder)
+
+
+def test_two_submissions_of_one_name_are_refused(folder: Path) -> None:
+    other = folder.parent / "ACME"
+    other.mkdir()
+    write(other, MANIFEST, "submission.toml")
+    assert "'acme' is also the name of the submission in ACME." in refusal(folder)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def as_toml(value: object) -> str:
+    """Return a value as TOML; what it has no form for is left as it is, and so no TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {as_toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    return str(value) if isinstance(value, float | datetime.date) else json.dumps(value)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(FIELDS), values, max_size=6))
+def test_any_manifest_is_a_submission_or_refused_in_sentences(tmp_path: Path, data: dict[str, object]) -> None:
+    manifest = write(tmp_path, "".join(f"{key} = {as_toml(value)}\n" for key, value in data.items()), "submission.toml")
+    submission, faults = examined_manifest(manifest)
+    assert submission is not None or faults
+    assert all(str(fault).startswith(str(manifest)) and str(fault).isprintable() for fault in faults)
+
+
+def test_the_page_for_submitters_has_every_field() -> None:
+    page = (Path(__file__).parents[2] / "site" / "submit.md").read_text("utf-8")
+    table = page.partition("## Every field of submission.toml")[2].partition("\n## ")[0]
+    assert [field for field in Submission.model_fields if f"`{field}`" not in table] == []
