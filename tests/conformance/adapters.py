@@ -76,14 +76,14 @@ class Right:
         k: int = 10,
         *,
         bank: str = "main",
-        tags: Iterable[str] = (),
+        tags: Iterable[str] | None = None,
         since: str = "",
         until: str = "9",
     ) -> list[str]:
         fitting = [
             note
             for note in self.notes
-            if note.bank == bank and set(tags) <= set(note.tags) and since <= note.timestamp <= until
+            if note.bank == bank and (tags is None or set(tags) & set(note.tags)) and since <= note.timestamp < until
         ]
         return [note.line for note in self.best(query, fitting)[:k]]
 

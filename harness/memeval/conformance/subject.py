@@ -210,7 +210,7 @@ class Memory:
         return self.process.search(question, k, at.isoformat())
 
     def retain(
-        self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] = ()
+        self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] | None = None
     ) -> None:
         """Have a text taken in."""
         self._door.in_phase(Phase.TAKE_IN)
@@ -222,7 +222,7 @@ class Memory:
         query: str,
         *,
         bank: str,
-        tags: tuple[str, ...] = (),
+        tags: tuple[str, ...] | None = None,
         since: date | None = None,
         until: date | None = None,
     ) -> Evidence:
