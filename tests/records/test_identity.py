@@ -43,6 +43,7 @@ OTHER_INPUTS: dict[str, Any] = {
     "parameters": {"k": 5},
     "declared_models": ("model-x",),
     "view": View.EVIDENCE,
+    "hosts": {"api.acme.example": "http://127.0.0.1:8000"},
     "limit": 10,
 }
 

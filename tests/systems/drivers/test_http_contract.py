@@ -14,7 +14,7 @@ from typing import Any
 
 import openapi_spec_validator
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 from memeval.systems import (
     AdapterMisbehaved,
