@@ -67,9 +67,10 @@ def values(annotation: Any, limits: tuple[Any, ...] = ()) -> st.SearchStrategy[A
 
 
 def _scalar(annotation: Any, limits: tuple[Any, ...]) -> st.SearchStrategy[Any]:
-    low, high = _limit(limits, "ge"), _limit(limits, "le")
-    if annotation is float and (low, high) != (None, None):
-        return st.floats(low, high, allow_nan=False, allow_infinity=False)
+    low, high, above = _limit(limits, "ge"), _limit(limits, "le"), _limit(limits, "gt")
+    if annotation is float and (low, high, above) != (None, None, None):
+        least = low if above is None else above
+        return st.floats(least, high, exclude_min=above is not None, allow_nan=False, allow_infinity=False)
     if annotation is int and low is not None:
         return st.integers(low, high)
     if annotation is str and _limit(limits, "pattern") == DIGEST_PATTERN:

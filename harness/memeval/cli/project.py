@@ -86,6 +86,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.scenario import Scenario
     from memeval.records.schema import json_schema
     from memeval.records.submission import Submission
+    from memeval.records.submitting import SubmissionCheck
+    from memeval.records.traffic import Traffic
 
     files: dict[str, type[Record]] = {
         "audit": Audit,
@@ -107,6 +109,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         "run": Run,
         "scenarios": Scenario,
         "submission": Submission,
+        "submission-check": SubmissionCheck,
+        "traffic": Traffic,
     }
     return {
         name: json_schema(model, "validation" if model is Submission else "serialization")

@@ -1,6 +1,6 @@
 """The suite: the table of checks, and what makes them one after the other.
 
-Six checks are mandatory: a system that fails one of them is refused, for its numbers would not be about memory at all.
+Five checks are mandatory: a system that fails one of them is refused, for its numbers would not be about memory at all.
 Where a planted fact is not found, nothing measures what the system remembers. Where ``reset`` does not reset, or two
 scenarios meet, answers come from another question's history, and may be right or wrong for that. Where odd or long text
 is an error, a benchmark measures the error. Where dates, speakers, order or filters are not kept, numbers are lower or

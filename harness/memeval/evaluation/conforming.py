@@ -59,7 +59,8 @@ def require_conformance(
         BadInput: it fails a check that must hold.
     """
     source = prepared.source
-    report = reports.find(results, source.slug, source.submission_digest, prepared.environment_digest(hello))
+    digest = prepared.environment_digest(hello)
+    report = reports.find(results, source.slug, source.submission_digest, digest, isolation=prepared.isolation)
     if report is None or report.suite != SUITE:
         progress.note(f"{source.slug}: checked for keeping to the contract, before anything is paid for.")
         report = _checked(prepared, results, progress, models, limits)

@@ -27,6 +27,7 @@ from memeval.records.run import (
 )
 from memeval.records.submission import AdapterKind, Submission
 from memeval.records.track import Limits
+from memeval.systems.folder import left_out
 from memeval.systems.messages import Hello
 from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
@@ -176,7 +177,8 @@ def prepare(source: SystemSource, setup: Setup, note: Callable[[str], None], hid
     """
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
-        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in hidden if folder.is_dir()))
+        covered = (*hidden, *(() if source.launch.folder is None else left_out(source.launch.folder)))
+        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in covered if folder.is_dir()))
     routes: Mapping[str, HostRoute] = {}
     services: tuple[ServiceIdentity, ...] = ()
     submission = source.submission

@@ -57,6 +57,11 @@ def submission_files(folder: Path) -> dict[str, Path]:
     return files
 
 
+def left_out(folder: Path) -> tuple[Path, ...]:
+    """Return the folders below a submission's that are no part of it, such as ``.git``: its digest does not cover them."""
+    return tuple(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir())
+
+
 def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
     """Return the files of a submission by their path inside it, and all that is wrong with them.
 
