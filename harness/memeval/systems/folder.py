@@ -58,7 +58,7 @@ def submission_files(folder: Path) -> dict[str, Path]:
 
 
 def left_out(folder: Path) -> tuple[Path, ...]:
-    """Return the folders below a submission's that are no part of it, such as ``.git``: its digest does not cover them."""
+    """Return the folders inside a submission's that are no part of it, such as ``.git``: no digest covers them."""
     return tuple(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir())
 
 
