@@ -10,7 +10,7 @@ import pytest
 from memeval.archive.ledger import Trust, trust_of
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
-from memeval.records.run import SystemKind
+from memeval.records.run import Isolation, SystemKind
 from tests.support.runs import edit_head, make_run
 
 DEEDS = (
@@ -29,7 +29,7 @@ ALL = tuple(chain.from_iterable(combinations(DEEDS, size) for size in range(len(
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[SystemKind, RunFolder]:
     results = tmp_path_factory.mktemp("results")
-    return {kind: make_run(results, f"a-{kind}", kind=kind) for kind in SystemKind}
+    return {kind: make_run(results, f"a-{kind}", kind=kind, isolation=Isolation.SANDBOXED) for kind in SystemKind}
 
 
 def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[LedgerEntry]:
@@ -101,7 +101,7 @@ def test_what_is_said_of_another_run_does_not_rub_off(runs: dict[SystemKind, Run
 
 
 def test_an_edited_head_voids_all_that_was_said_of_it(tmp_path: Path) -> None:
-    folder = make_run(tmp_path, "acme")
+    folder = make_run(tmp_path, "acme", isolation=Isolation.SANDBOXED)
     said = entries(folder, DEEDS)
     assert trust_of(folder, said) == Trust(RECOMPUTED, AnswerTrust.REPEATED)
     edited = edit_head(folder, cost={"usd": 0.0, "reason": "edited"})
@@ -109,7 +109,7 @@ def test_an_edited_head_voids_all_that_was_said_of_it(tmp_path: Path) -> None:
 
 
 def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
-    folder = make_run(tmp_path, "acme")
+    folder = make_run(tmp_path, "acme", isolation=Isolation.SANDBOXED)
     said = entries(folder, DEEDS)
     (folder.path / "run.json").write_bytes(folder.head_bytes + b"\n")
     edited = RunFolder(folder.path)

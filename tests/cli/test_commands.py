@@ -181,7 +181,7 @@ def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do
 
 
 def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path) -> None:
-    _, out, _ = call("run", "no-memory", *SMALL, "--repeat", "2")
+    _, out, _ = call("run", "no-memory", *SMALL, "--repeat", "2", "--sandbox", "bwrap")
     assert len(out.splitlines()) == 2
     runs = sealed_runs(tmp_path / "results")
     assert len({run.run.fingerprint for run in runs}) == 1
