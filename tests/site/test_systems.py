@@ -1,0 +1,157 @@
+"""What readers see of a system: what held it, whether it keeps to the contract, whose it is, and what its vendor says."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.conformance import store
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.records.base import digest_of
+from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
+from memeval.records.ledger import Deed
+from memeval.records.run import Isolation, Network
+from memeval.site.files import GeneratedFile, Page
+from memeval.site.model import read_site
+from memeval.site.pages.runs import RunPages
+from memeval.site.pages.systems import SystemPages
+from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.support.runs import edit_head
+
+HOSTILE = '</td><script>alert("1")</script>{{ config }}'
+VENDOR = {"name": f"Acme {HOSTILE}", "never_run": True, "notified": None, "agreed": None}
+TOLD: dict[str, Any] = {
+    "adapter_kind": "daemon",
+    "label": f"mock {HOSTILE}",
+    "self_reported": ["tokens"],
+    "deterministic": False,
+    "environment": {"digest": digest_of("lock"), "tool": "uv 0.9.1", "locked": True},
+    "services": [{"name": "redis", "version": f"7.0 {HOSTILE}", "digest": digest_of("redis")}],
+    "hosts": [{"host": "api.acme.example", "origin": "http://127.0.0.1:8000"}],
+    "vendor": VENDOR,
+}
+
+
+def check(name: str, outcome: CheckOutcome, mandatory: bool = False) -> ConformanceCheck:
+    return ConformanceCheck(
+        name=name,
+        title=f"Title of {name}.",
+        mandatory=mandatory,
+        outcome=outcome,
+        detail=f"Saw {name} {HOSTILE}",
+        remedy=f"Mend {name}.",
+        seconds=0.25,
+    )
+
+
+def report(run: RunFolder, **changes: Any) -> Conformance:
+    made = Conformance(
+        slug=run.run.system.slug,
+        version=HOSTILE,
+        submission_digest=run.run.system.submission_digest,
+        environment_digest=run.run.system.environment_digest,
+        suite="conformance@1",
+        isolation=Isolation.SANDBOXED,
+        network=Network.NONE,
+        at="2026-11-20T10:00:00.000+00:00",
+        checks=(
+            check("planted-fact", CheckOutcome.PASSED, mandatory=True),
+            check("event-time", CheckOutcome.FAILED),
+            check("forget-forgets", CheckOutcome.NOT_APPLICABLE),
+            check("repeatable", CheckOutcome.DECLARED),
+        ),
+    )
+    return made.model_copy(update=changes)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return make_run(tmp_path, Made(slug="acme", name="Acme"), FakeBenchmark())
+
+
+def page(results: Path, publisher: type[SystemPages | RunPages]) -> str:
+    """Return the one page about the one system or run."""
+    site = read_site(results, find=lambda _name: FakeBenchmark())
+    files: list[GeneratedFile] = list(publisher().publish(site))
+    (found,) = (each for each in files if isinstance(each, Page) and each.url != "systems/")
+    body = str(found.body)
+    assert "<script" not in body.replace("&lt;script", "")
+    return body
+
+
+def text(body: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+
+
+def told(run: RunFolder, **head: Any) -> RunFolder:
+    return edit_head(run, system=run.run.system.data() | TOLD, **head)
+
+
+def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, run: RunFolder) -> None:
+    store(tmp_path, report(run))
+    said = text(page(tmp_path, SystemPages))
+    assert "Suite conformance@1, 2026-11-20" in said
+    for wanted in (
+        "Title of planted-fact. planted-fact · must hold passed Saw planted-fact",
+        "Title of event-time. event-time failed Saw event-time",
+        "Mend event-time.",
+        "Title of forget-forgets. forget-forgets not applicable",
+        "Title of repeatable. repeatable declared",
+    ):
+        assert wanted in said
+    assert "Mend planted-fact." not in said
+    assert "of other files" not in said
+
+
+def test_a_report_of_other_files_says_so_and_the_latest_one_counts(tmp_path: Path, run: RunFolder) -> None:
+    store(tmp_path, report(run))
+    later = report(run, submission_digest=digest_of("other files"), at="2026-11-21T10:00:00.000+00:00")
+    store(tmp_path, later)
+    said = text(page(tmp_path, SystemPages))
+    assert "2026-11-21" in said
+    assert "of other files than the latest run’s" in said
+
+
+def test_a_system_without_a_report_has_no_such_table(tmp_path: Path, run: RunFolder) -> None:
+    assert "Conformance" not in page(tmp_path, SystemPages)
+
+
+def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path, run: RunFolder) -> None:
+    told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
+    said = text(page(tmp_path, SystemPages))
+    for wanted in (
+        "a server that speaks the jeffs-brain contract",
+        "Its scores say nothing of the product itself, and it is never ranked.",
+        "never run against the vendor",
+        "not told yet",
+        "sandboxed network: declared",
+        "redis 7.0",
+        "api.acme.example ; what models are used there cannot be observed",
+        "By its own account tokens",
+    ):
+        assert wanted in said
+
+
+def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_path: Path, run: RunFolder) -> None:
+    told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
+    said = text(page(tmp_path, RunPages))
+    for wanted in (
+        "Not ranked: labelled",
+        "Isolation sandboxed Held by bubblewrap 0.8.0 Network declared",
+        "Built from its lock, by uv 0.9.1",
+        "api.acme.example , sent to http://127.0.0.1:8000",
+        "Answers the same twice no, it says",
+        "--host api.acme.example=http://127.0.0.1:8000",
+    ):
+        assert wanted in said
+
+
+def test_a_vendors_reply_stands_on_the_pages_of_system_and_run(tmp_path: Path, run: RunFolder) -> None:
+    Ledger(tmp_path).append(Deed.REPLIED, run, by="Acme", reason=f"1.3 keeps dates. {HOSTILE}")
+    for publisher in (SystemPages, RunPages):
+        assert "The vendor replies 1.3 keeps dates." in text(page(tmp_path, publisher))
