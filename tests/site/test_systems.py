@@ -1,4 +1,4 @@
-"""What readers see of a system: what held it, whether it keeps to the contract, whose it is, and what its vendor says."""
+"""What readers see of a system: what held it, whether it keeps to the contract, and what its vendor says."""
 
 from __future__ import annotations
 
