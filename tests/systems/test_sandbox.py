@@ -390,6 +390,20 @@ def test_what_no_namespace_bounds_is_refused(inside: Inside, refused: str) -> No
     assert inside(body).ask("q").answer == "refused"
 
 
+def test_no_setting_of_the_machine_can_be_written(inside: Inside) -> None:
+    body = """
+    open_ones = []
+    for folder, _, names in os.walk("/proc"):
+        for name in names:
+            try: os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_NOFOLLOW))
+            except OSError: continue
+            open_ones.append(os.path.join(folder, name))
+    return " ".join(open_ones)
+    """
+    # Root without any capability may still write the kernel's settings, which hold for the whole machine.
+    assert inside(body).ask("q").answer == ""
+
+
 def test_small_shared_memory_and_ordinary_sockets_work(inside: Inside) -> None:
     body = """
     import ctypes, multiprocessing, socket

@@ -138,7 +138,8 @@ class Sandbox:
             seccomp = call_filter()
             if seccomp is not None:
                 arguments += ["--seccomp", descriptor_of(seccomp)]
-            arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", folder]
+            # /proc too: where root runs memeval, the kernel takes settings of the whole machine from its files.
+            arguments += [*_fixed("/proc", "/dev", "/"), "--chdir", folder]
             # Off the command line: a system can read its first process's, and so can every user of the machine.
             told = descriptor_of(b"".join(os.fsencode(argument) + b"\0" for argument in arguments))
             # bubblewrap ends with the thread that started it, not with the process: it gets one that stays.
@@ -276,8 +277,13 @@ def _bound(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(path))  # a Python finds its library by where it leads
         else:
             yield from ("--ro-bind", str(real[path]), str(path))
-    for path in covers:
-        yield from ("--remount-ro", str(path))
+    yield from _fixed(*map(str, covers))
+
+
+def _fixed(*paths: str) -> Iterator[str]:
+    """Yield the arguments after which nothing at these mounts can be changed."""
+    for path in paths:
+        yield from ("--remount-ro", path)
 
 
 def _showable(path: Path, hidden: Iterable[Path]) -> Path:
