@@ -330,6 +330,28 @@ def test_a_socket_that_cannot_be_made_is_a_sentence(hosts: OpenHosts, short: Pat
     assert (short / "taken").read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.1.2.3", "100.64.0.1", "169.254.169.254", "0.0.0.0"),
+        *("::1", "fe80::1%lo", "fd00:ec2::254", "::ffff:127.0.0.1"),
+    ],
+)
+def test_a_name_that_leads_to_the_machines_own_network_leads_nowhere(
+    hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    real, opened = socket.getaddrinfo, hosts(upstream=f"https://{NAME}")
+    port = opened.vendor.port
+
+    def looked_up(host: str, *rest: Any, **named: Any) -> Any:
+        return real(address if host == NAME else host, *(port if each == 443 else each for each in rest), **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    said = f"The name of the host {NAME} leads to this machine or its own network, where no system may go."
+    assert said in opened.send("GET", "/").text
+    assert (last(opened).status, last(opened).error) == (None, said)
+
+
 class TestRoutes:
     """What is refused before a run begins."""
 
@@ -361,6 +383,8 @@ class TestRoutes:
             ({"host": "api.openai.com"}, "models are reached through memeval's own endpoint"),
             ({"key": "OPENAI_API_KEY"}, "OPENAI_API_KEY is not for submissions to use"),
             ({"key": "AWS_SECRET_ACCESS_KEY"}, "is not for submissions to use"),
+            ({"key": "HF_TOKEN"}, "HF_TOKEN is not named for this host, so it may hold a key to another."),
+            ({"host": "hf.vendor.test", "key": "HF_TOKEN"}, "Begin its name with a part of the host's, as in VENDOR_"),
             ({"variable": "MEMEVAL_JUDGE_BASE_URL"}, "is not for submissions to use"),
             ({"variable": "VENDOR_API_KEY"}, "VENDOR_API_KEY is used twice"),
         ],
@@ -370,6 +394,18 @@ class TestRoutes:
         with pytest.raises(BadInput) as raised:
             host_routes([HOST.model_copy(update=changed)], {}, given)
         assert said in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("host", "key"),
+        [
+            ("api.getzep.com", "ZEP_API_KEY"),
+            ("my-memory.co.uk", "MYMEMORY_KEY"),
+            ("eu.api.mem-0.ai", "MEM0_API_KEY"),
+            ("api.q.ai", "QAI_KEY"),
+        ],
+    )
+    def test_a_key_is_named_for_its_host(self, host: str, key: str) -> None:
+        assert host_routes([Host(host=host, variable="BASE_URL", key=key)], {}, {key: KEY})[host].key == KEY
 
     def test_hosts_and_overrides_fit_together(self) -> None:
         keys = {"VENDOR_API_KEY": KEY}

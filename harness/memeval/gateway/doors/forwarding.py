@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Set
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urljoin, urlsplit
@@ -14,6 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp import web
+from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
@@ -56,6 +58,37 @@ NOT_RETURNED = HOP_BY_HOP | {"content-encoding", "content-length", "location"}
 
 UNPACKED = ("", "identity", "gzip", "deflate")
 """Encodings of a reply that can be looked through."""
+
+
+class _NotPublic(OSError):
+    """A host's name leads to this machine or its own network."""
+
+
+class _PublicNames(aiohttp.ThreadedResolver):
+    """Looks up names, and refuses those that lead to what only this machine can reach, its cloud's metadata say.
+
+    Args:
+        own: names that the caller gave, which may lead anywhere.
+    """
+
+    def __init__(self, own: Set[str]) -> None:
+        super().__init__()
+        self._own = own
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await super().resolve(host, port, family)
+        if host not in self._own and not all(_is_public(each["host"]) for each in found):
+            raise _NotPublic
+        return found
+
+
+def _is_public(text: str) -> bool:
+    """Whether an address is one of the public network's."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_global
 
 
 class _Broken(Exception):
@@ -110,14 +143,16 @@ class Forwarder:
 
     def __init__(
         self,
-        routes: Iterable[HostRoute],
+        routes: Collection[HostRoute],
         log: Callable[[str, str, str], None],
         traffic: Callable[[Traffic], None],
     ) -> None:
         self._log = log
         self._traffic = traffic
+        own = {urlsplit(route.origin).hostname or "" for route in routes if route.origin != f"https://{route.host}"}
+        names = _PublicNames(own | {urlsplit(proxy).hostname or "" for proxy in getproxies().values()})
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=_trusted(routes)),
+            connector=aiohttp.TCPConnector(limit=0, ssl=_trusted(routes), resolver=names),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             skip_auto_headers=("User-Agent", "Accept", "Content-Type"),
@@ -327,6 +362,8 @@ def _sentence(error: BaseException, host: str) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         if isinstance(error.os_error, socket.gaierror):
             return f"The name of the host {host} is unknown."
+        if isinstance(error.os_error, _NotPublic):
+            return f"The name of the host {host} leads to this machine or its own network, where no system may go."
         return f"The host {host} cannot be reached."
     if isinstance(error, ValueError):
         return f"The host {host} cannot be asked for this, or replied with what is no HTTP."

@@ -14,6 +14,9 @@ from memeval.records.submission import Host
 OWN = ("MEMEVAL_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "GITHUB_", "GH_")
 """How variables begin that hold what is memeval's or its user's own, and that no submission may have sent anywhere."""
 
+SHORT_LABEL = 3
+"""How long the last label but one is at most where a registry keeps it for itself."""
+
 SHORTEST_KEY = 8
 """What is shorter is no secret, and cannot be told from ordinary words in a reply."""
 
@@ -75,6 +78,12 @@ def host_routes(
                     f"the variable {name} is used twice.", where=where, remedy="Give each host variables of its own."
                 )
             names.add(name)
+        if each.key is not None and not _is_named_for(each.key, each.host):
+            raise BadInput(
+                f"the variable {each.key} is not named for this host, so it may hold a key to another.",
+                where=where,
+                remedy=f"Begin its name with a part of the host's, as in {_example(each.host)}.",
+            )
         override = overrides.get(each.host)
         origin = f"https://{each.host}" if override is None else base_url(override, where)
         routes[each.host] = HostRoute(
@@ -104,6 +113,25 @@ def _refuse_host(host: str, where: str) -> None:
             where=where,
             remedy="Name the models in declared_models, and leave this host out.",
         )
+
+
+def _is_named_for(variable: str, host: str) -> bool:
+    """Whether a variable's first word stands in the name that the host's owner has registered.
+
+    So a submission cannot have a key sent that its user has for somebody else, unless to a name registered for that.
+    """
+    return variable.partition("_")[0].lower() in "".join(_registered(host)).replace("-", "")
+
+
+def _registered(host: str) -> list[str]:
+    """Return the labels of a host's name that are registered: the last two, or three where it may end as in co.uk."""
+    labels = host.split(".")
+    return labels[-3:] if len(labels[-2]) <= SHORT_LABEL else labels[-2:]
+
+
+def _example(host: str) -> str:
+    """Return the name of a variable that is named for a host."""
+    return f"{max(_registered(host)[:-1], key=len).replace('-', '').upper()}_API_KEY"
 
 
 def _key(host: Host, environment: Mapping[str, str]) -> str:
