@@ -36,6 +36,10 @@ SCRIPT_HERE = Path("adapter.py")
         ("./six.whl", "is no package of an index"),
         ("# x \\\n--index-url https://x.invalid", "requirements.lock:2: '--index-url' has no place"),
         ("six==\x1b[2J", "is no package of an index"),
+        (f"six==1; os_name == '${{HOME}}' --hash=sha256:{DIGEST}", "is no package of an index"),
+        (f"six=={'1.' * 20_000}0 --hash=sha256:{DIGEST}", "is no package of an index"),
+        (f"six=={'9' * 5_000} --hash=sha256:{DIGEST}", "is no package of an index"),
+        (f"six==1{' ' * 500_000}x", "is no package of an index"),
     ],
 )
 def test_a_lock_with_anything_but_pinned_packages_is_refused_with_its_line(text: str, sentence: str) -> None:
@@ -79,6 +83,7 @@ def test_any_text_is_a_script_or_refused(text: str) -> None:
         (script("dependencies = [1]"), "not a list of texts"),
         (script('dependencies = ["six @ https://x.invalid/six.whl"]'), "'six' comes from an address"),
         (script('requires-python = "three"'), "no range of versions"),
+        (script(f"tool = {'9' * 5_000}"), "is not valid TOML"),
         (script("requires-python = 3"), "no range of versions"),
         (script('dependency = ["six"]'), "unknown key 'dependency'"),
         (script("dependencies = []") + "\n" + script("tool = {}"), "two '# /// script' blocks"),

@@ -29,6 +29,12 @@ SCRIPT = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Hash algorithms that count, and how many hexadecimal digits each writes."""
 
+LONGEST = 1000
+"""How long a package's name, extras, version and marker may be together: installers take hours over long versions.
+
+There is no ``$`` in them either: installers put variables of memeval's own in place of ``${NAME}``.
+"""
+
 OPTIONS = {
     "-r": "another file is taken in",
     "--requirement": "another file is taken in",
@@ -123,8 +129,8 @@ def read_script(text: str, where: Path) -> Script | None:
     )
     try:
         data = tomllib.loads(content)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"the '# /// script' block is not valid TOML: {error}.", where=at) from None
+    except (ValueError, RecursionError) as error:  # Python reads no number of more than 4,300 digits
+        raise BadInput(f"the '# /// script' block is not valid TOML: {visible(str(error))}.", where=at) from None
     named = data.get("dependencies", [])
     if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         raise BadInput("'dependencies' of the '# /// script' block is not a list of texts.", where=at)
@@ -182,7 +188,7 @@ def _pin(line: str, where: str, number: int) -> Pin:
         option = re.split(r"[\s=]", line, maxsplit=1)[0]
         why = OPTIONS.get(option, "it is no package")
         raise BadInput(f"'{visible(option)}' has no place in a lock: {why}.", where=where, remedy="Delete the line.")
-    written, *options = re.split(r"\s+(?=--)", line)
+    written, *options = re.split(r" (?=--)", " ".join(line.split()))
     requirement = _requirement(written, where)
     specifiers = list(requirement.specifier)
     if len(specifiers) != 1 or specifiers[0].operator != "==" or specifiers[0].version.endswith(".*"):
@@ -198,6 +204,8 @@ def _pin(line: str, where: str, number: int) -> Pin:
 
 def _requirement(text: str, where: str) -> Requirement:
     try:
+        if len(text) > LONGEST or "$" in text:
+            raise InvalidRequirement
         requirement = Requirement(text)
         for specifier in requirement.specifier:
             if specifier.operator != "===":
