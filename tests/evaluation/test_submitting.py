@@ -88,7 +88,7 @@ def test_a_scaffold_of_any_answers_is_sound_or_refused(name: str, summary: str) 
 
 
 def test_a_slug_is_made_of_what_a_name_has_of_letters_and_digits() -> None:
-    assert slug_of("  Größe & Mémoire 2.0!") == "gr-e-m-moire-2-0"
+    assert slug_of("  Größe & Mémoire 2.0!") == "grosse-memoire-2-0"
     with pytest.raises(BadInput, match="no letter or digit"):
         slug_of("記憶")
 
@@ -153,6 +153,32 @@ def test_a_system_that_cannot_be_loaded_is_refused_when_it_is_installed(made: Pa
     assert outcomes(report)[StepName.INSTALL] is StepOutcome.FAILED
     assert "no_such_package" in "".join(sentences(report))
     assert outcomes(report)[StepName.CONFORMANCE] is StepOutcome.SKIPPED
+
+
+def test_what_a_system_printed_before_it_failed_to_start_is_told(made: Path) -> None:
+    edit(made / "adapter.py", "import re", "import re\n\nprint('no index below ~/.acme')\nraise SystemExit(3)")
+    (step,) = (step for step in check_submission(made).steps if step.name is StepName.INSTALL)
+    assert step.outcome is StepOutcome.FAILED
+    assert step.problems[0].remedy
+    told = [str(problem) for problem in step.problems]
+    assert "Its log says: no index below ~/.acme" in told
+    assert any(each.startswith(f"Its log says: At {made}/adapter.py:11 ") for each in told)
+
+
+def test_a_system_that_finds_nothing_is_not_asked_a_benchmark_too(made: Path) -> None:
+    edit(made / "adapter.py", "items = self.search", "raise OSError('no space left')\n        items = self.search")
+    report = check_submission(made)
+    assert any(each.startswith("planted-fact: ") and "no space left" in each for each in sentences(report))
+    assert outcomes(report)[StepName.CONFORMANCE] is StepOutcome.FAILED
+    assert outcomes(report)[StepName.SMOKE] is StepOutcome.SKIPPED
+
+
+def test_no_more_is_looked_through_for_keys_than_a_submission_may_hold(made: Path, tmp_path: Path) -> None:
+    for number in range(13):
+        (made / f"{number}.txt").write_text("x" * 1_000_000)
+    assert outcomes(check_submission(made, UNRUN))[StepName.SECRETS] is StepOutcome.SKIPPED
+    (tmp_path / "keys.py").write_text(f"key = 'sk-{'aB3dE6gH9j' * 4}'\n")
+    assert outcomes(check_submission(tmp_path, UNRUN))[StepName.SECRETS] is StepOutcome.SKIPPED
 
 
 def test_a_lock_without_digests_is_refused_by_line(made: Path) -> None:

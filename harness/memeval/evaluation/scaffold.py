@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,12 +75,15 @@ class Answers:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of a name.
+    """Return the slug of a name; of a letter with an accent the letter stays.
 
     Raises:
         BadInput: nothing of the name can stand in one.
     """
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_LENGTH].strip("-")
+    letters = "".join(
+        each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each)
+    )
+    slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:SLUG_LENGTH].strip("-")
     if not slug:
         raise BadInput(
             f"'{name}' has no letter or digit that a folder could be called by.", remedy="Take another name."

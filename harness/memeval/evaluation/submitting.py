@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memeval.benchmarks import find
+from memeval.conformance.suite import CHECKS
 from memeval.evaluation.conforming import check_conformance
 from memeval.evaluation.lending import Prepared, Setup, lending, prepare
 from memeval.evaluation.models import ModelOptions, models_for
@@ -25,13 +26,13 @@ from memeval.gateway.endpoints import endpoint_for
 from memeval.records.base import Digest
 from memeval.records.call import Caller
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.response import Outcome
 from memeval.records.submission import Submission
 from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.track import Limits
-from memeval.systems.folder import examined_files
-from memeval.systems.source import SystemSource, examined_folder, greet
+from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
+from memeval.systems.source import MANIFEST, SystemSource, examined_folder, greet
 
 SMOKE_BENCHMARK = "beliefs@1"
 SMOKE_SIZE = 6
@@ -39,6 +40,15 @@ SMOKE_SIZE = 6
 
 QUOTED_ERRORS = 3
 """How many failed items a report tells of."""
+
+QUOTED_LINES = 10
+"""How many of the last lines that a system printed are told where it cannot be loaded."""
+
+SCANNED_BYTES = TOTAL_BYTES + len(LOCKS) * LOCK_BYTES
+"""How much is looked through for keys: as much as a submission may hold."""
+
+FIRST_CHECK = CHECKS[0].name
+"""The check of the conformance suite without which nothing else is worth a look."""
 
 FIRST = "Not made: what is wrong above comes first."
 
@@ -139,8 +149,11 @@ class _Check:
             why, later = lacking or FIRST, later[1:]
             if installed is StepOutcome.PASSED and lacking is None:
                 self._step(StepName.CONFORMANCE, lambda: self._conform(source))
-                self._step(StepName.SMOKE, lambda: self._smoke(source))
-                return
+                if self._finds_nothing():
+                    why, later = "Not made: nothing that it was told was found again; that comes first.", later[-1:]
+                else:
+                    self._step(StepName.SMOKE, lambda: self._smoke(source))
+                    return
         for name in later:
             self._step(name, lambda: _leave(why))
 
@@ -170,7 +183,11 @@ class _Check:
         return f"{submission.name} {submission.version}, kind {submission.kind}."
 
     def _secrets(self) -> str:
-        files, faults = examined_files(self._folder) if self._folder.is_dir() else ({}, [])
+        if self.source is None and not (self._folder / MANIFEST).is_file():
+            raise _Left(FIRST)
+        files, faults = examined_files(self._folder)
+        if sum(path.stat().st_size for path in files.values()) > SCANNED_BYTES:
+            raise _Left("More files than are looked at; see above.")
         found = list(secrets_in(files))
         if found:
             raise _Refused("Something looks like a key.", found)
@@ -186,9 +203,13 @@ class _Check:
             models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
             lending(self.prepared, Limits(), models) as new_instance,
         ):
-            first = new_instance(lambda line: None)
+            printed: deque[str] = deque(maxlen=QUOTED_LINES)
+            first = new_instance(printed.append)
             with closing(first.process):
-                hello = greet(self.prepared.source, first.process)
+                try:
+                    hello = greet(self.prepared.source, first.process)
+                except BadInput as error:
+                    raise _Refused("It does not start.", _of_start(error, printed)) from None
         self.environment_digest = self.prepared.environment_digest(hello)
         sandbox = self.prepared.sandbox
         held = f"in {sandbox}" if sandbox else "without a sandbox: FILES REACHABLE"
@@ -207,6 +228,10 @@ class _Check:
         if not report.holds:
             raise _Refused(detail, [_of_check(each) for each in failed if each.mandatory])
         return detail
+
+    def _finds_nothing(self) -> bool:
+        """Whether it failed the first check of all: each question might then take all the time that it may."""
+        return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
         exam = Exam.open(find(SMOKE_BENCHMARK), None, {"size": SMOKE_SIZE})
@@ -253,6 +278,16 @@ def _leave(why: str) -> str:
 
 def _problem(error: MemevalError) -> Problem:
     return Problem(where=error.where, sentence=error.problem, remedy=error.remedy)
+
+
+def _of_start(error: BadInput, printed: Iterable[str]) -> list[Problem]:
+    """Return why a system cannot be loaded, and the end of its log, in which the cause often stands."""
+    remedy = error.remedy or "It has to start by itself, in a clean environment that holds its own packages."
+    told = (line.removeprefix(error.problem).strip() for line in printed)
+    return [
+        Problem(where=error.where, sentence=error.problem, remedy=remedy),
+        *(Problem(sentence=f"Its log says: {line}") for line in told if line),
+    ]
 
 
 def _of_check(check: ConformanceCheck) -> Problem:
