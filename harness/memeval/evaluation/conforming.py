@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from memeval.archive import conformance as reports
-from memeval.conformance.suite import SUITE, check_system
+from memeval.conformance.suite import MOST_CALLS, SUITE, check_system
 from memeval.evaluation.lending import Prepared, Setup, lending, prepare
 from memeval.evaluation.models import ModelOptions, models_for
 from memeval.execution.journal import utc_now
@@ -62,7 +62,10 @@ def require_conformance(
     digest = prepared.environment_digest(hello)
     report = reports.find(results, source.slug, source.submission_digest, digest, isolation=prepared.isolation)
     if report is None or report.suite != SUITE:
-        progress.note(f"{source.slug}: checked for keeping to the contract, before anything is paid for.")
+        progress.note(
+            f"{source.slug}: checked for keeping to the contract before its run. Calls that this takes are paid for, "
+            f"under the same caps: {MOST_CALLS.sessions} sessions and {MOST_CALLS.questions} questions at most."
+        )
         report = _checked(prepared, results, progress, models, limits)
         reports.store(results, report)
     if not report.holds:
