@@ -49,7 +49,7 @@ def new(
     defaults = Answers(name="My Memory")
     given = Answers(
         name=_asked(name, "Name", defaults.name),
-        kind=AdapterKind(_asked(kind, f"Kind ({', '.join(AdapterKind)})", defaults.kind, AdapterKind)),
+        kind=AdapterKind(_asked(kind, "Kind", defaults.kind, AdapterKind)),
         licence=_asked(licence, "Licence, as an SPDX expression", defaults.licence),
         summary=_asked(summary, "What it is, in a sentence", defaults.summary),
         author=_asked(author, "Author", defaults.author),
