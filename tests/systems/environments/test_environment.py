@@ -90,7 +90,9 @@ def test_pip_chooses_versions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_node_packages_are_installed_from_their_lock(tmp_path: Path) -> None:
-    wanted = submission(tmp_path / "submission", package_json=PACKAGE, package__lock_json=PACKAGE_LOCK)
+    elsewhere = '"resolved": "https://x.invalid/is-number/-/is-number-7.0.0.tgz", "version": "7.0.0"'
+    lock = PACKAGE_LOCK.replace('"version": "7.0.0"', elsewhere)  # where packages come from is not for it to say
+    wanted = submission(tmp_path / "submission", package_json=PACKAGE, package__lock_json=lock)
     environment = environment_for(wanted, None, cache=tmp_path, note=lambda _line: None)
     assert environment is not None and environment.python is None
     code = "console.log(require('is-number')('7'))"
@@ -98,7 +100,7 @@ def test_node_packages_are_installed_from_their_lock(tmp_path: Path) -> None:
         ["node", "-e", code], env=environment.variables | {"PATH": "/usr/local/bin:/usr/bin"}, stdout=-1
     )
     assert done.stdout == b"true\n"
-    assert environment.path[0] == environment.folder / "node" / "node_modules" / ".bin"
+    assert all(path.is_dir() for path in environment.path), "what is not there cannot be shown"
 
 
 def test_without_a_lock_there_is_no_environment(tmp_path: Path) -> None:

@@ -64,8 +64,15 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.parametrize("value", ["NaN", "1e999", r'"\ud800"', "9" * 5_000])
+def test_what_no_digest_can_be_made_of_is_no_json(value: str) -> None:
+    with pytest.raises(BadInput, match="not valid JSON"):
+        read_package(f'{{"x": {value}}}', Path("package.json"))
+
+
 @given(JSON.map(json.dumps) | st.text())
 @example("[" * 100_000)
+@example('{"lockfileVersion": 3, "packages": {}, "x": NaN}')
 def test_any_text_is_a_node_lock_or_refused(text: str) -> None:
     for read in (read_package, read_package_lock):
         try:

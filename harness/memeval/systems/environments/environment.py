@@ -231,7 +231,8 @@ def _environment(folder: Path, python: Python | None, node: Node | None, built: 
     shown: list[Path] = [folder]
     variables: dict[str, str] = {}
     if node is not None:
-        path.append(folder / NODE / "node_modules" / ".bin")
+        programs = folder / NODE / "node_modules" / ".bin"
+        path += [programs] if programs.is_dir() else []
         program = shutil.which("node")
         if program and not Path(program).resolve().is_relative_to("/usr"):
             path.append(Path(program).resolve().parent)

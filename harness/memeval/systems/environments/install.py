@@ -184,9 +184,11 @@ def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
     (target / PACKAGE).write_text(json.dumps(node.package), "utf-8")
     (target / PACKAGE_LOCK).write_text(json.dumps(node.lock), "utf-8")
     note(f"{node.source}: installing its packages ({max(0, len(node.lock['packages']) - 1)}) with {npm}.")
-    flags = ("--omit=optional", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+    quiet = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+    # Who runs it says where packages come from, not the lock: it could have any server asked.
+    flags = ("--omit=optional", "--omit=dev", "--ignore-scripts", "--replace-registry-host=always", *quiet)
     try:
-        run_tool([*npm.command, "ci", *flags, "--loglevel=error"], target)
+        run_tool([*npm.command, "ci", *flags], target)
     except ToolFailed as failure:
         raise npm_refusal(failure, npm, node.source, node.lock) from None
     return str(npm)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
@@ -73,8 +74,9 @@ def read_package_lock(text: str, where: Path) -> dict[str, Any]:
 def _object(text: str, where: Path) -> dict[str, Any]:
     try:
         data = json.loads(text)
+        digest_of(data)  # Python reads numbers and signs that no JSON file can hold
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"not valid JSON ({error}).", where=where) from None
+        raise BadInput(f"not valid JSON ({visible(str(error))}).", where=where) from None
     if not isinstance(data, dict):
         raise BadInput("holds no JSON object.", where=where)
     return data
