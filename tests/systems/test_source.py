@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import os
@@ -98,6 +99,20 @@ def test_the_digest_is_of_every_file_but_what_tools_leave(folder: Path) -> None:
     assert with_file != before
     (folder / "data" / "a.txt").rename(folder / "data" / "b.txt")
     assert folder_source(folder).submission_digest not in (before, with_file)
+
+
+@pytest.mark.parametrize("change", ["other", "gone"])
+def test_what_was_changed_after_it_was_read_is_not_started(folder: Path, tmp_path: Path, change: str) -> None:
+    write(folder, "x = 1", "part.py")
+    alone = write(tmp_path, adapter("return 'x'"))
+    for source, file in ((find_system(str(folder)), folder / "part.py"), (find_system(str(alone)), alone)):
+        process = SystemProcess(dataclasses.replace(source.launch, parameters={}), FAST, print)
+        process.start()
+        process.close()
+        file.write_text("x = 2") if change == "other" else file.unlink()
+        with pytest.raises(BadInput, match=r"was changed after it had been read\. Leave a system as it is"):
+            process.start()
+        process.close()
 
 
 def test_a_link_in_a_submission_is_refused(folder: Path) -> None:

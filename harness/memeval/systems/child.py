@@ -19,11 +19,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
 from memeval.systems.family import OWN_PROCESSES, WATCH, end_strays
+from memeval.systems.folder import files_digest
 from memeval.systems.output import Log, OutputReader
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
@@ -70,6 +72,10 @@ class Launch:
     """What it may use."""
     services: tuple[Service, ...] = ()
     """Services that are started beside it."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Its files, by the names that ``digest`` has them under."""
+    digest: Digest | None = None
+    """Digest of these files, which a run gives as what was measured; ``None`` leaves them unchecked."""
 
     def command(self, script: str) -> list[str]:
         """Return the command that runs the worker, or what becomes it, at ``script``.
@@ -91,7 +97,7 @@ class Child:
         sandbox: what holds it; ``None`` leaves files and network within its reach.
 
     Raises:
-        BadInput: the interpreter cannot be run, or the launch asks for what it may not.
+        BadInput: the interpreter cannot be run, the launch asks for what it may not, or its files were changed.
     """
 
     def __init__(
@@ -104,6 +110,7 @@ class Child:
     ) -> None:
         _close_memory()
         _refuse_variables(launch.variables, environment)
+        _refuse_changes(launch)
         self._sandboxed = sandbox is not None
         self.verdict = ""
         """What it used more of than it may, in words, where it was ended for that."""
@@ -295,6 +302,26 @@ def _refuse_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> No
     for name in wanted:
         if name in RESERVED or name in given or name.startswith("LD_"):
             raise BadInput(f"The submission may not set the variable {name}.", remedy="Take it out of [variables].")
+
+
+def _refuse_changes(launch: Launch) -> None:
+    """Refuse files that are not those any more whose digest the run gives.
+
+    Raises:
+        BadInput: one was changed or taken away.
+    """
+    if launch.digest is None:
+        return
+    try:
+        same = files_digest(launch.files.items()) == launch.digest
+    except OSError:
+        same = False
+    if not same:
+        raise BadInput(
+            "was changed after it had been read.",
+            where=launch.folder or launch.file,
+            remedy="Leave a system as it is while it is measured, and run it again.",
+        )
 
 
 def _copied(file: Path, to: Path) -> Path:

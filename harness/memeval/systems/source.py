@@ -134,13 +134,15 @@ def file_source(path: Path, class_name: str | None = None) -> SystemSource:
         BadInput: the file is not Python.
     """
     check_python(path)
+    files = {path.name: path.absolute()}
+    digest = files_digest(files.items())
     return SystemSource(
         slug=_slug_of(path.stem),
         name=path.stem,
         version="0",
         kind=SystemKind.FILE,
-        launch=Launch(path.absolute(), class_name),
-        submission_digest=files_digest([(path.name, path)]),
+        launch=Launch(path.absolute(), class_name, files=files, digest=digest),
+        submission_digest=digest,
     )
 
 
@@ -182,13 +184,15 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
         return None, [*faults, *([] if fault.where in {each.where for each in faults} else [fault])]
     if unfit:
         return None, faults
+    digest = files_digest(files.items())
+    here = {inside: path.absolute() for inside, path in files.items()}
     source = SystemSource(
         slug=submission.slug,
         name=submission.name,
         version=submission.version,
         kind=SystemKind.SUBMISSION,
-        launch=launch,
-        submission_digest=files_digest(files.items()),
+        launch=replace(launch, files=here, digest=digest),
+        submission_digest=digest,
         declared_models=submission.declared_models,
         submission=submission,
     )
@@ -312,7 +316,8 @@ def check_python(path: Path) -> None:
         where = f"{path}:{error.lineno}" if error.lineno else path
         raise BadInput(f"is not valid Python: {visible(str(error.msg))}.", where=where) from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        raise BadInput(f"is not valid Python: {visible(str(error))}.", where=path) from None
+        why = visible(str(error)) or "it is nested too deep"
+        raise BadInput(f"is not valid Python: {why}.", where=path) from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
 
