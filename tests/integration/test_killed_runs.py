@@ -128,8 +128,13 @@ def _runs(pid: int) -> bool:
 
 
 def test_two_at_once_on_one_run_leave_one_refused_and_one_whole(tmp_path: Path) -> None:
-    adapter = plain_adapter(tmp_path, on_query="time.sleep(0.03)")
-    results = tmp_path / "results"
+    gate, results = tmp_path / "gate", tmp_path / "results"
+    gate.touch()
+    adapter = plain_adapter(
+        tmp_path,
+        on_query="self.asked = getattr(self, 'asked', 0) + 1; "
+        f"[time.sleep(0.01) for _ in range(5000) if self.asked > 1 and os.path.exists({str(gate)!r})]",
+    )
     first = subprocess.Popen(command(adapter, results), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while stored_rows(results) < 1 and time.monotonic() < deadline:
@@ -137,6 +142,7 @@ def test_two_at_once_on_one_run_leave_one_refused_and_one_whole(tmp_path: Path) 
     second = subprocess.run(command(adapter, results), capture_output=True, text=True, timeout=60, check=False)
     assert second.returncode == 2
     assert "another memeval is running this very run" in second.stderr
+    gate.unlink()
     assert first.wait(timeout=120) == 0
     (run,) = sealed_runs(results)
     assert verify_run(run) == []

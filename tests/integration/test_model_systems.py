@@ -130,7 +130,7 @@ def test_a_submission_may_ask_what_it_declares_and_nothing_else(tmp_path: Path, 
     """
     adapter(tmp_path / "asking", "adapter", on_query=refused.strip(), samples=1)
     (tmp_path / "asking" / "submission.toml").write_text(MANIFEST, encoding="utf-8")
-    folder, _ = run(tmp_path, "./asking", server.url)
+    folder, _ = run(tmp_path, "./asking", server.url, "--skip-conformance")
     assert folder.run.system.declared_models == (MODEL,)
     assert {body["model"] for body in server.bodies} == {MODEL}
     tried = [call for call in folder.calls() if call.request.model == "gpt-4o"]
@@ -138,6 +138,26 @@ def test_a_submission_may_ask_what_it_declares_and_nothing_else(tmp_path: Path, 
     assert {(call.tries, call.reply, call.cost_usd) for call in tried} == {(0, None, None)}
     assert all("is not declared by the submission" in (call.error or "") for call in tried)
     assert folder.run.scores.overall.errors == 0
+
+
+def test_a_submission_that_keeps_nothing_is_refused_before_a_run_pays_for_it(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    adapter(tmp_path / "asking", "adapter", samples=1)
+    (tmp_path / "asking" / "submission.toml").write_text(MANIFEST, encoding="utf-8")
+    said = memeval("run", "./asking", *SMALL, where=tmp_path, OPENAI_BASE_URL=server.url)
+    assert said.code == ExitCode.BAD_INPUT
+    assert "'asking' does not keep to the adapter contract (planted-fact" in said.err
+    assert not list(tmp_path.rglob("plan.json"))
+    asked = server.requests
+    assert asked > 0
+    again = memeval("run", "./asking", *SMALL, where=tmp_path, OPENAI_BASE_URL=server.url)
+    assert again.code == ExitCode.BAD_INPUT
+    assert server.requests == asked  # what was found out is on record
+    folder, _ = run(tmp_path, "./asking", server.url, "--skip-conformance")
+    calls = list(folder.calls())
+    assert len(calls) == server.requests - asked
+    assert all(call.scenario_id and not call.scenario_id.startswith("conformance") for call in calls)
 
 
 def test_declared_models_without_a_key_are_refused_before_anything_runs(tmp_path: Path) -> None:

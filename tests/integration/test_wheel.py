@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from memeval.systems.environments.tools import find_pip, uv_settings
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -18,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) -> None:
     def call(*command: str, cwd: Path = tmp_path) -> str:
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        environment |= uv_settings(find_pip())
         done = subprocess.run(
             command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
@@ -26,10 +29,11 @@ def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) 
 
     call(sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT))
     (wheel,) = (tmp_path / "dist").glob("memeval_leaderboard-*.whl")
-    venv.create(tmp_path / "empty", with_pip=True)
+    venv.create(tmp_path / "empty")
     python = tmp_path / "empty" / "bin" / "python"
     lock = ROOT / "requirements.lock"
-    call(str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(lock), str(wheel))
+    uv = str(Path(sys.executable).with_name("uv"))
+    call(uv, "pip", "install", "--quiet", "--python", str(python), "-c", str(lock), str(wheel))
     memeval = str(tmp_path / "empty" / "bin" / "memeval")
     board = tmp_path / "board"
     call(memeval, "init", str(board))
