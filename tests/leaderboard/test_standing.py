@@ -80,8 +80,8 @@ def test_a_vendors_reply_stands_beside_the_row(tmp_path: Path) -> None:
     assert reply.reason == "1.3 keeps dates."
 
 
-@pytest.mark.parametrize(("right", "doubtful"), [(3, True), (4, False)])
-def test_a_score_below_the_control_that_keeps_nothing_is_doubtful(tmp_path: Path, right: int, doubtful: bool) -> None:
+@pytest.mark.parametrize(("right", "doubtful"), [(3, True), (4, True), (5, False)])
+def test_a_score_no_higher_than_that_of_keeping_nothing_is_doubtful(tmp_path: Path, right: int, doubtful: bool) -> None:
     folder = make_run(tmp_path, "acme", {"kept": right})
     nothing = make_run(tmp_path, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
     assert rows(tmp_path, folder, nothing)["acme"].doubtful is doubtful
@@ -99,7 +99,7 @@ def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
     folder = make_run(results, "acme", {"kept": 3})
     make_run(results, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
     monkeypatch.setattr("memeval.site.publish.verify_results", lambda _results: [])  # these rows are made up
-    with pytest.raises(CheckFailed, match="below the control that keeps nothing") as refused:
+    with pytest.raises(CheckFailed, match="no more than the control that keeps nothing") as refused:
         list(publish(results, tmp_path / "public", dry_run=True))
     assert str(folder.path) in str(refused.value)
     Ledger(results).append(Deed.REVIEWED, folder, by="me", reason="every write was refused")

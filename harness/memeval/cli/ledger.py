@@ -163,7 +163,7 @@ def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results
 def review(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
     """Say that a result which cannot be right at first sight was looked into, and stands.
 
-    A run below the no-memory control blocks publication until then.
+    A run that scores no more than the no-memory control blocks publication until then.
 
     Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
     """

@@ -31,7 +31,7 @@ BLIND_CONTROLS = frozenset(
 """Controls that know nothing of the history: the floor that a memory must rise above."""
 
 NO_MEMORY = "no-memory"
-"""The control that keeps nothing: a memory that scores below it is likelier broken than bad."""
+"""The control that keeps nothing: a memory that scores no more is likelier broken than bad."""
 
 NOTICE = timedelta(days=14)
 """How long before its product is ranked a vendor has to have known of it."""
@@ -80,7 +80,7 @@ class Row:
     entries: tuple[LedgerEntry, ...]
     """What the ledger says of the run, oldest first."""
     doubtful: bool = False
-    """Whether a ranked run scores below the control that keeps nothing, and nobody has said that it was looked into."""
+    """Whether a ranked run scores no more than the control that keeps nothing, and nobody has looked into it."""
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
@@ -272,7 +272,7 @@ def _is_doubtful(row: Row, nothing: float | None) -> bool:
     value = row.run.scores.composite.value
     if row.standing is not Standing.RANKED or value is None or nothing is None:
         return False
-    return value < nothing and all(entry.deed is not Deed.REVIEWED for entry in row.entries)
+    return value <= nothing and all(entry.deed is not Deed.REVIEWED for entry in row.entries)
 
 
 def _gap(row: Row, floor: float | None) -> float | None:

@@ -53,7 +53,7 @@ def _system(row: Row) -> Reading:
     if system.label is not None:
         badges.append(("warning", system.label))
     if row.doubtful:
-        badges.append(("warning", "below no memory"))
+        badges.append(("warning", "no better than no memory"))
     if row.replies:
         badges.append(("note", "the vendor replies"))
     if system.view.value != "all":

@@ -45,8 +45,8 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         dry_run: verify and say what would be done.
 
     Raises:
-        CheckFailed: a stored run does not hold, or is below the no-memory control and nobody has looked into it;
-            nothing is published.
+        CheckFailed: a stored run does not hold, or scores no more than the no-memory control and nobody has looked into
+            it; nothing is published.
         BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
     """
     if version in TAKEN:
@@ -69,7 +69,7 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
     for row in board.runs:
         if row.doubtful:
             raise CheckFailed(
-                f"{row.folder.path}: scores below the control that keeps nothing, so something is likely to be broken.",
+                f"{row.folder.path}: scores no more than the control that keeps nothing, so something is likely broken.",
                 remedy="Look into it, and say what you found: memeval ledger review RUN --reason TEXT.",
             )
     release, is_new = frozen(board, results, version, memeval_version())
