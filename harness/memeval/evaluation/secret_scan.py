@@ -22,6 +22,9 @@ PLUGINS = (
 ENTROPY = {"name": "Base64HighEntropyString", "limit": 4.7}
 """Keys without a shape: long random texts in quotes. Hexadecimal digits, as digests are written, stay below this."""
 
+LINE_LENGTH = 20_000
+"""Characters of a line at most: some detectors take hours over a line of a million."""
+
 REMEDY = "Take it out, and have it revoked: what was pushed once is known. Keys go by [[hosts]] or declared_models."
 
 
@@ -44,6 +47,10 @@ def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
         ],
     }
     for inside, path in files.items():
+        if long := _long_line(path):
+            sentence = f"has more than {LINE_LENGTH:,} characters, and is not looked through for secrets."
+            yield Problem(where=f"{path}:{long}", sentence=sentence, remedy="Break the line.")
+            continue
         found: dict[int, str] = dict(_shapes(path))
         if inside not in LOCKS:
             with transient_settings(settings):
@@ -51,6 +58,15 @@ def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
                     found.setdefault(secret.line_number, secret.type)
         for line in sorted(found):
             yield Problem(where=f"{path}:{line}", sentence=f"looks like a secret ({found[line]}).", remedy=REMEDY)
+
+
+def _long_line(path: Path) -> int | None:
+    """Return the number of the first line of a text that is too long; detectors leave alone what is no text."""
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return None
+    return next((number for number, line in enumerate(lines, 1) if len(line) > LINE_LENGTH), None)
 
 
 def _shapes(path: Path) -> Iterator[tuple[int, str]]:
