@@ -23,6 +23,7 @@ from memeval.systems.messages import Hello
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 from memeval.systems.source import file_source, find_system
 from tests.support.adapters import plain_adapter
+from tests.support.runs import edit_head, make_run
 from tests.support.tiny import TinyBenchmark
 
 HELD = Setup(sandbox=SandboxMode.BWRAP)
@@ -164,3 +165,17 @@ def test_what_holds_a_system_decides_no_answer(tmp_path: Path) -> None:
 def test_a_control_is_held_in_like_everyone_else(tmp_path: Path) -> None:
     run = run_system(find_system("recency-window"), exam(), RunOptions(results=tmp_path, setup=HELD))
     assert run.run.isolation is Isolation.SANDBOXED
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"isolation": "sandboxed"},
+        {"isolation": "sandboxed", "network": "none"},
+        {"sandbox": "bubblewrap 0.8.0"},
+        {"network": "none"},
+    ],
+)
+def test_a_sandbox_that_nothing_else_in_the_run_speaks_of_is_noticed(tmp_path: Path, edit: dict[str, str]) -> None:
+    folder = edit_head(make_run(tmp_path, "acme"), **edit)
+    assert any(finding.where.endswith("run.json: isolation") for finding in verify_run(folder))

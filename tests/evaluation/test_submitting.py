@@ -189,7 +189,7 @@ def test_a_lock_without_digests_is_refused_by_line(made: Path) -> None:
 
 def test_a_system_that_needs_a_key_that_is_not_here_is_installed_and_not_run(made: Path) -> None:
     with (made / "submission.toml").open("a") as manifest:
-        manifest.write('[[hosts]]\nhost = "api.example.org"\nvariable = "ACME_URL"\nkey = "ACME_API_KEY"\n')
+        manifest.write('[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "ACME_API_KEY"\n')
     report = check_submission(made)
     steps = {step.name: step for step in report.steps}
     assert report.holds

@@ -357,3 +357,26 @@ def test_the_page_for_submitters_has_every_field() -> None:
     page = (Path(__file__).parents[2] / "site" / "submit.md").read_text("utf-8")
     table = page.partition("## Every field of submission.toml")[2].partition("\n## ")[0]
     assert [field for field in Submission.model_fields if f"`{field}`" not in table] == []
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_schema_version_that_never_was_is_refused(folder: Path, version: int) -> None:
+    rest = f'schema_version = {version}\nslug = "acme"\nname = "Acme"\nversion = "1"\n'
+    manifest = write(folder, rest, "submission.toml")
+    with pytest.raises(BadInput, match=rf"{manifest}:1: there is no schema version {version}\. Write 1\."):
+        folder_source(folder)
+
+
+def test_a_key_that_is_named_for_another_host_is_refused_at_its_line(folder: Path) -> None:
+    rest = 'command = ["./serve"]\n[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "OTHER_TOKEN"'
+    manifest = of_kind(folder, "command", rest)
+    with pytest.raises(BadInput, match=rf"{manifest}:9: the variable OTHER_TOKEN is not named for api\.acme\.example"):
+        folder_source(folder)
+
+
+def test_a_server_that_does_not_start_is_put_down_to_the_submission(folder: Path) -> None:
+    manifest = of_kind(folder, "http", 'command = ["./serve", "{port}"]\n[resources]\nstart_seconds = 5')
+    (folder / "serve").chmod(0o755)
+    with pytest.raises(BadInput) as refused:
+        _greeted(folder_source(folder))
+    assert refused.value.where == str(manifest)

@@ -187,6 +187,9 @@ def prepare(source: SystemSource, setup: Setup, note: Callable[[str], None], hid
         from memeval.gateway.doors.hosts import host_routes
 
         routes = host_routes(declared, setup.hosts, os.environ)
+        for route in routes.values():
+            key = f", with the key in {route.key_variable}" if route.key_variable else ""
+            note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
     if submission is not None and submission.services:
         from memeval.systems.services import service_identities
 

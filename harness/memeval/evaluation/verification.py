@@ -24,7 +24,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
 from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
-from memeval.records.run import Inputs, Run
+from memeval.records.run import Inputs, Isolation, Network, Run
 from memeval.records.traffic import Traffic
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
@@ -76,6 +76,10 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
         yield Finding(f"{head}: fingerprint", "does not follow from the track, system and parameters in the file.")
     if not run.run_id.endswith("-" + run.fingerprint[:8]):
         yield Finding(f"{head}: run_id", "does not end in the first digits of the fingerprint.")
+    held = run.isolation is Isolation.SANDBOXED
+    if held is (run.sandbox is None) or held is (run.network is Network.OPEN):
+        told = f"isolation {run.isolation}, network {run.network}, sandbox {run.sandbox or 'none'}"
+        yield Finding(f"{head}: isolation", f"does not fit what stands beside it: {told}.")
     stands = folder.path.resolve().parts[-3:]
     belongs = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
     if stands != belongs:

@@ -23,6 +23,19 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 R = TypeVar("R", bound=BaseModel)
 
+BELONGS = {
+    "bool_type": "true or false",
+    "dict_type": "a table of names and values",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "a table of names and values",
+    "model_type": "a table of names and values",
+    "string_type": "text",
+    "tuple_type": "a list",
+}
+"""What a value of another type is told, by pydantic's name of the fault."""
+
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 """Turns the data of one schema version into the data of the next."""
 
@@ -179,6 +192,8 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
         return f"'{path}' is missing."
     if first["type"] == "json_invalid":
         return f"not valid JSON ({first['msg'].removeprefix('Invalid JSON: ')})."
+    if first["type"] in BELONGS:
+        return f"'{path}': {BELONGS[first['type']]} belongs here."
     return f"'{path}': {first['msg']}."
 
 

@@ -69,7 +69,7 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
     for row in board.runs:
         if row.doubtful:
             raise CheckFailed(
-                f"{row.folder.path}: scores no more than the control that keeps nothing, so something is likely broken.",
+                f"{row.folder.path} scores no more than the control that keeps nothing: something is likely broken.",
                 remedy="Look into it, and say what you found: memeval ledger review RUN --reason TEXT.",
             )
     release, is_new = frozen(board, results, version, memeval_version())

@@ -75,6 +75,9 @@ def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]
         sentence = f"has schema version {version}, and this memeval reads version 1."
         where = _where(manifest, lines, ("schema_version",))
         return None, [NewerSchema(sentence, where=where, remedy="Update memeval.")]
+    if isinstance(version, int) and version < 1:
+        where = _where(manifest, lines, ("schema_version",))
+        return None, [BadInput(f"there is no schema version {version}.", where=where, remedy="Write 1.")]
     faults = [
         BadInput(f"'{_dotted(keys)}' is {what}.", where=_where(manifest, lines, keys), remedy=remedy)
         for keys, what, remedy in _unfit_values(data, ())

@@ -213,6 +213,7 @@ def _variables(submission: Submission) -> Iterator[Broken]:
 
 
 def _hosts(submission: Submission) -> Iterator[Broken]:
+    from memeval.gateway.doors.hosts import is_named_for, key_example
     from memeval.gateway.endpoints import MAKERS
 
     for place, host in enumerate(submission.hosts):
@@ -221,6 +222,12 @@ def _hosts(submission: Submission) -> Iterator[Broken]:
             yield Broken(keys, f"models of {host.host} are reached by memeval.", "Name them in declared_models.")
         elif host.host.rpartition(".")[2].isdigit():
             yield Broken(keys, f"'{host.host}' is an address, not a name.", "Declare the host by its name.")
+        elif host.key is not None and not is_named_for(host.key, host.host):
+            yield Broken(
+                ("hosts", place, "key"),
+                f"the variable {host.key} is not named for {host.host}, so it may hold a key to another host.",
+                f"Begin its name with a part of the host's, as in {key_example(host.host)}.",
+            )
 
 
 def _twice(table: str, names: list[str], field: str) -> Iterator[Broken]:

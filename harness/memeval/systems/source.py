@@ -335,7 +335,9 @@ def greet(source: SystemSource, process: SystemProcess) -> Hello:
     try:
         return process.start()
     except SystemFailure as failure:
-        raise BadInput(failure.sentence, where=source.launch.file) from None
+        launch = source.launch
+        where = launch.folder / MANIFEST if launch.folder and launch.file.parent == _FOLDER else launch.file
+        raise BadInput(failure.sentence, where=where) from None
 
 
 def candidates_warning(hello: Hello, launch: Launch) -> str | None:

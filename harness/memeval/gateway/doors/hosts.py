@@ -78,11 +78,11 @@ def host_routes(
                     f"the variable {name} is used twice.", where=where, remedy="Give each host variables of its own."
                 )
             names.add(name)
-        if each.key is not None and not _is_named_for(each.key, each.host):
+        if each.key is not None and not is_named_for(each.key, each.host):
             raise BadInput(
                 f"the variable {each.key} is not named for this host, so it may hold a key to another.",
                 where=where,
-                remedy=f"Begin its name with a part of the host's, as in {_example(each.host)}.",
+                remedy=f"Begin its name with a part of the host's, as in {key_example(each.host)}.",
             )
         override = overrides.get(each.host)
         origin = f"https://{each.host}" if override is None else base_url(override, where)
@@ -115,7 +115,7 @@ def _refuse_host(host: str, where: str) -> None:
         )
 
 
-def _is_named_for(variable: str, host: str) -> bool:
+def is_named_for(variable: str, host: str) -> bool:
     """Whether a variable's first word stands in the name that the host's owner has registered.
 
     So a submission cannot have a key sent that its user has for somebody else, unless to a name registered for that.
@@ -129,7 +129,7 @@ def _registered(host: str) -> list[str]:
     return labels[-3:] if len(labels[-2]) <= SHORT_LABEL else labels[-2:]
 
 
-def _example(host: str) -> str:
+def key_example(host: str) -> str:
     """Return the name of a variable that is named for a host."""
     return f"{max(_registered(host)[:-1], key=len).replace('-', '').upper()}_API_KEY"
 
