@@ -8,14 +8,23 @@ import pytest
 
 from memeval import api
 from memeval.archive.audits import stored_audits
+from memeval.archive.conformance import latest
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.auditing import verify_audit
 from memeval.leaderboard.board import Standing
 from memeval.records.ledger import Deed
+from memeval.records.run import Isolation, SystemKind
 from memeval.systems.controls import CONTROLS
+from memeval.systems.source import SystemSource, folder_source
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
 RUNS = sealed_runs(RESULTS)
+
+
+def _needs_key(source: SystemSource) -> bool:
+    submission = source.submission
+    return submission is not None and bool(submission.declared_models or submission.hosts)
 
 
 def score(slug: str, category: str, reader: str = "extractive@1") -> int:
@@ -25,8 +34,23 @@ def score(slug: str, category: str, reader: str = "extractive@1") -> int:
 
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
-    have = {(run.run.system.slug, run.run.track.reader.partition("@")[0]) for run in RUNS}
+    controls = [run.run for run in RUNS if run.run.system.kind is SystemKind.CONTROL]
+    have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
     assert have == {(control.slug, reader) for control in CONTROLS.values() for reader in control.readers}
+
+
+def test_every_system_that_needs_no_key_has_a_run_of_the_files_that_are_here_and_keeps_to_the_contract() -> None:
+    sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
+    free = {source.slug: source for source in sources if not _needs_key(source)}
+    have = {run.run.system.slug: run.run for run in RUNS if run.run.system.kind is SystemKind.SUBMISSION}
+    assert have.keys() == free.keys()
+    for slug, run in have.items():
+        assert run.system.submission_digest == free[slug].submission_digest, slug
+        assert run.isolation is Isolation.SANDBOXED
+        report = latest(RESULTS, slug)
+        assert report is not None and report.holds
+        assert report.submission_digest == run.system.submission_digest
+        assert report.environment_digest == run.system.environment_digest
 
 
 def test_all_of_it_verifies() -> None:
@@ -42,7 +66,11 @@ def test_every_run_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> 
 
 def test_every_run_is_whole_from_a_clean_checkout_and_in_the_ledger() -> None:
     board = api.board(RESULTS)
-    assert {row.standing for row in board.runs} == {Standing.CONTROL}
+    for row in board.runs:
+        label = row.run.system.label
+        usual = Standing.CONTROL if row.run.system.kind is SystemKind.CONTROL else Standing.RANKED
+        assert row.standing is (Standing.LABELLED if label else usual)
+        assert not row.doubtful
     for row in board.runs:
         assert row.run.harness.dirty is False
         assert {Deed.ACCEPTED, Deed.REPRODUCED} <= {entry.deed for entry in row.entries}
