@@ -11,6 +11,7 @@ import pytest
 from memeval.evaluation.lending import Exchanges, Prepared, Setup, prepare, usual_mode
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.seal import cost
 from memeval.evaluation.verification import verify_run
 from memeval.gateway.doors.hosts import HostRoute
 from memeval.records.base import digest_of
@@ -179,3 +180,12 @@ def test_a_control_is_held_in_like_everyone_else(tmp_path: Path) -> None:
 def test_a_sandbox_that_nothing_else_in_the_run_speaks_of_is_noticed(tmp_path: Path, edit: dict[str, str]) -> None:
     folder = edit_head(make_run(tmp_path, "acme"), **edit)
     assert any(finding.where.endswith("run.json: isolation") for finding in verify_run(folder))
+
+
+def test_what_a_declared_host_costs_is_unknown_and_not_nothing(tmp_path: Path) -> None:
+    for models in ((), ("gpt-4o",)):
+        system = prepared(tmp_path, hosts=ROUTES)
+        system = replace(system, source=replace(system.source, declared_models=models))
+        found = cost(system.identity(HELLO), {})
+        assert found.usd is None
+        assert found.reason == "which models its hosts use, and at what price, cannot be observed"

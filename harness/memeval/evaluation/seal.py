@@ -133,6 +133,8 @@ def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
     unpriced = sum(phase.unpriced for phase in usage.values())
     if unpriced:
         return Cost(usd=None, reason=f"{unpriced} calls to models without a known price")
+    if system.hosts:
+        return Cost(usd=None, reason="which models its hosts use, and at what price, cannot be observed")
     if system.kind is not SystemKind.CONTROL and not system.declared_models:
         return Cost(usd=None, reason="memeval does not see whether the system calls models")
     if any(phase.source is UsageSource.SELF_REPORTED for phase in usage.values()):
