@@ -39,7 +39,7 @@ serve: $(RUNTIME)
 
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@$(BIN)/python -m pytest -n 2 --dist loadscope $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
 
 bench: $(DEV)
 	@mkdir -p build

