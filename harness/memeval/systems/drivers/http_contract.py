@@ -30,6 +30,10 @@ REPLY_BYTES = 32_000_000
 
 READ_BYTES = 1 << 16
 QUICK_ACK = getattr(socket, "TCP_QUICKACK", None)
+
+CHANGE_NOTHING = frozenset({"ask", "search", "recall", "reflect", "export", "usage"})
+"""Calls that may be made twice, where a server closed a connection that it had kept without having answered."""
+
 QUOTED = 300
 """How many characters of a refusal's body are told."""
 
@@ -170,10 +174,15 @@ class HttpContract:
         said = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
         if _has_been_closed(self._connection):
             self._connection.close()
+        kept = self._connection.sock is not None
         try:
-            self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
-            _acknowledge_quickly(self._connection.sock)
-            response = self._connection.getresponse()
+            try:
+                response = self._sent(call, said)
+            except (ConnectionError, http.client.RemoteDisconnected):
+                if not kept or call not in CHANGE_NOTHING:
+                    raise
+                self._connection.close()  # closed while this was on its way: what changes nothing is asked anew
+                response = self._sent(call, said)
             data = _whole_body(response, call)
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
@@ -192,6 +201,12 @@ class HttpContract:
             return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
         except (ValueError, RecursionError):
             raise HttpError(f"POST /{call} answered a body that is not JSON.") from None
+
+    def _sent(self, call: str, said: bytes) -> http.client.HTTPResponse:
+        """Send a call, and return the head of what it answers."""
+        self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
+        _acknowledge_quickly(self._connection.sock)
+        return self._connection.getresponse()
 
     def _broken(self, call: str, error: Exception) -> str:
         """Return what a connection that broke off during a call means."""
