@@ -88,10 +88,15 @@ def run(
         raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
     folders = []
     for each in benchmarks:
-        exam = Exam.open(each, data, parameters)
+        exam = _exam(each, data, parameters, options)
         for turn in range(repeat):
             folders.append(run_system(source, exam, replace(options, fresh=options.fresh or turn > 0), progress))
     return folders
+
+
+def _exam(benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions) -> Exam:
+    """Open a benchmark in the way that a run asks for."""
+    return Exam.open(benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata)
 
 
 def check_conformance(
@@ -317,7 +322,8 @@ def estimate(
     from memeval.evaluation.estimate import estimate_run
 
     source = system if isinstance(system, SystemSource) else find_system(str(system))
-    return estimate_run(source, Exam.open(find(benchmark), data, parameters), options or RunOptions())
+    options = options or RunOptions()
+    return estimate_run(source, _exam(find(benchmark), data, parameters, options), options)
 
 
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:

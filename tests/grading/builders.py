@@ -94,7 +94,7 @@ def grade(
         verdict=verdict,
         flags=flags,
         answerable=answerable,
-        alternates=alternates or {},
+        alternates={**(alternates or {})},
         metrics=metrics or {},
     )
 

@@ -34,6 +34,9 @@ OTHER_PARTS: dict[str, Any] = {
     "prompts": {"judge": digest_of("prompt")},
     "tokenizer": "cl100k_base",
     "limits": Limits(ask_seconds=61.0),
+    "sample": digest_of("a few"),
+    "errata": digest_of("errata"),
+    "released": False,
 }
 
 OTHER_INPUTS: dict[str, Any] = {

@@ -21,7 +21,7 @@ from memeval.keys import ItemKey
 from memeval.keys.key import BeliefKey, Fact, NoiseKey
 from memeval.records.audit import ProbeKind
 from memeval.records.base import Stored, digest_of
-from memeval.records.benchmark import BenchmarkInfo, Defect
+from memeval.records.benchmark import BenchmarkInfo, Defect, ProtocolInfo, TierInfo
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import Flag, Grade, GradeState
@@ -148,9 +148,8 @@ class FakeBenchmark(Benchmark):
             redistribution=self.redistribution,
             citation=None,
             homepage=self.homepage,
-            source=None,
-            protocols=("judge",),
-            tiers=("full",),
+            protocols=(ProtocolInfo(name="judge", title="Judge", summary="A judge.", headline="accuracy"),),
+            tiers=(TierInfo(name="full", items=0, how="All."),),
             categories=tuple(category.info() for category in self.categories),
             alternates={"published": "As its authors score it."},
             defects=(Defect(problem="It is not real.", handling="It is used in tests alone."),),

@@ -10,7 +10,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.grading.judged import Judged
 from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.base import Digest, digest_of
-from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo, TierInfo
 from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
 from memeval.records.track import Redistribution
 
@@ -107,9 +107,8 @@ class TinyBenchmark(Benchmark):
             redistribution=redistribution,
             citation=None,
             homepage=None,
-            source=None,
-            protocols=("judge",),
-            tiers=("full",),
+            protocols=(ProtocolInfo(name="judge", title="Judge", summary="A judge.", headline="accuracy"),),
+            tiers=(TierInfo(name="full", items=0, how="All."),),
             categories=tuple(category.info() for category in self.categories),
         )
 

@@ -131,14 +131,13 @@ def _judging(
 def _cases(exam: Exam, items: tuple[ItemKey, ...], before: RunFolder | None) -> Iterator[Case]:
     """Yield what would be brought before a judge: the answers of the run before, and a stand-in where it has none."""
     last = {} if before is None else last_attempts(before.responses())
-    graders = {category.name: category.grader for category in exam.benchmark.categories}
     for item in items:
         responses = (
             [last[question] for question in item.question_ids]
             if is_done(item, last) and all(last[question].outcome is Outcome.OK for question in item.question_ids)
             else [_stand_in(item, question) for question in item.question_ids]
         )
-        yield from graders[item.category].cases(item, exam.scenarios[item.scenario_id], responses)
+        yield from exam.graders[item.category].cases(item, exam.scenarios[item.scenario_id], responses)
 
 
 def _stand_in(item: ItemKey, question_id: str) -> Response:

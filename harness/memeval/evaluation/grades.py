@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from memeval.evaluation.plan import Exam
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+CORRECTED = "corrected"
+"""The rule under which errata count: wrong keys replaced, contested items left out."""
 
 
 def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
@@ -39,25 +44,46 @@ def grade_items(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Respon
         One grade an item, in plan order.
     """
     last = last_attempts(responses)
-    graders = {category.name: category.grader for category in exam.benchmark.categories}
     return [
-        graders[item.category].grade(
-            item, exam.scenarios[item.scenario_id], [last[question] for question in item.question_ids], judge
-        )
-        for item in items
-        if is_done(item, last)
+        _graded(exam, item, scenario, [last[question] for question in item.question_ids], judge)
+        for item, scenario in _with_scenarios(exam, (item for item in items if is_done(item, last)))
     ]
 
 
+def _graded(exam: Exam, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+    """Grade an item, and once more by the corrected key where the errata name it."""
+    grader, corrections = exam.graders[item.category], exam.corrections()
+    grade = grader.grade(item, scenario, responses, judge)
+    if item.item_id not in corrections:
+        return grade
+    corrected = corrections[item.item_id]
+    worth = None
+    if corrected is not None:
+        other = grader.grade(corrected, scenario, responses, judge)
+        worth = other.credit if other.credit is not None else other.verdict is True
+    return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: worth}})
+
+
+def _with_scenarios(exam: Exam, items: Iterable[ItemKey]) -> Iterator[tuple[ItemKey, Scenario]]:
+    """Yield items with their scenarios, and open a scenario once for items in a row that stand in it."""
+    held: Scenario | None = None
+    for item in items:
+        if held is None or held.scenario_id != item.scenario_id:
+            held = exam.scenarios[item.scenario_id]
+        yield item, held
+
+
 def cases_of(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Response]) -> list[Case]:
-    """Return what :func:`grade_items` will bring before a judge, in plan order."""
+    """Return what :func:`grade_items` will bring before a judge, in plan order.
+
+    The histories, which no model judge is shown, are left out: all cases are in memory at once.
+    """
     last = last_attempts(responses)
-    graders = {category.name: category.grader for category in exam.benchmark.categories}
+    corrections = exam.corrections()
     return [
-        case
-        for item in items
-        if is_done(item, last)
-        for case in graders[item.category].cases(
-            item, exam.scenarios[item.scenario_id], [last[question] for question in item.question_ids]
-        )
+        replace(case, scenario=case.scenario.only(frozenset()))
+        for item, scenario in _with_scenarios(exam, (item for item in items if is_done(item, last)))
+        for key in (item, corrections.get(item.item_id))
+        if key is not None
+        for case in exam.graders[item.category].cases(key, scenario, [last[question] for question in item.question_ids])
     ]

@@ -16,6 +16,7 @@ from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
+from memeval.records.base import digest_of
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -41,18 +42,19 @@ class Reproduction:
         return not self.findings
 
 
-def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
+def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | None = None) -> Reproduction:
     """Grade a run's stored responses again and compare.
 
     Args:
         folder: the run.
         data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
+        errata: the errata that its corrected scores follow, where they are not those that memeval ships.
 
     Raises:
         BadInput: the benchmark's data is not here, or is not the data of the run; or the run cannot be read.
     """
     run = folder.run
-    exam = exam_of(run, data)
+    exam = exam_of(run, data, errata)
     responses = list(folder.responses())
     stored = list(folder.grades())
     answered = {row.item_id for row in responses}
@@ -88,17 +90,32 @@ def reproduce_run(folder: RunFolder, data: Path | None = None) -> Reproduction:
     return Reproduction(run.run_id, len(again), scores.composite.value, tuple(findings))
 
 
-def exam_of(run: Run, data: Path | None = None) -> Exam:
-    """Open the very data a run was made on.
+def exam_of(run: Run, data: Path | None = None, errata: Path | None = None) -> Exam:
+    """Open the very data a run was made on, to be asked and graded in the same way.
 
     Raises:
-        BadInput: it is not here, or its digest is another.
+        BadInput: it is not here, or its digest or that of the errata is another.
     """
-    exam = Exam.open(find(run.track.benchmark), data, run.track.parameters or None)
-    if exam.dataset.digest != run.track.data_digest:
+    track = run.track
+    exam = Exam.open(
+        find(track.benchmark),
+        data,
+        track.parameters or None,
+        protocol=track.protocol,
+        tier=track.tier,
+        errata=errata,
+        shipped_errata=track.errata is not None,
+    )
+    if exam.dataset.digest != track.data_digest:
         raise BadInput(
-            f"run {run.run_id} was made on data {run.track.data_digest}, and what is here is {exam.dataset.digest}.",
+            f"run {run.run_id} was made on data {track.data_digest}, and what is here is {exam.dataset.digest}.",
             remedy="Name the right data with --data, or use the memeval version that the run names.",
+        )
+    here = None if exam.errata is None else digest_of(exam.errata.data())
+    if here != track.errata:
+        raise BadInput(
+            f"run {run.run_id} was corrected by errata {track.errata}, and those here are {here}.",
+            remedy="Name the right errata with --errata.",
         )
     return exam
 

@@ -49,9 +49,11 @@ class RunOptions:
     results: Path = Path("results")
     """Folder the run is stored under."""
     protocol: str | None = None
-    """Way of asking and grading; ``None`` for the benchmark's default."""
+    """Way of asking and grading; ``None`` for the benchmark's default. Decides how the benchmark is opened."""
     tier: str | None = None
-    """Choice of the data; ``None`` for the benchmark's default."""
+    """Choice of the data; ``None`` for the benchmark's default. Decides how the benchmark is opened."""
+    errata: Path | None = None
+    """A file of errata for corrected scores; ``None`` for memeval's own. Decides how the benchmark is opened."""
     judge: str | None = None
     """Who gives verdicts: ``rules`` or ``openai:MODEL``; ``None`` for the rule set, or the replayed run's judge."""
     judge_label: str | None = None
@@ -203,7 +205,7 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
                 first,
                 new_instance,
                 reader,
-                options.limits.search_items,
+                plan.inputs.track.limits.search_items,
                 options.concurrency,
                 journal,
                 progress,
@@ -227,7 +229,8 @@ def _reader(setting: _Setting, hello: Hello) -> Reader | None:
         endpoint = setting.models.endpoint(Caller.READER)
         return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
 
-    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader)
+    fixed = setting.exam.protocol_info.reader
+    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader, fixed)
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
@@ -238,7 +241,7 @@ def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
 
 def _inputs(setting: _Setting, hello: Hello, reader: Reader | None) -> Inputs:
     options = setting.options
-    track = setting.exam.track(reader=reader, limits=options.limits, protocol=options.protocol, tier=options.tier)
+    track = setting.exam.track(reader=reader, limits=options.limits)
     return Inputs.of(setting.judge.on(track), setting.prepared.identity(hello), options.limit)
 
 

@@ -71,6 +71,16 @@ class _Sentence:
     text: str
 
 
+class NoReader:
+    """Answers nothing: what counts is what was retrieved."""
+
+    name = "none@1"
+
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+        """Return a blank answer; see :class:`Reader`."""
+        return Reading("")
+
+
 class ExtractiveReader:
     """Answers with the one sentence of context that shares most with the question, the latest of equals.
 
@@ -101,8 +111,8 @@ def distinct_lines(contexts: Sequence[str]) -> list[str]:
 
 def reader_named(name: str) -> Reader | None:
     """Return the reader of that name, with or without its version; ``None`` where there is none."""
-    reader = ExtractiveReader()
-    return reader if name in (reader.name, reader.name.partition("@")[0]) else None
+    readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader())
+    return next((reader for reader in readers if name in (reader.name, reader.name.partition("@")[0])), None)
 
 
 _DATED = re.compile(r"^\[(\d{4}-\d\d-\d\d[^\]]*)\] (?:([^:]{1,60}): )?")

@@ -6,7 +6,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from memeval.execution.door import Instance
 from memeval.execution.journal import Journal, utc_now
@@ -67,13 +67,16 @@ class Scheduler:
         self._concurrency = concurrency
         self._journal = journal
         self._progress = progress
-        self._todo: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self._works: Sequence[Work] = ()
+        self._todo: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Finished | LogLine | BaseException | None] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._systems: list[SystemProcess] = []
 
-    def run(self, works: Iterable[Work]) -> None:
+    def run(self, works: Sequence[Work]) -> None:
         """Run scenarios to their end; every row is on disk when this returns.
+
+        A piece of work is taken from ``works`` when its turn comes, and let go when it is done.
 
         An interruption (Ctrl-C), or a stop that ``check`` or the reader raises, ends all processes, stores what had
         come to an end before, and is raised again.
@@ -82,13 +85,12 @@ class Scheduler:
             MemevalError: rows cannot be written, or the run has to stop.
             SystemFailure: the adapter could not be started.
         """
-        count = 0
-        for work in works:
-            self._todo.put(work)
-            count += 1
+        self._works = works
+        for place in range(len(works)):
+            self._todo.put(place)
         threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"memeval-slot-{slot}", daemon=True)
-            for slot in range(min(self._concurrency, count))
+            for slot in range(min(self._concurrency, len(works)))
         ]
         for thread in threads:
             thread.start()
@@ -117,10 +119,10 @@ class Scheduler:
                 runner = self._runner(instance)
                 while not self._stop.is_set():
                     try:
-                        work = self._todo.get_nowait()
+                        place = self._todo.get_nowait()
                     except queue.Empty:
                         break
-                    for finished in runner.run(work):
+                    for finished in runner.run(self._works[place]):
                         self._done.put(finished)
         except BaseException as error:  # handed to the calling thread, which raises it
             self._done.put(error)

@@ -14,8 +14,8 @@ from memeval.statistics import Layout, composite_interval, wilson
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""
 
-Verdict = Callable[[Grade], bool | None]
-"""Whether an item came back right; ``None`` where it is an error, which counts as wrong."""
+Worth = Callable[[Grade], float | None]
+"""What an item is worth, in [0, 1]: 1 or 0 where a grader rules; ``None`` where it is an error, which counts as 0."""
 
 _JUDGE_FAILED = frozenset({GradeState.UNPARSED, GradeState.JUDGE_ERROR})
 
@@ -42,7 +42,7 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     plain = [grade for grade in grades if grade.answerable and grade.state is GradeState.GRADED]
     return Scores(
         composite=_composite(plan, by_category, headline),
-        alternates={name: _composite(plan, by_category, alternate(name)) for name in names},
+        alternates={name: _alternate_composite(plan, by_category, name) for name in names},
         overall=tally(planned, grades, headline),
         categories=tuple(_category(category, by_category[category.name]) for category in plan),
         slices=tuple(found for category in plan for found in _slices(category.name, by_category[category.name])),
@@ -52,49 +52,66 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     )
 
 
-def headline(grade: Grade) -> bool | None:
-    """Return whether an item came back right; ``None`` for an error."""
-    return None if grade.state.is_error else grade.verdict is True
+def headline(grade: Grade) -> float | None:
+    """Return what an item is worth: its credit, or 1 where it came back right; ``None`` for an error."""
+    if grade.state.is_error:
+        return None
+    return float(grade.verdict is True) if grade.credit is None else grade.credit
 
 
-def alternate(name: str) -> Verdict:
-    """Return the verdict under another declared rule; an item that knows no such rule keeps its headline verdict.
+def alternate(name: str) -> Worth:
+    """Return what items are worth under another declared rule; one that knows no such rule keeps its headline worth.
 
     Another reading of a judge's reply may find a verdict where the headline finds none. It does not mend what the
     system failed to answer.
     """
 
-    def verdict(grade: Grade) -> bool | None:
+    def worth(grade: Grade) -> float | None:
         if name not in grade.alternates or (grade.state.is_error and grade.state not in _JUDGE_FAILED):
             return headline(grade)
-        return grade.alternates[name]
+        return float(grade.alternates[name] or 0.0)
 
-    return verdict
+    return worth
 
 
-def tally(planned: int, grades: Iterable[Grade], verdict: Verdict) -> Tally:
+def counts(grade: Grade, name: str) -> bool:
+    """Return whether another declared rule counts an item at all."""
+    return grade.alternates.get(name, True) is not None
+
+
+def tally(planned: int, grades: Iterable[Grade], worth: Worth) -> Tally:
     """Return the counts of a set of items, and the shares that follow.
+
+    Where a grader measures, the interval is Wilson's of the mean credit: a credit in [0, 1] varies no more than a coin
+    of that mean, so the interval is never too narrow on that account.
 
     Args:
         planned: the denominator.
         grades: the grades there are.
-        verdict: whether an item came back right.
+        worth: what an item is worth.
     """
-    done = correct = errors = 0
-    for grade in grades:
-        right = verdict(grade)
-        done += 1
-        correct += right is True
-        errors += right is None
+    grades = list(grades)
+    earned = [worth(grade) for grade in grades]
+    given = [value for value in earned if value is not None]
+    points = math.fsum(given)
+    measured = any(grade.credit is not None for grade in grades)
     return Tally(
         planned=planned,
-        done=done,
-        correct=correct,
-        errors=errors,
-        accuracy=correct / planned if planned else None,
-        interval=_interval(*wilson(correct, planned)) if planned else None,
-        graded_accuracy=correct / (done - errors) if done > errors else None,
+        done=len(grades),
+        correct=sum(value == 1.0 for value in given),
+        points=points if measured else None,
+        errors=len(earned) - len(given),
+        accuracy=points / planned if planned else None,
+        interval=_interval(*wilson(points, planned)) if planned else None,
+        graded_accuracy=points / len(given) if given else None,
     )
+
+
+def task_average(scores: Scores) -> float | None:
+    """Return the unweighted mean over the categories that count; ``None`` where one of them has no score."""
+    shares = [category.tally.accuracy for category in scores.categories if category.weight]
+    known = [share for share in shares if share is not None]
+    return math.fsum(known) / len(known) if known and len(known) == len(shares) else None
 
 
 def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:
@@ -116,7 +133,23 @@ def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[s
     return by_category
 
 
-def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], verdict: Verdict) -> Composite:
+def _alternate_composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], name: str) -> Composite:
+    """Return the composite under another rule, which may leave items out of the count."""
+    kept = {category: [grade for grade in grades if counts(grade, name)] for category, grades in by_category.items()}
+    left = {c.name: c.items - len(by_category[c.name]) + len(kept[c.name]) for c in plan}
+    sharing = sum(left[c.name] for c in plan if c.shared)
+    smaller = [
+        c.model_copy(
+            update={"items": left[c.name], "weight": left[c.name] / sharing if c.shared and sharing else c.weight}
+        )
+        for c in plan
+        if left[c.name] or not c.shared
+    ]
+    return _composite(smaller, kept, alternate(name))
+
+
+def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], worth: Worth) -> Composite:
+    plan = [category for category in plan if category.weight]
     for category in plan:
         done = len(by_category[category.name])
         if category.items == 0:
@@ -129,7 +162,7 @@ def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]]
         tuple(category.weight for category in plan),
         tuple(tuple(grade.cluster for grade in by_category[category.name]) for category in plan),
     )
-    found = composite_interval(layout, [[verdict(grade) is True for grade in by_category[c.name]] for c in plan])
+    found = composite_interval(layout, [[worth(grade) or 0.0 for grade in by_category[c.name]] for c in plan])
     return Composite(
         value=_clamped(found.value),
         interval=None if found.low is None or found.high is None else _interval(found.low, found.high),
@@ -144,9 +177,14 @@ def _category(category: CategoryPlan, grades: list[Grade]) -> CategoryScore:
         weight=category.weight,
         tally=tally(category.items, grades, headline),
         flags=tuple(FlagCount(flag=flag, items=flags[flag]) for flag in Flag if flags[flag]),
-        alternates={name: tally(category.items, grades, alternate(name)) for name in names},
+        alternates={name: _alternate_tally(category, grades, name) for name in names},
         metrics=_means(grades),
     )
+
+
+def _alternate_tally(category: CategoryPlan, grades: list[Grade], name: str) -> Tally:
+    kept = [grade for grade in grades if counts(grade, name)]
+    return tally(category.items - len(grades) + len(kept), kept, alternate(name))
 
 
 def _means(grades: list[Grade]) -> dict[str, float | None]:

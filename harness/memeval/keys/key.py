@@ -100,8 +100,66 @@ class UncertaintyKey(Record):
     """A right answer in words, for people."""
 
 
+class LocomoCategory(StrEnum):
+    """LoCoMo's categories; its file numbers them 1 to 5, in this order."""
+
+    MULTI_HOP = "multi-hop"
+    TEMPORAL = "temporal"
+    OPEN_DOMAIN = "open-domain"
+    SINGLE_HOP = "single-hop"
+    ADVERSARIAL = "adversarial"
+
+
+class LocomoKey(Record):
+    """What LoCoMo says of a question."""
+
+    kind: Literal["locomo"] = "locomo"
+    """Tells the keys apart."""
+    category: LocomoCategory
+    """Decides the rule."""
+    answer: str | None
+    """The reference answer as text; ``None`` where the file has none, as for most adversarial questions."""
+    trap: str | None = None
+    """What an adversarial question leads to: right of someone else, or of another thing."""
+    evidence: tuple[str, ...] = ()
+    """Evidence as the file lists it, malformed pieces and repetitions among it."""
+    evidence_turns: tuple[str, ...] = ()
+    """Ordinals of the turns (``s004:t03``) that well-formed evidence names, each once."""
+    dates: tuple[str, ...] = ()
+    """When the sessions of the evidence took place: what a judge of times is shown."""
+
+
+class LongMemEvalType(StrEnum):
+    """LongMemEval's types of question."""
+
+    SINGLE_SESSION_USER = "single-session-user"
+    SINGLE_SESSION_PREFERENCE = "single-session-preference"
+    SINGLE_SESSION_ASSISTANT = "single-session-assistant"
+    MULTI_SESSION = "multi-session"
+    TEMPORAL_REASONING = "temporal-reasoning"
+    KNOWLEDGE_UPDATE = "knowledge-update"
+
+
+class LongMemEvalKey(Record):
+    """What LongMemEval says of a question."""
+
+    kind: Literal["longmemeval"] = "longmemeval"
+    """Tells the keys apart."""
+    question_type: LongMemEvalType
+    """Decides what a right answer must do."""
+    abstention: bool
+    """Whether the question cannot be answered: what its id says, and not its type."""
+    answer: str
+    """The reference answer; the rubric of a preference; the explanation of an abstention."""
+    whole_number: bool = False
+    """Whether the file has the answer as a number."""
+    evidence_turns: tuple[str, ...] = ()
+    """Ordinals of the turns (``s004:t03``) that the file marks as holding the answer."""
+
+
 AnswerKey = Annotated[
-    BeliefKey | CascadeKey | NoiseKey | TemporalKey | DeltaKey | UncertaintyKey, Field(discriminator="kind")
+    BeliefKey | CascadeKey | NoiseKey | TemporalKey | DeltaKey | UncertaintyKey | LocomoKey | LongMemEvalKey,
+    Field(discriminator="kind"),
 ]
 
 

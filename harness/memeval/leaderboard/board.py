@@ -13,10 +13,11 @@ from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
+from memeval.grading.scoring import headline
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.ledger import Deed, LedgerEntry
-from memeval.records.run import Run, SystemKind
+from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
 from memeval.statistics.composite import Layout, Sample
 from memeval.statistics.ranks import RankRange, rank_ranges
@@ -24,11 +25,6 @@ from memeval.statistics.ranks import RankRange, rank_ranges
 ERROR_GATE = 0.02
 """Above this share of errors a run is shown and not ranked."""
 
-
-BLIND_CONTROLS = frozenset(
-    {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error", "judge-injection"}
-)
-"""Controls that know nothing of the history: the floor that a memory must rise above."""
 
 NO_MEMORY = "no-memory"
 """The control that keeps nothing: a memory that scores no more is likelier broken than bad."""
@@ -58,6 +54,10 @@ class Standing(StrEnum):
     """Its scores say nothing of the product: a mock provider stood in, say. The label says why."""
     NOT_THE_VENDOR = "never run against the vendor"
     """It is a hosted product, and something else replied in its place."""
+    UNRELEASED = "not the released data"
+    """The data is not what the benchmark's authors released."""
+    IMPORTED = "imported"
+    """Its answers were made elsewhere, by another reader or within other limits."""
     AWAITING_VENDOR = "awaiting the vendor"
     """The vendor has neither agreed nor had its notice."""
     INVALIDATED = "invalidated"
@@ -187,6 +187,10 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
         return Standing.PARTIAL
     if run.system.kind is SystemKind.CONTROL:
         return Standing.CONTROL
+    if not run.track.released:
+        return Standing.UNRELEASED
+    if run.imported is not None:
+        return Standing.IMPORTED
     if run.system.label is not None:
         return Standing.LABELLED
     if run.system.vendor is not None and (waits := _vendors(run, entries)) is not None:
@@ -303,7 +307,7 @@ def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
         weights=tuple(category.weight for category in ranked[0].run.track.categories),
         clusters=tuple(tuple(cluster for _item_id, cluster in members) for members in items),
     )
-    samples: list[Sample] = [[[grade.verdict is True for grade in members] for members in grades] for grades in graded]
+    samples: list[Sample] = [[[headline(grade) or 0.0 for grade in members] for members in grades] for grades in graded]
     return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from memeval.records.base import Digest, Record
 from memeval.records.track import Redistribution
 
@@ -13,8 +15,8 @@ class CategoryInfo(Record):
     """Its name in files."""
     title: str
     """Its name for people."""
-    weight: float
-    """Its share of the composite."""
+    weight: float | None = None
+    """Its share of the composite; ``None`` where every question counts the same, whatever its category."""
     items: int
     """Items in the full tier."""
     tests: str
@@ -28,6 +30,8 @@ class CategoryInfo(Record):
 class Source(Record):
     """A file a benchmark's data comes from."""
 
+    name: str = "full"
+    """Which of the benchmark's files it is: the value of the parameter ``file``, where there are several."""
     url: str
     """Where it is."""
     filename: str
@@ -47,6 +51,102 @@ class Defect(Record):
     """What memeval does."""
 
 
+class Direction(StrEnum):
+    """Which way a metric is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+class MetricInfo(Record):
+    """One number that a benchmark measures."""
+
+    name: str
+    """Its name in files."""
+    title: str
+    """Its name for people."""
+    direction: Direction
+    """Which way it is better."""
+    low: float | None = None
+    """The least it can be; ``None`` where it has no bound."""
+    high: float | None = None
+    """The most it can be; ``None`` where it has no bound."""
+    meaning: str
+    """What it says, in a sentence."""
+
+
+class ProtocolInfo(Record):
+    """One way of asking and grading a benchmark."""
+
+    name: str
+    """Its name in tracks."""
+    title: str
+    """Its name for people."""
+    summary: str
+    """How it asks and grades, in two or three sentences."""
+    headline: str
+    """The metric that the composite is a mean of."""
+    apart: tuple[str, ...] = ()
+    """Categories that have a column of their own and no part in the composite."""
+    search_items: int | None = None
+    """How many items it asks of ``search``; ``None`` for the usual number."""
+    reader: str | None = None
+    """The one reader it goes with; ``None`` where it goes with any."""
+
+
+class TierInfo(Record):
+    """One named choice of a benchmark's data."""
+
+    name: str
+    """Its name in tracks."""
+    items: int
+    """Its items."""
+    how: str
+    """How they are chosen, in a sentence."""
+    seed: int | None = None
+    """The seed of the choice; ``None`` where nothing is drawn."""
+
+
+class ExampleTurn(Record):
+    """One thing said in an example."""
+
+    speaker: str
+    """Who says it."""
+    text: str
+    """What."""
+
+
+class ExampleSession(Record):
+    """One conversation of an example."""
+
+    date: str
+    """When it takes place."""
+    turns: tuple[ExampleTurn, ...]
+    """What is said."""
+
+
+class ExampleQuestion(Record):
+    """One question of an example."""
+
+    category: str
+    """Its category."""
+    question: str
+    """What is asked."""
+    right: str
+    """An answer that is right, and why."""
+    wrong: str
+    """An answer that is wrong, and why."""
+
+
+class Example(Record):
+    """What a benchmark looks like, in memeval's own words: none of it is from the data."""
+
+    sessions: tuple[ExampleSession, ...]
+    """What a system takes in."""
+    questions: tuple[ExampleQuestion, ...]
+    """What it is asked."""
+
+
 class BenchmarkInfo(Record):
     """What a benchmark says of itself."""
 
@@ -62,22 +162,35 @@ class BenchmarkInfo(Record):
     """SPDX expression of the data's licence."""
     redistribution: Redistribution
     """Whether its text may be published."""
-    citation: str | None
+    citation: str | None = None
     """What to cite."""
-    homepage: str | None
+    homepage: str | None = None
     """Where it lives."""
-    source: Source | None
-    """Its data file; ``None`` where memeval generates the data."""
-    protocols: tuple[str, ...]
+    sources: tuple[Source, ...] = ()
+    """Its data files, the default first; none where memeval generates the data."""
+    protocols: tuple[ProtocolInfo, ...]
     """Ways of asking and grading, the default first."""
-    tiers: tuple[str, ...]
+    tiers: tuple[TierInfo, ...]
     """Named choices of the data, the default first."""
+    metrics: tuple[MetricInfo, ...] = ()
+    """What it measures."""
+    example: Example | None = None
+    """What it looks like."""
     categories: tuple[CategoryInfo, ...]
     """Its categories, in the order of its own table."""
     alternates: dict[str, str] = {}
     """Other declared rules the same answers are scored under, by name, each with a sentence."""
     defects: tuple[Defect, ...] = ()
     """What is known to be wrong."""
+
+    @property
+    def items(self) -> int:
+        """Items of the whole of it."""
+        return sum(category.items for category in self.categories)
+
+    def source(self, name: str | None = None) -> Source | None:
+        """Return one of the data files; the default one unless named, and ``None`` where there is no such file."""
+        return next((source for source in self.sources if name in (None, source.name)), None)
 
     @property
     def name(self) -> str:

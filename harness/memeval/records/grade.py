@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memeval.records.base import Digest, Record, Stored
+from memeval.records.base import Digest, Record, Share, Stored
 
 
 class GradeState(StrEnum):
@@ -56,7 +56,10 @@ class Grade(Stored):
     state: GradeState
     """What came of grading."""
     verdict: bool | None
-    """Right or wrong; ``None`` unless the state is ``graded`` or ``empty``."""
+    """Right or wrong; ``None`` where the grader measures, and unless the state is ``graded`` or ``empty``."""
+    credit: Share | None = None
+    """The share of its point that the item earned, where the grader measures (token F1, recall) and does not rule;
+    ``None`` where it rules, and unless the state is ``graded`` or ``empty``."""
     value: float | None = None
     """The measured value behind the verdict (delta efficiency), where there is one."""
     reason: str | None = None
@@ -66,8 +69,9 @@ class Grade(Stored):
     answerable: bool = True
     """Whether a plain answer is right, so that a hedge is a fault; false where doubt is asked for, and where answers
     are not read for doubt."""
-    alternates: dict[str, bool] = {}
-    """Verdicts under other declared rules (``published``, ``gated``), by name."""
+    alternates: dict[str, bool | Share | None] = {}
+    """What the item is worth under other declared rules (``published``, ``gated``, ``corrected``), by name: a verdict
+    or a credit; ``None`` where the rule leaves the item out of the count."""
     metrics: dict[str, float | None] = {}
     """Further measurements, by name; ``None`` where undefined."""
     judgment_key: Digest | None = None

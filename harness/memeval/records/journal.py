@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memeval.records.base import Stored
+from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
 from memeval.records.track import Redistribution
 
@@ -34,5 +35,7 @@ class Plan(Stored):
     """The finished run whose rows this one starts from, to try failed items again; ``None`` for a run of its own."""
     answers_from: str | None = None
     """The run whose stored responses are graded again; ``None`` for a run of its own answers."""
+    imported: Imported | None = None
+    """Where the answers come from, if they were made elsewhere."""
     replayed: bool = False
     """Whether all model calls are answered from a record."""

@@ -7,9 +7,15 @@ from typing import ClassVar, Self
 
 from memeval.records.base import Digest, Record, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
+from memeval.records.imported import Imported
 from memeval.records.scores import Scores
 from memeval.records.submission import AdapterKind, HostName, ServiceName, Vendor
 from memeval.records.track import Redistribution, Track
+
+BLIND_CONTROLS = frozenset(
+    {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error", "judge-injection"}
+)
+"""Controls that know nothing of the history: the floor that a memory must rise above."""
 
 
 class SystemKind(StrEnum):
@@ -21,6 +27,8 @@ class SystemKind(StrEnum):
     """A folder with a ``submission.toml``."""
     FILE = "file"
     """A file with an adapter class in it."""
+    IMPORTED = "imported"
+    """Its answers were made elsewhere, and only graded here."""
 
 
 class View(StrEnum):
@@ -29,6 +37,21 @@ class View(StrEnum):
     ALL = "all"
     EVIDENCE = "evidence"
     """Only those the key names; shipped controls alone may have this."""
+
+
+class ContextSource(StrEnum):
+    """What answers were drawn from; LongMemEval's own words, used for every benchmark."""
+
+    NONE = "none"
+    """Nothing of the history."""
+    ORACLE = "dataset-oracle-sessions"
+    """The evidence sessions alone."""
+    FULL_CONTEXT = "dataset-full-context"
+    """The whole history."""
+    SEARCH = "actor-retrieve-only-search"
+    """What the system retrieved, read by the track's reader."""
+    ASK = "actor-ask"
+    """Whatever the system drew on to answer by itself."""
 
 
 class EnvironmentIdentity(Record):
@@ -317,6 +340,8 @@ class Run(Stored):
     """The dated price list that dollars follow from; ``None`` where there was nothing to price."""
     answers_from: str | None = None
     """The run whose stored responses were graded again under another judge; ``None`` for a run of its own answers."""
+    imported: Imported | None = None
+    """Where the answers come from, if they were made elsewhere."""
     replayed: bool = False
     """Whether all model calls were answered from a record. Such a run is no independent repetition."""
     coverage: Coverage
@@ -325,3 +350,15 @@ class Run(Stored):
     """Scores, computed from the grades."""
     files: dict[str, FileDigest]
     """The run's files, by name without ``.gz``."""
+
+    @property
+    def context_source(self) -> ContextSource:
+        """What the answers were drawn from."""
+        system = self.system
+        if system.kind is SystemKind.CONTROL and system.slug in BLIND_CONTROLS:
+            return ContextSource.NONE
+        if system.view is View.EVIDENCE or self.track.parameters.get("file") == "oracle":
+            return ContextSource.ORACLE
+        if system.kind is SystemKind.CONTROL and system.slug == "full-context":
+            return ContextSource.FULL_CONTEXT
+        return ContextSource.ASK if self.track.reader == "native" else ContextSource.SEARCH

@@ -23,15 +23,17 @@ class Tally(Record):
     done: int
     """Items with a grade; the rest were skipped."""
     correct: int
-    """Items that came back right."""
+    """Items that came back right; where the grader measures, those with full credit."""
+    points: float | None = None
+    """Sum of the items' credits, where the grader measures; ``None`` where it rules, and each right item is a point."""
     errors: int
     """Items without a verdict: the system, its reader or the judge failed."""
     accuracy: Share | None
-    """``correct / planned``; ``None`` where nothing was planned."""
+    """``correct / planned``, or ``points / planned`` where the grader measures; ``None`` where nothing was planned."""
     interval: Interval | None
     """Wilson 95 % interval of ``accuracy``."""
     graded_accuracy: Share | None
-    """``correct / (done - errors)``: what the error-free items show; ``None`` where there are none."""
+    """The same over ``done - errors``: what the error-free items show; ``None`` where there are none."""
 
 
 class CategoryScore(Record):

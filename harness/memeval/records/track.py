@@ -51,6 +51,8 @@ class CategoryPlan(Record):
     """Planned items: the fixed denominator."""
     grader: str
     """Name and version of the grader."""
+    shared: bool = False
+    """Whether the weight is the category's share of the items, so that every item counts the same."""
 
 
 class Track(Record):
@@ -84,6 +86,12 @@ class Track(Record):
     """What context tokens are counted with."""
     limits: Limits
     """What a system is allowed, per call."""
+    sample: Digest | None = None
+    """Digest of the planned items' ids, joined by line feeds, where the tier is a sample; ``None`` for all of them."""
+    errata: Digest | None = None
+    """Digest of the errata that corrected scores follow; ``None`` where there are none."""
+    released: bool = True
+    """Whether the data is what the benchmark's authors released; runs on other data are never ranked."""
 
     @property
     def id(self) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from memeval.statistics.wilson import wilson
 
-Sample = Sequence[Sequence[bool]]
-"""Per category and item of a layout, whether the item came back right."""
+Sample = Sequence[Sequence[float]]
+"""Per category and item of a layout, what the item earned in [0, 1]: 1 or 0 where it is right or wrong."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def composite(layout: Layout, sample: Sample) -> float:
     """
     if [len(values) for values in sample] != [len(names) for names in layout.clusters]:
         raise ValueError("the sample does not have the layout's items")
-    return math.fsum(w * sum(values) / len(values) for w, values in zip(layout.weights, sample, strict=True))
+    return math.fsum(w * math.fsum(values) / len(values) for w, values in zip(layout.weights, sample, strict=True))
 
 
 def composite_interval(layout: Layout, sample: Sample) -> CompositeEstimate:
@@ -82,8 +82,8 @@ def composite_interval(layout: Layout, sample: Sample) -> CompositeEstimate:
         return CompositeEstimate(value, None, None, None)
     below = above = 0.0
     for weight, values in zip(layout.weights, sample, strict=True):
-        share = sum(values) / len(values)
-        low, high = wilson(sum(values), len(values))
+        share = math.fsum(values) / len(values)
+        low, high = wilson(math.fsum(values), len(values))
         below += (weight * (share - low)) ** 2
         above += (weight * (high - share)) ** 2
     widening = math.sqrt(max(1.0, effect))
@@ -106,7 +106,7 @@ def design_effect(layout: Layout, sample: Sample) -> float | None:
     if clusters < 2:
         return None
     independent = math.fsum(
-        weight**2 * (share := sum(values) / len(values)) * (1 - share) / len(values)
+        weight**2 * (share := math.fsum(values) / len(values)) * (1 - share) / len(values)
         for weight, values in zip(layout.weights, sample, strict=True)
     )
     if independent == 0:
@@ -122,7 +122,7 @@ def contributions(layout: Layout, sample: Sample) -> tuple[float, ...]:
     """
     totals = dict.fromkeys(layout.names, 0.0)
     for weight, clusters, values in zip(layout.weights, layout.clusters, sample, strict=True):
-        share, step = sum(values) / len(values), weight / len(values)
+        share, step = math.fsum(values) / len(values), weight / len(values)
         for cluster, value in zip(clusters, values, strict=True):
             totals[cluster] += step * (value - share)
     return tuple(totals.values())

@@ -8,14 +8,14 @@ Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
 
-def wilson(correct: int, n: int) -> tuple[float, float]:
+def wilson(correct: float, n: int) -> tuple[float, float]:
     """Return the 95 % score interval of ``correct`` out of ``n``, within [0, 1].
 
     ``(p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`` (Wilson 1927, "Probable inference, the law of
     succession, and statistical inference", JASA 22).
 
     Args:
-        correct: how many came back right.
+        correct: how many came back right, or the sum of credits in [0, 1].
         n: out of how many.
 
     Raises:

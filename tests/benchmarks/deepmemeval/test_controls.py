@@ -66,6 +66,8 @@ def gold(key: ItemKey, scenario: Scenario, turn: int) -> str:
             return reference
         case DeltaKey(facts_by_turn=facts_by_turn):
             return ". ".join(fact.text for fact in facts_by_turn[turn])
+        case _:
+            raise AssertionError(key.key.kind)
 
 
 def stale(key: ItemKey, scenario: Scenario, turn: int) -> str:

@@ -104,6 +104,8 @@ def facts_of(key: ItemKey) -> tuple[Fact, ...]:
             return facts_by_turn[0]
         case CascadeKey(dependent=dependent) | UncertaintyKey(dependent=dependent):
             return (dependent,)
+        case _:
+            raise AssertionError(key.key.kind)
 
 
 def history(scenario: Scenario) -> str:
@@ -194,5 +196,5 @@ def test_reading_twice_gives_equal_bytes(dataset: Dataset, data: Path) -> None:
 @pytest.mark.parametrize("category", DeepMemEvalBenchmark.categories, ids=lambda category: str(category.name))
 def test_weights_and_graders_are_data(category: object) -> None:
     assert category in DeepMemEvalBenchmark.categories
-    assert sum(c.weight for c in DeepMemEvalBenchmark.categories) == pytest.approx(1.0)
+    assert sum(c.weight or 0.0 for c in DeepMemEvalBenchmark.categories) == pytest.approx(1.0)
     assert sum(c.items for c in DeepMemEvalBenchmark.categories) == 500

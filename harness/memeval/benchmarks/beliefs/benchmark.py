@@ -14,7 +14,7 @@ from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo, TierInfo
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 from memeval.records.track import Redistribution
@@ -143,9 +143,15 @@ class BeliefsBenchmark(Benchmark):
         redistribution=Redistribution.FULL,
         citation=None,
         homepage=None,
-        source=None,
-        protocols=("judge",),
-        tiers=("full",),
+        protocols=(
+            ProtocolInfo(
+                name="judge",
+                title="Judge",
+                summary="Every answer is brought before a judge, which says yes or no.",
+                headline="accuracy",
+            ),
+        ),
+        tiers=(TierInfo(name="full", items=500, how="Everything."),),
         categories=tuple(category.info() for category in CATEGORIES),
         alternates={
             "published": "Delta efficiency as DeepMemEval publishes it: token counts alone, whatever the answers say.",

@@ -10,7 +10,7 @@ from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
 from memeval.benchmarks.deepmemeval.released import FULL, read
 from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
-from memeval.records.benchmark import BenchmarkInfo, Defect
+from memeval.records.benchmark import BenchmarkInfo, Defect, ProtocolInfo, TierInfo
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
 
@@ -153,9 +153,16 @@ INFO = BenchmarkInfo(
     redistribution=Redistribution.FULL,
     citation="nambok, DeepMemEval, commit 6c13cdf, https://github.com/nambok/DeepMemEval",
     homepage="https://github.com/nambok/DeepMemEval",
-    source=FULL,
-    protocols=("judge",),
-    tiers=("full",),
+    sources=(FULL,),
+    protocols=(
+        ProtocolInfo(
+            name="judge",
+            title="Judge",
+            summary="Every answer is brought before a judge, which says yes or no.",
+            headline="accuracy",
+        ),
+    ),
+    tiers=(TierInfo(name="full", items=500, how="Everything."),),
     categories=tuple(category.info() for category in CATEGORIES),
     alternates={
         "gated": "A saving of context counts only where the answers still hold the facts: half of them early, and late"

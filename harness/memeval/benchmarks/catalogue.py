@@ -1,0 +1,27 @@
+"""The catalogue: what each benchmark says of itself, as a file of data beside its code."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+from memeval.records.base import validated
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import BadInput
+
+
+def load(package: str) -> BenchmarkInfo:
+    """Return what a benchmark says of itself.
+
+    Args:
+        package: the package with its ``catalogue.toml``.
+
+    Raises:
+        BadInput: the file is not what a catalogue must be.
+    """
+    path = resources.files(package) / "catalogue.toml"
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"not valid TOML ({error}).", where=path) from None
+    return validated(BenchmarkInfo, data, path)
