@@ -35,4 +35,4 @@ def test_a_path_may_be_the_file_its_folder_or_the_folder_of_all_data(tmp_path: P
 
 def test_a_generated_benchmark_has_no_file() -> None:
     with pytest.raises(BadInput, match="has no data file"):
-        locate(INFO.model_copy(update={"source": None}))
+        locate(INFO.model_copy(update={"sources": ()}))

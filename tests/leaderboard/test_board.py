@@ -92,7 +92,7 @@ def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) ->
 
 
 def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
-    empty = CategoryPlan(name="unused", weight=0.0, items=0, grader="judged@1")
+    empty = CategoryPlan(name="unused", weight=0.1, items=0, grader="judged@1")
     track = make_track(categories=(*make_track().categories, empty))
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, track=track)), "acme")
     assert (row.standing, row.rank) == (Standing.NO_COMPOSITE, None)

@@ -68,7 +68,7 @@ def test_a_track_with_another_limit_is_another_track(limit: str) -> None:
 
 @pytest.mark.parametrize("part", CategoryPlan.model_fields)
 def test_a_track_that_plans_a_category_otherwise_is_another_track(part: str) -> None:
-    other: dict[str, Any] = {"name": "renamed", "weight": 0.25, "items": 49, "grader": "judged@2"}
+    other: dict[str, Any] = {"name": "renamed", "weight": 0.25, "items": 49, "grader": "judged@2", "shared": True}
     first, *rest = TRACK.categories
     changed = CategoryPlan(**first.data() | {part: other[part]})
     assert make_track(categories=(changed, *rest)).id != TRACK.id
