@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memeval.grading.outcomes import first_failure
+from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import CascadeKey, ItemKey, Stance, UncertaintyKey
+from memeval.keys import CascadeKey, ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, Stance, UncertaintyKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -23,12 +24,11 @@ class Judged:
         Raises:
             ValueError: the item is not one question with one response.
         """
-        if len(item.question_ids) != 1 or len(responses) != 1:
-            raise ValueError(f"{item.item_id}: {self.name} grades one response to one question, not {len(responses)}")
+        response = only(item, responses, self.name)
         if first_failure(responses) is not None:
             return ()
         question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-        return (Case(item.item_id, question, responses[0].answer, item.key, scenario),)
+        return (Case(item.item_id, question, response.answer, item.key, scenario),)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`.
@@ -37,36 +37,52 @@ class Judged:
             ValueError: the item is not one question with one response.
         """
         cases = self.cases(item, scenario, responses)
+        metrics = self.metrics(item, scenario, responses[0])
+        answerable = is_answerable(item)
         if failure := first_failure(responses):
             state, reason = failure
-            return self._grade(item, state, False if state is GradeState.EMPTY else None, reason=reason)
+            verdict = False if state is GradeState.EMPTY else None
+            alternates = self.alternates(item, verdict)
+            return row(
+                item,
+                self.name,
+                state,
+                verdict=verdict,
+                reason=reason,
+                answerable=answerable,
+                alternates=alternates,
+                metrics=metrics,
+            )
         (case,) = cases
         ruling = judge.rule(case)
-        return self._grade(
+        return row(
             item,
+            self.name,
             ruling.state,
-            ruling.verdict,
+            verdict=ruling.verdict,
             reason=ruling.reason,
             flags=ruling.flags,
+            answerable=answerable,
+            alternates={**ruling.alternates, **self.alternates(item, ruling.verdict)},
+            metrics=metrics,
             judgment_key=ruling.judgment_key,
-            alternates=dict(ruling.alternates),
         )
 
-    def _grade(self, item: ItemKey, state: GradeState, verdict: bool | None, **rest: object) -> Grade:
-        return Grade(
-            item_id=item.item_id,
-            category=item.category,
-            cluster=item.cluster,
-            slices=item.slices,
-            grader=self.name,
-            state=state,
-            verdict=verdict,
-            answerable=is_answerable(item),
-            **rest,  # type: ignore[arg-type]
-        )
+    def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
+        """Return what is measured beside the verdict; nothing, unless a benchmark has something to measure."""
+        return {}
+
+    def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
+        """Return what the item is worth under other rules of its benchmark; see :class:`Grade`."""
+        return {}
 
 
 def is_answerable(item: ItemKey) -> bool:
     """Return whether a plain answer to the item is right, rather than doubt."""
-    key = item.key
-    return not (isinstance(key, CascadeKey | UncertaintyKey) and key.stance is Stance.DOUBT)
+    match item.key:
+        case CascadeKey(stance=Stance.DOUBT) | UncertaintyKey(stance=Stance.DOUBT):
+            return False
+        case LocomoKey(category=LocomoCategory.ADVERSARIAL) | LongMemEvalKey(abstention=True):
+            return False
+        case _:
+            return True

@@ -1,0 +1,127 @@
+"""What a system retrieved for a question, as sessions and as turns, against what the key rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memeval.grading.ranking import DEPTHS, measures
+from memeval.keys import ItemKey, LocomoKey, LongMemEvalKey
+from memeval.records.response import Response, RetrievedItem
+from memeval.records.scenario import Scenario, Session, Turn, dated_line
+
+FEW = ("session_recall@5", "session_recall@10", "session_mrr", "turn_recall@10")
+"""What is told of retrieval where the answer is what counts."""
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What came back for a question, best first and each once, at its first rank.
+
+    An item that names several sources takes as many ranks, so that naming everything gains nothing. What is unknown, or
+    names nothing, has its rank and is relevant to nothing.
+    """
+
+    sources: tuple[str, ...]
+    """Ordinals of sessions and turns as they were named."""
+    sessions: tuple[str, ...]
+    """Sessions."""
+    turns: tuple[str, ...] | None
+    """Turns; ``None`` where no item names one."""
+
+
+class History:
+    """Where the turns of a scenario stand.
+
+    Args:
+        scenario: the scenario, whole.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.sessions = {session.session_id for session in scenario.sessions()}
+        self.turns: dict[str, tuple[Session, Turn]] = {
+            turn.turn_id: (session, turn) for session in scenario.sessions() for turn in session.turns
+        }
+
+    def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
+        """Return what a response's items come to."""
+        sources = tuple(dict.fromkeys(source for number, item in enumerate(items) for source in self._of(number, item)))
+        return Retrieved(
+            sources=sources,
+            sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
+            turns=sources if any(source in self.turns for source in sources) else None,
+        )
+
+    def knows(self, source: str) -> bool:
+        """Return whether a source is a session or a turn of the scenario."""
+        return source in self.turns or source in self.sessions
+
+    def session_of(self, source: str) -> str:
+        """Return the session that a source is or stands in; what is unknown stays as it is."""
+        return self.turns[source][0].session_id if source in self.turns else source
+
+    def _of(self, number: int, item: RetrievedItem) -> Iterator[str]:
+        """Yield an item's sources: the turn whose text it is, else what the system says it comes from."""
+        if item.turn_id in self.turns:
+            said_again = (one for one in item.source_ids if self._text(one, item) == self._text(item.turn_id, item))
+            yield next(said_again, item.turn_id)
+        elif item.source_ids:
+            yield from item.source_ids
+        else:
+            yield f"item {number}"
+
+    def _text(self, turn_id: str, item: RetrievedItem) -> str | None:
+        if turn_id not in self.turns:
+            return None
+        session, turn = self.turns[turn_id]
+        return dated_line(session, turn) if item.dated else turn.content
+
+
+class Histories:
+    """Gives the history of a scenario, and keeps the last one: items of one scenario come in a row."""
+
+    def __init__(self) -> None:
+        self._last: History | None = None
+
+    def of(self, scenario: Scenario) -> History:
+        """Return the history of a scenario."""
+        last = self._last
+        if last is None or last.scenario is not scenario:
+            self._last = last = History(scenario)
+        return last
+
+
+def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | None]:
+    """Return the measures of what was retrieved, by name, such as ``session_recall@5``.
+
+    There are none where the key names no evidence. Those of turns are ``None`` where the key or the system names none.
+    """
+    if not item.evidence:
+        return {}
+    turns = evidence_turns(item)
+    found: dict[str, float | None] = {
+        f"session_{name}": value for name, value in measures(retrieved.sessions, set(item.evidence)).items()
+    }
+    by_turn: Mapping[str, float | None] = dict.fromkeys(measures((), {""}))
+    if turns and retrieved.turns is not None:
+        by_turn = measures(retrieved.turns, set(turns))
+    return found | {f"turn_{name}": value for name, value in by_turn.items()}
+
+
+def few_measures(item: ItemKey, history: History, response: Response) -> dict[str, float | None]:
+    """Return a handful of the measures, for graders of answers; none where the system tells no items."""
+    if response.items is None:
+        return {}
+    found = evidence_measures(item, history.retrieved(response.items))
+    return {name: found[name] for name in FEW if name in found}
+
+
+def evidence_turns(item: ItemKey) -> tuple[str, ...]:
+    """Return the ordinals of the turns that an item's key rests on; none where the benchmark names none."""
+    return item.key.evidence_turns if isinstance(item.key, LocomoKey | LongMemEvalKey) else ()
+
+
+def without_choice(history: History) -> dict[str, float | None]:
+    """Return, per depth, 1 where it is not below the number of sessions, so that all of them are within it."""
+    return {f"no_retrieval@{k}": float(k >= len(history.sessions)) for k in DEPTHS}

@@ -1,0 +1,162 @@
+"""LoCoMo's own scoring, and its questions before a judge.
+
+Formulas: snap-research/locomo, ``task_eval/evaluation.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from memeval.grading.evidence import Histories, few_measures
+from memeval.grading.judged import Judged
+from memeval.grading.outcomes import first_failure
+from memeval.grading.overlap import f1, multi_f1
+from memeval.grading.rows import only, row
+from memeval.judging.base import Case, Judge
+from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+DECIMALS = 3
+"""LoCoMo's code rounds every question's score before it adds them up."""
+
+_ABSTAINING = ("no information available", "not mentioned")
+_ORDINAL = re.compile(r"s0*(\d+)(?::t0*(\d+))?")
+
+
+def abstains(answer: str) -> bool:
+    """Return whether an answer says, in one of the two phrases that LoCoMo's code knows, that it was not told."""
+    return any(phrase in answer.lower() for phrase in _ABSTAINING)
+
+
+def official_f1(key: LocomoKey, answer: str) -> float | None:
+    """Return what LoCoMo's code makes of an answer, unrounded; ``None`` where the key has nothing to compare it with.
+
+    Questions of several hops are scored part by part; of an open-domain reference, only what stands before the first
+    semicolon counts; of an adversarial question the reference is never read.
+    """
+    if key.category is LocomoCategory.ADVERSARIAL:
+        return float(abstains(answer))
+    if not key.answer:
+        return None
+    match key.category:
+        case LocomoCategory.MULTI_HOP:
+            return multi_f1(answer, key.answer)
+        case LocomoCategory.OPEN_DOMAIN:
+            return f1(answer, key.answer.partition(";")[0])
+        case _:
+            return f1(answer, key.answer)
+
+
+def dia_id(source: str) -> str:
+    """Return what LoCoMo calls a session or a turn: ``s001`` is ``S1``, and ``s001:t03`` is ``D1:3``.
+
+    Its sessions are numbered without a gap from 1 on, and so are the turns of each.
+
+    Raises:
+        ValueError: it is no ordinal.
+    """
+    found = _ORDINAL.fullmatch(source)
+    if found is None:
+        raise ValueError(f"{source!r} is no ordinal of a session or a turn")
+    session, turn = found.groups()
+    return f"S{session}" if turn is None else f"D{session}:{turn}"
+
+
+def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) -> float:
+    """Return the recall that LoCoMo's code computes over all that was retrieved.
+
+    It is 1 where nothing is told or needed, compares session numbers where the first id is a session's, and looks for
+    the evidence as it is written elsewhere. Where its code would fail, on an empty list, it is 0.
+
+    Args:
+        evidence: as the file lists it, malformed pieces and repetitions among it.
+        retrieved: LoCoMo's ids of what was retrieved, best first; ``None`` where the system does not say.
+    """
+    if retrieved is None or not evidence:
+        return 1.0
+    if retrieved and retrieved[0].startswith("S"):
+        sessions = {one[1:] for one in retrieved}
+        return sum(piece.partition(":")[0][1:] in sessions for piece in evidence) / len(evidence)
+    return sum(piece in retrieved for piece in evidence) / len(evidence)
+
+
+class LocomoF1:
+    """Scores one answer as LoCoMo's code does; no judge is asked."""
+
+    name = "locomo-f1@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+
+        The credit is the rounded score. ``unrounded`` and ``without-adversarial`` are the alternates.
+
+        Raises:
+            TypeError: the item's key is not LoCoMo's.
+            ValueError: the item is not one question with one response, or its key has no answer to compare with.
+        """
+        response, key = only(item, responses, self.name), _key(item, self.name)
+        score = official_f1(key, response.answer)
+        if score is None:
+            raise ValueError(f"{item.item_id}: {self.name} has no reference answer to compare with")
+        state, reason = first_failure(responses) or (GradeState.GRADED, _reason(key, score))
+        unrounded = None if state.is_error else score
+        credit = None if unrounded is None else round(unrounded, DECIMALS)
+        adversarial = key.category is LocomoCategory.ADVERSARIAL
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=credit,
+            reason=reason,
+            answerable=False,
+            alternates={"unrounded": unrounded or 0.0, "without-adversarial": None if adversarial else credit or 0.0},
+            metrics=_measured(item, key, response, unrounded)
+            | few_measures(item, self._histories.of(scenario), response),
+        )
+
+
+class LocomoJudged(Judged):
+    """Brings LoCoMo's questions before a judge, and measures beside it what LoCoMo's code does."""
+
+    name = "locomo-judged@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
+        key = _key(item, self.name)
+        score = None if response.outcome.is_error else official_f1(key, response.answer)
+        return _measured(item, key, response, score) | few_measures(item, self._histories.of(scenario), response)
+
+
+def _key(item: ItemKey, grader: str) -> LocomoKey:
+    if not isinstance(item.key, LocomoKey):
+        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
+    return item.key
+
+
+def _measured(item: ItemKey, key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:
+    """Return the unrounded score and, where a plain answer is due, whether the answer abstains."""
+    found = {"f1": score}
+    if key.category is not LocomoCategory.ADVERSARIAL and not response.outcome.is_error:
+        found["abstained"] = float(abstains(response.answer))
+    return found
+
+
+def _reason(key: LocomoKey, score: float) -> str:
+    if key.category is not LocomoCategory.ADVERSARIAL:
+        return f"Token F1 with the reference is {score:.3f}."
+    if score:
+        return "The answer says that this was not mentioned."
+    return "The answer does not say, in LoCoMo's words, that this was not mentioned."

@@ -1,0 +1,48 @@
+"""LongMemEval's questions before a judge, and what is retrieved for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memeval.grading.evidence import Histories, History, Retrieved, few_measures
+from memeval.grading.judged import Judged
+from memeval.grading.official import official_retrieval
+from memeval.grading.retrieval import Retrieval
+from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+
+class LongMemEvalJudged(Judged):
+    """Brings LongMemEval's questions before a judge.
+
+    The alternate ``abstention`` is the score over the questions that cannot be answered.
+    """
+
+    name = "longmemeval-judged@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
+        _key(item, self.name)
+        return few_measures(item, self._histories.of(scenario), response)
+
+    def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
+        return {"abstention": verdict is True if _key(item, self.name).abstention else None}
+
+
+class LongMemEvalRetrieval(Retrieval):
+    """Grades what came back for one question; LongMemEval's own measures stand beside."""
+
+    name = "longmemeval-retrieval@1"
+
+    def upstream(self, item: ItemKey, history: History, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+        evidence_turns = frozenset(_key(item, self.name).evidence_turns)
+        return {} if retrieved is None else official_retrieval(history, evidence_turns, retrieved)
+
+
+def _key(item: ItemKey, grader: str) -> LongMemEvalKey:
+    if not isinstance(item.key, LongMemEvalKey):
+        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
+    return item.key

@@ -1,0 +1,146 @@
+"""LongMemEval's own retrieval metrics (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``).
+
+They know users' turns alone, tell evidence by a mark in the source's ids, and discount ranks in the older way.
+memeval's own measures are in :mod:`memeval.grading.ranking`; these stand beside them, for comparison with published
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from math import fsum, log2
+
+from memeval.grading.evidence import History, Retrieved
+from memeval.records.scenario import TakeIn
+
+_Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
+
+OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
+"""The ranks at which LongMemEval cuts."""
+
+MARK = "answer"
+"""What tells evidence by its id."""
+
+UNMARKED = "noans"
+"""What takes the place of the mark where no turn of the user holds the answer."""
+
+
+NAMES = ("recall_any", "recall_all", "ndcg_any")
+"""Its measures."""
+
+_UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The documents that LongMemEval ranks for one question, by its own ids."""
+
+    sessions: dict[str, str]
+    """Ids by session ordinal."""
+    turns: dict[str, str]
+    """Ids by turn ordinal; turns of the user alone."""
+
+
+def corpus(history: History, evidence_turns: AbstractSet[str]) -> Corpus:
+    """Return the documents of a question's history.
+
+    Args:
+        history: the history, whose source ids are LongMemEval's.
+        evidence_turns: ordinals of the turns that the file marks as holding the answer.
+    """
+    sessions, turns = {}, {}
+    for step in history.scenario.steps:
+        if not isinstance(step, TakeIn):
+            continue
+        users = [(n, turn.turn_id) for n, turn in enumerate(step.session.turns, 1) if turn.role == "user"]
+        holds = any(turn_id in evidence_turns for _, turn_id in users)
+        sessions[step.session.session_id] = _marked(step.source_id, holds)
+        for number, turn_id in users:
+            turns[turn_id] = f"{_marked(step.source_id, turn_id in evidence_turns)}_{number}"
+    return Corpus(sessions, turns)
+
+
+def _marked(source_id: str, holds: bool) -> str:
+    return source_id if holds else source_id.replace(MARK, UNMARKED)
+
+
+def dcg(relevances: Sequence[float]) -> float:
+    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper.
+
+    Args:
+        relevances: by rank.
+    """
+    return fsum(relevance / log2(max(2, rank)) for rank, relevance in enumerate(relevances, 1))
+
+
+def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
+    """Return LongMemEval's three measures of the first k ranks.
+
+    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1.
+
+    Args:
+        ranking: ids of what was retrieved, best first.
+        documents: ids of all documents; where turns stand for sessions, as often as they have turns.
+        k: where to cut.
+    """
+    gold = {document for document in documents if MARK in document}
+    within = set(ranking[:k])
+    ideal = dcg(sorted((float(document in gold) for document in documents), reverse=True)[:k])
+    ndcg = dcg([float(one in gold) for one in ranking[:k]]) / ideal if ideal else 0.0
+    return dict(zip(NAMES, (float(not gold.isdisjoint(within)), float(gold <= within), ndcg), strict=True))
+
+
+def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
+    """Return the measures of k sessions where turns were ranked: as many ranks as it takes for k of them to turn up.
+
+    Args:
+        ranking: ids of turns, best first.
+        documents: ids of all turns.
+        k: how many sessions.
+    """
+    ranked, all_of_them = [[_session(one) for one in ids] for ids in (ranking, documents)]
+    depth = k
+    while depth < len(ranked) and len(set(ranked[:depth])) < k:
+        depth += 1
+    return official_measures(ranked, all_of_them, depth)
+
+
+def _session(turn: str) -> str:
+    return turn.rpartition("_")[0]
+
+
+def official_retrieval(
+    history: History, evidence_turns: AbstractSet[str], retrieved: Retrieved
+) -> dict[str, float | None]:
+    """Return LongMemEval's measures of what came back, by name, such as ``official_turn_ndcg_any@5``.
+
+    Its code ranks users' turns: what an assistant said is passed over, and what is unknown takes a rank.
+    ``official_counted`` is 1 where a turn of the user holds the answer: LongMemEval's own run counts no other question.
+
+    Args:
+        history: the question's history.
+        evidence_turns: ordinals of the turns that the file marks as holding the answer.
+        retrieved: what came back; measures of turns are ``None`` where it names none.
+    """
+    known = corpus(history, evidence_turns)
+    ranked = [known.sessions.get(one, _UNKNOWN) for one in retrieved.sessions]
+    said = [one for one in retrieved.turns or () if one in known.turns or one not in history.turns]
+    ranked_turns = None if retrieved.turns is None else [known.turns.get(one, _UNKNOWN) for one in said]
+    return {
+        "official_counted": float(any(turn_id in evidence_turns for turn_id in known.turns)),
+        **_at_depths("session", official_measures, ranked, list(known.sessions.values())),
+        **_at_depths("turn", official_measures, ranked_turns, list(known.turns.values())),
+        **_at_depths("turn2session", turns_as_sessions, ranked_turns, list(known.turns.values())),
+    }
+
+
+def _at_depths(
+    level: str, measure: _Measure, ranking: Sequence[str] | None, documents: Sequence[str]
+) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for k in OFFICIAL_DEPTHS:
+        values: dict[str, float] = {} if ranking is None else measure(ranking, documents, k)
+        found |= {f"official_{level}_{name}@{k}": values.get(name) for name in NAMES}
+    return found

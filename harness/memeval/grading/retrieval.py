@@ -1,0 +1,82 @@
+"""The grader of what was retrieved, whatever was answered: the share of the evidence among the first sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memeval.grading.evidence import Histories, History, Retrieved, evidence_measures, without_choice
+from memeval.grading.locomo import dia_id, recall_upstream
+from memeval.grading.outcomes import first_failure
+from memeval.grading.rows import only, row
+from memeval.judging.base import Case, Judge
+from memeval.keys import ItemKey, LocomoKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+HEADLINE = "session_recall@5"
+"""The measure that an item's credit is."""
+
+
+class Retrieval:
+    """Grades the items that came back for one question; no judge and no answer is needed."""
+
+    name = "retrieval@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+
+        Raises:
+            ValueError: the item is not one question with one response, or its key names no evidence.
+        """
+        response = only(item, responses, self.name)
+        if not item.evidence:
+            raise ValueError(f"{item.item_id}: {self.name} cannot grade an item whose key names no evidence")
+        if response.outcome.is_error and (failure := first_failure(responses)):
+            state, reason = failure
+            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
+        history = self._histories.of(scenario)
+        metrics: dict[str, float | None] = {
+            "context_tokens": response.context_tokens,
+            **without_choice(history),
+        }
+        if response.items is None:
+            credit, reason = 0.0, "The system does not say what it retrieved."
+            metrics |= self.upstream(item, history, None)
+        else:
+            retrieved = history.retrieved(response.items)
+            metrics |= evidence_measures(item, retrieved)
+            metrics |= self.upstream(item, history, retrieved)
+            credit = metrics[HEADLINE] or 0.0
+            held = round(credit * len(item.evidence))
+            reason = f"{held} of {len(item.evidence)} sessions of evidence are among the first 5."
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=None,
+            credit=credit,
+            reason=reason,
+            answerable=False,
+            metrics=metrics,
+        )
+
+    def upstream(self, item: ItemKey, history: History, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+        """Return what the benchmark's own code measures.
+
+        Args:
+            item: the item's key.
+            history: the scenario's turns.
+            retrieved: what came back; ``None`` where the system does not say.
+        """
+        if not isinstance(item.key, LocomoKey):
+            return {}
+        ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
+        return {"recall_upstream": recall_upstream(item.key.evidence, ids)}
