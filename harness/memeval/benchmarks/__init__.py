@@ -24,7 +24,17 @@ def _deepmemeval() -> Benchmark:
     return DeepMemEvalBenchmark()
 
 
-BENCHMARKS: dict[str, Callable[[], Benchmark]] = {"beliefs@1": _beliefs, "deepmemeval@1": _deepmemeval}
+def _locomo() -> Benchmark:
+    from memeval.benchmarks.locomo import LocomoBenchmark
+
+    return LocomoBenchmark()
+
+
+BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
+    "beliefs@1": _beliefs,
+    "deepmemeval@1": _deepmemeval,
+    "locomo@1": _locomo,
+}
 """Every benchmark by its id, the built-in one first; each is imported when it is asked for, and not before."""
 
 

@@ -127,6 +127,8 @@ class LocomoKey(Record):
     """Ordinals of the turns (``s004:t03``) that well-formed evidence names, each once."""
     dates: tuple[str, ...] = ()
     """When the sessions of the evidence took place: what a judge of times is shown."""
+    options: tuple[str, ...] = ()
+    """The two answers that an adversarial question offers, (a) first; none where it is asked without a choice."""
 
 
 class LongMemEvalType(StrEnum):

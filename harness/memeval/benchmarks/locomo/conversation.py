@@ -1,0 +1,76 @@
+"""One conversation by ordinals: what a system takes in, and where evidence stands in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from memeval.benchmarks.locomo.released import RawConversation, RawTurn
+from memeval.records.scenario import Session, TakeIn, Turn
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Where a question's evidence stands; what names no turn of the conversation is left out."""
+
+    turns: tuple[str, ...]
+    """Ordinals of the turns, each once, as listed."""
+    sessions: tuple[str, ...]
+    """Ordinals of their sessions, in order of ingestion."""
+    dates: tuple[str, ...]
+    """When these sessions took place."""
+    photo: bool
+    """Whether one of the turns shares a photo that is described."""
+
+
+class Conversation:
+    """A released conversation, its sessions and turns numbered in order of ingestion.
+
+    Args:
+        raw: the conversation.
+    """
+
+    def __init__(self, raw: RawConversation) -> None:
+        self.raw = raw
+        self.sessions = {f"S{session.number}": f"s{place:03}" for place, session in enumerate(raw.sessions, 1)}
+        """Ordinals of the sessions, by what evaluation code in circulation calls them."""
+        self.turns: dict[str, str] = {}
+        """Ordinals of the turns, by the file's ids."""
+        self._dates: dict[str, str] = {}
+        self._photos: set[str] = set()
+        for session, ordinal in zip(raw.sessions, self.sessions.values(), strict=True):
+            self._dates[ordinal] = session.date
+            for place, turn in enumerate(session.turns, 1):
+                self.turns[turn.dia_id] = f"{ordinal}:t{place:02}"
+                if turn.blip_caption:
+                    self._photos.add(turn.dia_id)
+
+    def steps(self) -> Iterator[TakeIn]:
+        """Yield the sessions as they are taken in, in the order of their numbers."""
+        for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
+            turns = tuple(
+                Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
+                for turn in session.turns
+            )
+            yield TakeIn(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
+
+    def locate(self, evidence: Iterable[str]) -> Evidence:
+        """Return where evidence stands.
+
+        Args:
+            evidence: ids of turns as the file has them, and strings that are none.
+        """
+        named = [name for name in dict.fromkeys(evidence) if name in self.turns]
+        turns = tuple(self.turns[name] for name in named)
+        sessions = tuple(sorted({turn.partition(":")[0] for turn in turns}))
+        return Evidence(
+            turns=turns,
+            sessions=sessions,
+            dates=tuple(self._dates[session] for session in sessions),
+            photo=not self._photos.isdisjoint(named),
+        )
+
+
+def _content(turn: RawTurn) -> str:
+    """Return what a turn says, with the photo it shares; both people are human, and neither is the assistant."""
+    return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text

@@ -1,0 +1,113 @@
+"""Samples of the questions: the one that is in use elsewhere, and an exact one that is drawn evenly.
+
+Question order follows the order of sessions, so the first questions of a category favour what was said early.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from memeval.keys import ItemKey
+
+Groups = dict[str, dict[str, list[ItemKey]]]
+"""Questions by conversation, in the order of the file, and in it by category."""
+
+Rank = Callable[[str], str]
+"""What a name is sorted by where it is drawn."""
+
+Quotas = Callable[[Mapping[str, int], int, Rank], dict[str, int]]
+"""From the sizes of groups, the number to choose in all, and the order of dealing: how many of each group."""
+
+
+def documented(keys: Sequence[ItemKey], per_conversation: int) -> tuple[ItemKey, ...]:
+    """Return the first questions of each category of each conversation: fair, and nothing is drawn.
+
+    Args:
+        keys: the questions, in the file's order.
+        per_conversation: N; a category gives ``max(1, ceil(N / categories that the conversation has))``.
+
+    Returns:
+        By conversation in the file's order, in it by category in the order of their names, then in the file's order.
+    """
+    chosen: list[ItemKey] = []
+    for categories in _grouped(keys).values():
+        each = max(1, -(-per_conversation // len(categories)))
+        for name in sorted(categories):
+            chosen += categories[name][:each]
+    return tuple(chosen)
+
+
+def exact(keys: Sequence[ItemKey], total: int, quotas: Quotas, seed: int) -> tuple[ItemKey, ...]:
+    """Return exactly ``total`` questions (all, where there are no more), drawn by the hashes of their ids.
+
+    Conversations get quotas of the total, and categories quotas of their conversation's; of each the questions with
+    the smallest ``K(x) = sha256("seed:x")`` are taken, so what is drawn stays drawn where the data grows.
+
+    Args:
+        keys: the questions, in the file's order.
+        total: how many.
+        quotas: :func:`equal` or :func:`proportional`.
+        seed: goes into every hash.
+
+    Returns:
+        By conversation in the file's order, in it by category in the order of their names, then by hash.
+    """
+    groups = _grouped(keys)
+    sizes = {name: sum(map(len, categories.values())) for name, categories in groups.items()}
+    shares = quotas(sizes, total, partial(_hashed, seed, "conv|"))
+    chosen: list[ItemKey] = []
+    for conversation, categories in groups.items():
+        inner = {name: len(members) for name, members in categories.items()}
+        counts = quotas(inner, shares[conversation], partial(_hashed, seed, f"{conversation}|"))
+        for name in sorted(categories):
+            chosen += sorted(categories[name], key=lambda key: _hashed(seed, "", key.item_id))[: counts[name]]
+    return tuple(chosen)
+
+
+def equal(sizes: Mapping[str, int], total: int, rank: Rank) -> dict[str, int]:
+    """Deal ``total`` one at a time in the order of ``rank``, round and round, past groups that are used up."""
+    counts = dict.fromkeys(sizes, 0)
+    left = min(total, sum(sizes.values()))
+    open_groups = sorted(sizes, key=rank)
+    while left > 0:
+        open_groups = [name for name in open_groups if counts[name] < sizes[name]]
+        for name in open_groups[:left]:
+            counts[name] += 1
+        left -= min(left, len(open_groups))
+    return counts
+
+
+def proportional(sizes: Mapping[str, int], total: int, _rank: Rank) -> dict[str, int]:
+    """Share ``total`` out by the largest remainder of ``size · total / Σ size``; of equal ones the first name gains."""
+    whole = sum(sizes.values())
+    total = min(total, whole)
+    counts = {name: size * total // whole for name, size in sizes.items()}
+    by_remainder = sorted(sizes, key=lambda name: (-(sizes[name] * total % whole), name))
+    for name in by_remainder[: total - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
+
+SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
+    "full": tuple,
+    "fair": partial(documented, per_conversation=20),
+    "quick": partial(exact, total=50, quotas=equal, seed=42),
+    "quick-proportional": partial(exact, total=50, quotas=proportional, seed=42),
+    "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
+    "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
+}
+"""How the questions of a tier are chosen, by its name."""
+
+
+def _grouped(keys: Sequence[ItemKey]) -> Groups:
+    groups: Groups = defaultdict(lambda: defaultdict(list))
+    for key in keys:
+        groups[key.scenario_id][key.category].append(key)
+    return groups
+
+
+def _hashed(seed: int, prefix: str, name: str) -> str:
+    return hashlib.sha256(f"{seed}:{prefix}{name}".encode()).hexdigest()
