@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memeval.archive.audits import AuditFolder, BridgeFolder
     from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
+    from memeval.evaluation.exchange.importing import ImportOptions
     from memeval.evaluation.findings import Finding
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
@@ -39,6 +40,7 @@ _ELSEWHERE = {
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
     "Finding": "memeval.evaluation.findings",
+    "ImportOptions": "memeval.evaluation.exchange.importing",
     "RejudgeOptions": "memeval.evaluation.rejudging",
     "Reproduction": "memeval.evaluation.reproduction",
 }
@@ -326,6 +328,69 @@ def estimate(
     return estimate_run(source, _exam(find(benchmark), data, parameters, options), options)
 
 
+def import_answers(
+    file: str | Path,
+    format: str,
+    benchmark: str | None = None,
+    *,
+    data: Path | None = None,
+    parameters: Parameters | None = None,
+    protocol: str | None = None,
+    system: str | None = None,
+    judge: str = "rules",
+    label: str | None = None,
+    prompts: Path | None = None,
+    options: ImportOptions | None = None,
+    progress: Progress | None = None,
+) -> RunFolder:
+    """Grade answers that were made elsewhere, and seal a run of them; see :func:`import_file`.
+
+    Args:
+        file: the file of answers.
+        format: its format, such as ``locomo``.
+        benchmark: its id; ``None`` for the one that the format is of.
+        data: a local copy of the benchmark's data.
+        parameters: parameters of the benchmark.
+        protocol: the way of grading.
+        system: which of several systems' answers in the file; where there is one only, what that system is called.
+        judge: ``rules`` or ``openai:MODEL``.
+        label: who serves a model judge whose endpoint is not its maker's.
+        prompts: a folder with other prompts for a model judge.
+        options: where from, and where to.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: something asked for is not there, or the file is not what it should be.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+    """
+    from memeval.evaluation.exchange.formats import find_format
+    from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
+    from memeval.evaluation.exchange.reading import AnswerFile
+    from memeval.evaluation.judges import choose_judge
+
+    form, path = find_format(format), Path(file)
+    read = AnswerFile.open(path, system)
+    exam = exam_for(form, path, benchmark, data, parameters, protocol)
+    chosen = choose_judge(judge, label, prompts)
+    return import_file(read, form, exam, chosen, options or ImportOptions(), progress)
+
+
+def export(
+    run: str | Path | RunFolder,
+    format: str,
+    to: str | Path,
+    *,
+    results: Path = Path("results"),
+    data: Path | None = None,
+    force: bool = False,
+) -> tuple[Path, ...]:
+    """Write a stored run in someone else's format, and return the files; see :func:`export_run`."""
+    from memeval.evaluation.exchange.exporting import export_run
+    from memeval.evaluation.exchange.formats import find_format
+
+    return export_run(_loaded(run, results), find_format(format), Path(to), data, force=force)
+
+
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
     return run if isinstance(run, RunFolder) else load_run(run, results)
 
@@ -345,6 +410,7 @@ __all__ = [
     "BridgeFolder",
     "Estimate",
     "Finding",
+    "ImportOptions",
     "ModelOptions",
     "RejudgeOptions",
     "Reproduction",
@@ -354,6 +420,8 @@ __all__ = [
     "board",
     "bridge",
     "estimate",
+    "export",
+    "import_answers",
     "load_run",
     "load_runs",
     "rejudge",

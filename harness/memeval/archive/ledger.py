@@ -141,6 +141,8 @@ def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
     grades = GradeTrust.RECOMPUTED if Deed.REPRODUCED in deeds else GradeTrust.CLAIMED
     if folder.run.system.kind is SystemKind.CONTROL:
         answers = AnswerTrust.CONTROL
+    elif folder.run.system.kind is SystemKind.IMPORTED:
+        answers = AnswerTrust.IMPORTED
     elif Deed.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
         answers = AnswerTrust.REPEATED
     elif any(entry.deed is Deed.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):

@@ -18,6 +18,8 @@ COMMANDS = (
     ("judge",),
     ("judge", "audit"),
     ("judge", "bridge"),
+    ("import",),
+    ("export",),
     ("submit",),
     ("submit", "new"),
     ("submit", "check"),

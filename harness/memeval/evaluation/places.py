@@ -56,7 +56,7 @@ def find_place(
     plans = {
         folder: plan
         for folder, plan in unfinished_runs(place).items()
-        if plan.answers_from is None and plan.replayed is replayed
+        if plan.answers_from is None and plan.imported is None and plan.replayed is replayed
     }
     same = [folder for folder, plan in plans.items() if plan.inputs.fingerprint == inputs.fingerprint]
     if same:

@@ -135,6 +135,7 @@ def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bo
             harness=harness(),
             seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
             answers_from=run.run_id,
+            imported=run.imported,
             replayed=run.replayed,
         ),
     )

@@ -110,6 +110,7 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
         usage=usage,
         prices=price_list() if rows.calls or rows.judgments else None,
         answers_from=plan.answers_from,
+        imported=plan.imported,
         replayed=plan.replayed,
         coverage=coverage(plan.inputs.limit, track.planned, rows.responses, rows.grades),
         scores=score(track.categories, rows.grades),

@@ -24,7 +24,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
 from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
-from memeval.records.run import Inputs, Isolation, Network, Run
+from memeval.records.run import Inputs, Isolation, Network, Run, SystemKind
 from memeval.records.traffic import Traffic
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
@@ -80,6 +80,10 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
     if held is (run.sandbox is None) or held is (run.network is Network.OPEN):
         told = f"isolation {run.isolation}, network {run.network}, sandbox {run.sandbox or 'none'}"
         yield Finding(f"{head}: isolation", f"does not fit what stands beside it: {told}.")
+    elsewhere = (run.imported is not None, run.system.kind is SystemKind.IMPORTED, run.isolation is Isolation.ELSEWHERE)
+    if len(set(elsewhere)) > 1:
+        told = f"kind {run.system.kind}, isolation {run.isolation}, {'an' if run.imported else 'no'} origin elsewhere"
+        yield Finding(f"{head}: imported", f"does not fit what stands beside it: {told}.")
     stands = folder.path.resolve().parts[-3:]
     belongs = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
     if stands != belongs:

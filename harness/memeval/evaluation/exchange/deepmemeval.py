@@ -1,0 +1,119 @@
+"""DeepMemEval's results: a JSON list with one object a scenario, or, once evaluated, one JSON object a line.
+
+Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.reading import Amount, AnswerFile, Foreign, Id, Name, Text, fitted, once
+from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, write_json, write_lines
+from memeval.evaluation.plan import Exam
+from memeval.keys import DeltaKey, ItemKey
+from memeval.records.imported import Claim, Imported
+from memeval.records.response import Response
+
+FORMAT = "deepmemeval"
+
+
+class _Row(Foreign):
+    """What is said of a scenario."""
+
+    scenario_id: Id
+    scenario_type: Name
+    response: Text
+    token_counts: list[Amount] | None = Field(default=None, max_length=1000)
+    error: bool = False
+    eval_label: bool | None = None
+    eval_model: Name | None = None
+
+
+def read(file: AnswerFile, exam: Exam) -> Answers:
+    """Read responses, evaluated or not; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    rows = [(where, fitted(_Row, value, where)) for where, value in file.rows()]
+    once((where, row.scenario_id) for where, row in rows)
+    keys = {key.scenario_id: key for key in exam.dataset.keys()}  # noqa: SIM118 - no dictionary
+    name = file.system or file.path.stem
+    return Answers(
+        system=name,
+        version=UNTOLD,
+        slug=slug_of(name, FORMAT),
+        answers=tuple(answer for _where, row in rows for answer in _answers(row, keys.get(row.scenario_id))),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            made_by="DeepMemEval's runner",
+            claims=_claims([row for _where, row in rows]),
+        ),
+    )
+
+
+def _answers(row: _Row, key: ItemKey | None) -> Iterator[Answer]:
+    """Yield the answers to a scenario's questions; of a delta-efficiency scenario the file has counts alone."""
+    if key is None:
+        yield Answer(row.scenario_id, row.response)
+        return
+    counts: Sequence[float | None] = [None] * len(key.question_ids)
+    error = row.response.removeprefix("ERROR: ").strip() or "failed, without a word" if row.error else None
+    if isinstance(key.key, DeltaKey) and not row.error:
+        counts = row.token_counts or []
+        if len(counts) != len(key.question_ids):
+            error = f"{len(counts)} token counts for {len(key.question_ids)} questions"
+            counts = [None] * len(key.question_ids)
+    for question_id, count in zip(key.question_ids, counts, strict=True):
+        yield Answer(question_id, "" if error else row.response, error=error, reported_tokens=count)
+
+
+def _claims(rows: Sequence[_Row]) -> tuple[Claim, ...]:
+    """Return what the labels of an evaluated file come to, each row one point; none where not every row has one."""
+    labels = [row.eval_label for row in rows if row.eval_label is not None]
+    if not labels or len(labels) < len(rows):
+        return ()
+    models = {row.eval_model for row in rows}
+    return (
+        Claim(score=sum(labels) / len(labels), items=len(labels), judge=models.pop() if len(models) == 1 else None),
+    )
+
+
+def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write the results, and beside them the evaluated form, named after the judge.
+
+    Raises:
+        BadInput: the benchmark's data is not at hand.
+    """
+    exam = exam_needed(run, exam)
+    rows = answered(run, exam)
+    grades = {grade.item_id: grade for grade in run.grades()}
+    judge = run.run.track.judge.rpartition("@")[0]
+    plain, evaluated = [], []
+    for key in exam.keys:
+        if any(question not in rows for question in key.question_ids):
+            continue
+        row = _row(key, [rows[question] for question in key.question_ids])
+        plain.append(row)
+        right = grades[key.item_id].verdict is True
+        evaluated.append({**row, "eval_label": right, "eval_model": judge})
+    return [write_json(to, plain, indent=2), write_lines(to.with_name(f"{to.name}.eval-{file_name(judge)}"), evaluated)]
+
+
+def _row(key: ItemKey, responses: Sequence[Response]) -> dict[str, Any]:
+    head = {"scenario_id": key.scenario_id, "scenario_type": key.category}
+    failed = next((row for row in responses if row.outcome.is_error), None)
+    if failed is not None:
+        return {**head, "response": f"ERROR: {failed.error}", "error": True}
+    if not isinstance(key.key, DeltaKey):
+        return {**head, "response": responses[0].answer}
+    counts = [row.context_tokens if row.context_tokens is not None else row.reported_tokens for row in responses]
+    if None in counts:
+        return {**head, "response": "ERROR: not every question has a token count", "error": True}
+    told = f"Token counts of {len(counts)} questions: {json.dumps(counts)}"
+    return {**head, "token_counts": counts, "response": told}

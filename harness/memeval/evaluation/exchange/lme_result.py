@@ -1,0 +1,149 @@
+"""Results of jeffs-brain's LongMemEval runner: questions, references, answers and verdicts in one object.
+
+Fields: jeffs-brain/memory, ``go/eval/lme``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.reading import (
+    Amount,
+    AnswerFile,
+    Count,
+    Foreign,
+    Id,
+    Name,
+    Text,
+    fitted,
+    once,
+    placed,
+    refuse,
+)
+from memeval.evaluation.plan import Exam
+from memeval.records.base import Share
+from memeval.records.imported import Claim, Imported
+
+FORMAT = "lme-result"
+
+_LIMITS = {
+    "actor_endpoint_style": "endpoint",
+    "actor_retrieval_mode": "mode",
+    "actor_topk": "top_k",
+    "actor_candidatek": "candidate_k",
+    "actor_rerank_topn": "rerank_top_n",
+    "benchmark_mode": "benchmark_mode",
+    "context_source": "context_source",
+    "ingest_mode": "ingest_mode",
+    "sample_size": "sample_size",
+    "run_seed": "seed",
+}
+"""What of a manifest says under which limits the answers were made, and what it is called here."""
+
+
+class _Question(Foreign):
+    """What came of a question."""
+
+    id: Id
+    agent_answer: Text
+    latency_ms: Amount | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    error: Text | None = None
+
+
+class _Spent(Foreign):
+    """Dollars."""
+
+    ingest_usd: Amount | None = None
+    agent_usd: Amount | None = None
+
+
+class _Result(Foreign):
+    """The file."""
+
+    questions: list[Any] = Field(max_length=100_000)
+    ingest_mode: Name | None = None
+    run_seed: int | None = None
+    judge_model: Name | None = None
+    questions_run: Count | None = None
+    overall_score: Share | None = None
+    cost_accounting: _Spent | None = None
+
+
+def read(file: AnswerFile, exam: Exam) -> Answers:
+    """Read a result, and the manifest beside it; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    result = fitted(_Result, file.json(), file.path)
+    if not result.questions:
+        refuse("there are no answers in it.", file.path)
+    rows = [
+        (where, fitted(_Question, value, where)) for where, value in placed(result.questions, f"{file.path}: questions")
+    ]
+    once((where, row.id) for where, row in rows)
+    manifest = _manifest(file)
+    name = file.system or file.path.stem
+    return Answers(
+        system=name,
+        version=UNTOLD,
+        slug=slug_of(name, FORMAT),
+        answers=tuple(_answer(row) for _where, row in rows),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            made_by="jeffs-brain's LongMemEval runner",
+            reader=_name(manifest.get("reader_model")),
+            limits=dict(_limits({"ingest_mode": result.ingest_mode, "run_seed": result.run_seed} | manifest)),
+            claims=tuple(_claims(result, [row for _where, row in rows])),
+            cost_usd=_cost(result.cost_accounting),
+        ),
+    )
+
+
+def _answer(row: _Question) -> Answer:
+    return Answer(
+        row.id,
+        "" if row.error else row.agent_answer,
+        error=row.error or None,
+        seconds=None if row.latency_ms is None else row.latency_ms / 1000,
+        prompt_tokens=row.input_tokens,
+        completion_tokens=row.output_tokens,
+    )
+
+
+def _manifest(file: AnswerFile) -> dict[str, Any]:
+    """Return the manifest beside a result, which has its name with another word in it; nothing where there is none."""
+    name = file.path.name.replace("result", "manifest")
+    found = file.beside(name) if name != file.path.name else None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        refuse("expected a JSON object: the manifest of a run.", file.path.with_name(name))
+    return found
+
+
+def _name(value: Any) -> str | None:
+    return value[:200] if isinstance(value, str) and value else None
+
+
+def _limits(told: dict[str, Any]) -> Iterator[tuple[str, str | int | float | bool]]:
+    for field, name in _LIMITS.items():
+        value = told.get(field)
+        if isinstance(value, str | int | float | bool) and value != "":
+            yield name, value[:200] if isinstance(value, str) else value
+
+
+def _claims(result: _Result, rows: Sequence[_Question]) -> Iterator[Claim]:
+    if result.overall_score is not None:
+        run = len(rows) if result.questions_run is None else result.questions_run
+        yield Claim(score=result.overall_score, items=run, judge=result.judge_model)
+
+
+def _cost(spent: _Spent | None) -> float | None:
+    """Return what the answers took; what judging them took is not theirs."""
+    told = [] if spent is None else [usd for usd in (spent.ingest_usd, spent.agent_usd) if usd is not None]
+    return sum(told) if told else None

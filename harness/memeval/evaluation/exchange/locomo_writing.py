@@ -1,0 +1,174 @@
+"""Runs as LoCoMo's results, with the file of sums that its code writes beside them.
+
+Field names, order and formulas: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``evaluation_stats.py``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import ceil, fsum
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.locomo.choice import chosen
+from memeval.evaluation.exchange.locomo import CATEGORIES, bare_question
+from memeval.evaluation.exchange.writing import answered, exam_needed, sources_of, write_json
+from memeval.evaluation.plan import Exam
+from memeval.grading.locomo import DECIMALS, dia_id, official_f1, recall_upstream
+from memeval.keys import ItemKey, LocomoKey
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+NUMBERS = frozenset({"conv-26:1", "conv-26:26", "conv-26:40", "conv-26:49", "conv-26:72", "conv-26:75"})
+"""Questions whose answer is a number in the released file; everywhere else in it answers are text."""
+
+_BLOCK = 1000
+"""Characters of talk that the tables of sums count by."""
+
+_PHOTO = " [shares a photo: "
+"""What memeval puts before the caption of a shared image; LoCoMo's code counts no captions in the released file."""
+
+
+def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write the conversations with predictions, and the sums; see :data:`memeval.evaluation.exchange.formats.Writer`.
+
+    Questions without an answer are left out, and so are conversations without any.
+
+    Raises:
+        BadInput: the benchmark's data is not at hand.
+    """
+    exam = exam_needed(run, exam)
+    rows = answered(run, exam)
+    retrieves = any(row.items is not None for row in rows.values())
+    slug = run.run.system.slug
+    by_conversation: dict[str, list[ItemKey]] = defaultdict(list)
+    for key in exam.dataset.keys():  # noqa: SIM118 - no dictionary
+        if key.item_id in rows:
+            by_conversation[key.scenario_id].append(key)
+    told, sums = [], _Sums()
+    for sample_id, keys in by_conversation.items():
+        scenario = exam.scenarios[sample_id]
+        asks = {ask.question_id: ask.question for ask in scenario.questions()}
+        lengths = _lengths(scenario)
+        qa = []
+        for key in keys:
+            released = _released(key, bare_question(asks[key.item_id], key))
+            predicted = _predicted(_key(key), rows[key.item_id], slug, retrieves)
+            sums.add(released, predicted.get(f"{slug}_f1", 0.0), predicted.get(f"{slug}_recall"), lengths)
+            qa.append({**released, **predicted})
+        told.append({"sample_id": sample_id, "qa": qa})
+    stats = to.with_name(f"{to.stem}_stats.json")
+    return [write_json(to, told, indent=2), write_json(stats, {slug: sums.table(retrieves)}, indent=2)]
+
+
+def _key(key: ItemKey) -> LocomoKey:
+    if not isinstance(key.key, LocomoKey):
+        raise TypeError(f"{key.item_id} has no key of LoCoMo's")
+    return key.key
+
+
+def _released(item: ItemKey, question: str) -> dict[str, Any]:
+    """Return a question as the released file has it, its fields in that order."""
+    key = _key(item)
+    answer = int(key.answer) if key.answer is not None and item.item_id in NUMBERS else key.answer
+    fields = {"question": question, "answer": answer, "evidence": list(key.evidence)}
+    fields["category"] = CATEGORIES.index(key.category) + 1
+    if key.trap is None:
+        return fields
+    if key.answer is None:
+        del fields["answer"]
+        return {**fields, "adversarial_answer": key.trap}
+    return {"question": fields.pop("question"), "adversarial_answer": key.trap, **fields}
+
+
+def _predicted(key: LocomoKey, row: Response, slug: str, retrieves: bool) -> dict[str, Any]:
+    """Return what is added to a question."""
+    answer = chosen(row.answer, key.options) if key.options else row.answer
+    found = {f"{slug}_prediction": answer}
+    score = {f"{slug}_f1": round(official_f1(key, answer) or 0.0, DECIMALS)}
+    if not retrieves:
+        return {**found, **score}
+    context = None if row.items is None else [_dia_id(source) for source in sources_of(row.items)]
+    recall = round(recall_upstream(key.evidence, context), DECIMALS)
+    return {**found, f"{slug}_prediction_context": context or [], **score, f"{slug}_recall": recall}
+
+
+def _dia_id(source: str) -> str:
+    try:
+        return dia_id(source)
+    except ValueError:
+        return source
+
+
+class _Sums:
+    """The sums that LoCoMo's code keeps, by the numbers of its categories."""
+
+    def __init__(self) -> None:
+        self._scores: dict[int, list[float]] = defaultdict(list)
+        self._recalls: dict[int, list[float]] = defaultdict(list)
+        self._by_memory: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._by_context: dict[int, list[float]] = defaultdict(list)
+
+    def add(self, question: Mapping[str, Any], score: float, recall: float | None, lengths: Mapping[str, int]) -> None:
+        """Count a question."""
+        category, evidence = question["category"], question["evidence"]
+        self._scores[category].append(score)
+        if evidence and recall is not None:
+            self._recalls[category].append(recall)
+        try:
+            places = [_place(piece) for piece in evidence if piece]
+            first = _length(min(places), lengths)
+            self._by_memory[category][ceil(first / _BLOCK)].append(score)
+            if category == 1:
+                self._by_context[ceil((_length(max(places), lengths) - first) / _BLOCK)].append(score)
+        except (KeyError, ValueError):
+            return  # malformed evidence has no place, and LoCoMo's code passes over it as well
+
+    def table(self, retrieves: bool) -> dict[str, Any]:
+        """Return the sums as LoCoMo's code writes them."""
+        table: dict[str, Any] = {
+            "category_counts": {name: len(scores) for name, scores in self._scores.items()},
+            "cum_accuracy_by_category": {name: fsum(scores) for name, scores in self._scores.items()},
+        }
+        if retrieves:
+            shares = {name: fsum(recalls) / len(self._scores[name]) for name, recalls in self._recalls.items()}
+            return {**table, "recall_by_category": shares}
+        memory = self._by_memory.items()
+        return {
+            **table,
+            "category_counts_by_memory": {name: _counts(blocks) for name, blocks in memory},
+            "cum_accuracy_by_category_by_memory": {name: _totals(blocks) for name, blocks in memory},
+            "context_length_counts": _counts(self._by_context),
+            "cum_accuracy_by_context_length": _totals(self._by_context),
+        }
+
+
+def _counts(blocks: Mapping[int, Sequence[float]]) -> dict[int, int]:
+    return {block: len(scores) for block, scores in blocks.items()}
+
+
+def _totals(blocks: Mapping[int, Sequence[float]]) -> dict[int, float]:
+    return {block: fsum(scores) for block, scores in blocks.items()}
+
+
+def _place(piece: str) -> tuple[int, int]:
+    """Return session and turn of a piece of evidence, read as LoCoMo's code reads it."""
+    parts = piece.replace("(", "").replace(")", "").split(":")
+    return int(parts[0][1:]), int(parts[-1])
+
+
+def _length(place: tuple[int, int], lengths: Mapping[str, int]) -> int:
+    return lengths["D{}:{}".format(*place)]
+
+
+def _lengths(scenario: Scenario) -> dict[str, int]:
+    """Return, by LoCoMo's id of a turn, the characters of talk up to its end."""
+    found, so_far = {}, 0
+    for session in scenario.sessions():
+        for turn in session.turns:
+            said = turn.content.rpartition(_PHOTO)[0] or turn.content
+            so_far += len(f"{turn.speaker}: {said}\n")
+            found[dia_id(turn.turn_id)] = so_far
+    return found

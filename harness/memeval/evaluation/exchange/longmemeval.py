@@ -1,0 +1,152 @@
+"""LongMemEval's hypotheses and judged hypotheses, and its logs of retrieval.
+
+Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.reading import AnswerFile, Foreign, Id, Name, Text, fitted, once
+from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, sources_of, write_lines
+from memeval.evaluation.plan import Exam
+from memeval.grading.evidence import History
+from memeval.grading.official import NAMES, OFFICIAL_DEPTHS, corpus
+from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.records.grade import Grade
+from memeval.records.imported import Claim, Imported
+from memeval.records.response import Outcome, Response
+from memeval.records.scenario import Scenario, TakeIn
+
+FORMAT = "longmemeval"
+
+
+class _Label(Foreign):
+    """What a judge said."""
+
+    model: Name
+    label: bool
+
+
+class _Row(Foreign):
+    """One hypothesis."""
+
+    question_id: Id
+    hypothesis: Text
+    autoeval_label: _Label | None = None
+
+
+def read(file: AnswerFile, exam: Exam) -> Answers:
+    """Read hypotheses, judged or not; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    rows = [(where, fitted(_Row, value, where)) for where, value in file.rows()]
+    once((where, row.question_id) for where, row in rows)
+    labels = [row.autoeval_label for _where, row in rows if row.autoeval_label is not None]
+    judges = {label.model for label in labels}
+    name = file.system or file.path.name.partition(".")[0] or file.path.name
+    return Answers(
+        system=name,
+        version=UNTOLD,
+        slug=slug_of(name, FORMAT),
+        answers=tuple(Answer(row.question_id, row.hypothesis) for _where, row in rows),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            claims=(
+                Claim(
+                    score=sum(label.label for label in labels) / len(labels),
+                    items=len(labels),
+                    judge=judges.pop() if len(judges) == 1 else None,
+                ),
+            )
+            if labels and len(labels) == len(rows)
+            else (),
+        ),
+    )
+
+
+def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write what was answered: hypotheses and the judged ones beside them, or the log of a retrieval run.
+
+    Raises:
+        BadInput: the benchmark's data is not at hand.
+    """
+    exam = exam_needed(run, exam)
+    rows = answered(run, exam)
+    grades = {grade.item_id: grade for grade in run.grades()}
+    keys = [key for key in exam.keys if key.item_id in rows]
+    if run.run.track.protocol == "retrieval":
+        log = (_retrieved(key, exam.scenarios[key.scenario_id], rows[key.item_id], grades[key.item_id]) for key in keys)
+        return [write_lines(to, log)]
+    judge = run.run.track.judge.rpartition("@")[0]
+    said = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
+    judged = [
+        {**row, "autoeval_label": {"model": judge, "label": grades[key.item_id].verdict is True}}
+        for key, row in zip(keys, said, strict=True)
+        if not rows[key.item_id].outcome.is_error
+    ]
+    return [write_lines(to, said), write_lines(to.with_name(f"{to.name}.eval-results-{file_name(judge)}"), judged)]
+
+
+def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) -> dict[str, Any]:
+    """Return what was retrieved for a question, in LongMemEval's own ids; what has none is left out."""
+    if not isinstance(key.key, LongMemEvalKey):
+        raise TypeError(f"{key.item_id} has no key of LongMemEval's")
+    history = History(scenario)
+    documents = corpus(history, frozenset(key.key.evidence_turns))
+    known = documents.sessions | documents.turns
+    items = () if row.outcome not in (Outcome.OK, Outcome.EMPTY) else row.items or ()
+    named = [source for source in dict.fromkeys(sources_of(items)) if source in known]
+    by_turn = any(source in documents.turns for source in named)
+    (ask,) = scenario.questions()
+    taken = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, TakeIn)}
+    return {
+        "question_id": key.item_id,
+        "question_type": key.key.question_type.value,
+        "question": ask.question,
+        "answer": int(key.key.answer) if key.key.whole_number else key.key.answer,
+        "question_date": written(ask.timestamp or ""),
+        "answer_session_ids": [taken[session] for session in key.evidence or ()],
+        "retrieval_results": {
+            "query": ask.question,
+            "ranked_items": [
+                {"corpus_id": known[source], "text": _text(history, source), "timestamp": _date(history, source)}
+                for source in named
+            ],
+            "metrics": {
+                "session": _metrics(grade.metrics, "turn2session" if by_turn else "session"),
+                "turn": _metrics(grade.metrics, "turn") if by_turn else {},
+            },
+        },
+    }
+
+
+def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, float]:
+    names = [f"{name}@{k}" for k in OFFICIAL_DEPTHS for name in NAMES]
+    found = {name: measured.get(f"official_{level}_{name}") for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _text(history: History, source: str) -> str:
+    """Return a document's text: what the user said, of a session all of it."""
+    if source in history.turns:
+        return history.turns[source][1].content
+    return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")
+
+
+def _date(history: History, source: str) -> str:
+    return written(_session(history, history.session_of(source)).date)
+
+
+def _session(history: History, name: str) -> Any:
+    return next(session for session in history.scenario.sessions() if session.session_id == name)
+
+
+def written(date: str) -> str:
+    """Return a time as LongMemEval writes it, ``2023/05/30 (Tue) 23:40``; blank where there is none."""
+    return datetime.fromisoformat(date).strftime("%Y/%m/%d (%a) %H:%M") if date else ""

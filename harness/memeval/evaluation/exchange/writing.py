@@ -1,0 +1,61 @@
+"""What writers of formats share: a run's rows with their words, and JSON as the official programs write it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.opened import opened
+from memeval.evaluation.plan import Exam
+from memeval.records.errors import BadInput
+from memeval.records.response import Response, RetrievedItem
+
+
+def exam_needed(run: RunFolder, exam: Exam | None) -> Exam:
+    """Return the exam where the format cannot do without.
+
+    Raises:
+        BadInput: the benchmark's data is not at hand.
+    """
+    if exam is None:
+        name = run.run.track.benchmark.partition("@")[0]
+        raise BadInput(
+            f"this format needs the data of {run.run.track.benchmark}, and it is not here.",
+            where=run.path,
+            remedy=f"Name it with --data, or fetch it with 'memeval data pull {name}'.",
+        )
+    return exam
+
+
+def answered(run: RunFolder, exam: Exam) -> dict[str, Response]:
+    """Return the response that counts for each question, with the words that the run itself may not hold."""
+    return last_attempts(opened(run, exam).responses())
+
+
+def write_json(path: Path, value: Any, *, indent: int | None = None) -> Path:
+    """Write one JSON value."""
+    path.write_text(json.dumps(value, indent=indent, allow_nan=False), encoding="utf-8")
+    return path
+
+
+def write_lines(path: Path, values: Iterable[Any]) -> Path:
+    """Write JSON values, one a line."""
+    with path.open("w", encoding="utf-8") as stream:
+        for value in values:
+            stream.write(json.dumps(value, allow_nan=False) + "\n")
+    return path
+
+
+def sources_of(items: Iterable[RetrievedItem]) -> list[str]:
+    """Return the ordinals that retrieved items name, best first."""
+    return [source for item in items for source in (item.source_ids or ([item.turn_id] if item.turn_id else []))]
+
+
+def file_name(judge: str) -> str:
+    """Return a judge's name as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", judge.partition(":")[2] or judge)
