@@ -160,9 +160,10 @@ def first_not_ok(responses: list[Response]) -> Outcome:
 
 
 def _fits(grade: Grade, outcome: Outcome) -> bool:
+    unsettled = grade.verdict is None and grade.credit is None
     if outcome.is_error:
-        return grade.state.value == outcome.value and grade.verdict is None
-    if (grade.verdict is None) != grade.state.is_error:
+        return grade.state.value == outcome.value and unsettled
+    if unsettled != grade.state.is_error:
         return False
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 

