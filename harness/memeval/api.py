@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.records.conformance import Conformance
+    from memeval.records.failure import Failure
 
 _ELSEWHERE = {
     "AuditFolder": "memeval.archive.audits",
@@ -39,6 +40,7 @@ _ELSEWHERE = {
     "BridgeFolder": "memeval.archive.audits",
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
+    "Failure": "memeval.records.failure",
     "Finding": "memeval.evaluation.findings",
     "ImportOptions": "memeval.evaluation.exchange.importing",
     "RejudgeOptions": "memeval.evaluation.rejudging",
@@ -391,6 +393,15 @@ def export(
     return export_run(_loaded(run, results), find_format(format), Path(to), data, force=force)
 
 
+def failures(
+    run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
+) -> list[Failure]:
+    """Return why a run's items are not right, and what of their evidence was found; see :func:`failures_of_run`."""
+    from memeval.evaluation.failures import failures_of_run
+
+    return failures_of_run(_loaded(run, results), data)
+
+
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
     return run if isinstance(run, RunFolder) else load_run(run, results)
 
@@ -409,6 +420,7 @@ __all__ = [
     "Board",
     "BridgeFolder",
     "Estimate",
+    "Failure",
     "Finding",
     "ImportOptions",
     "ModelOptions",

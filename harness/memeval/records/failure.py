@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memeval.records.base import Stored
+from pydantic import Field
+
+from memeval.records.base import Record, Share, Stored
 
 
 class Cause(StrEnum):
@@ -14,20 +16,20 @@ class Cause(StrEnum):
     """The system, its reader or the judge failed."""
     ABSTAINED_WRONGLY = "abstained wrongly"
     """The answer says that it does not know what the history says."""
+    WRONG_PERSON = "wrong person"
+    """The answer is what someone else said of themselves, or what is true of someone else."""
     ANSWERED_WRONGLY = "answered the unanswerable"
     """The answer gives something where the history holds nothing."""
-    WRONG_PERSON = "wrong person"
-    """The answer is what someone else said of themselves."""
     WRONG_TIME = "wrong time"
     """The answer is what held at another time, or another time than asked for."""
     NOT_RETRIEVED = "evidence not retrieved"
-    """Not all of the evidence is among the retrieved items."""
+    """Not all of the evidence is among what was retrieved."""
     RETRIEVED_TOO_LOW = "evidence retrieved too low"
-    """All of the evidence was retrieved, and not all of it reached the context."""
+    """All of the evidence was retrieved, and not all of it stood high enough to be read, or to count."""
     NOT_USED = "evidence retrieved but not used"
-    """All of the evidence was in the context, and the answer is wrong."""
+    """All of the evidence was there to be read, and the answer is wrong."""
     UNKNOWN = "unknown"
-    """Nothing is known of what was retrieved, or the benchmark names no evidence."""
+    """Nothing is known of what was retrieved, the benchmark names no evidence, or evidence does not explain it."""
 
 
 class Found(StrEnum):
@@ -50,8 +52,56 @@ class Failure(Stored):
     right: bool
     """Whether it came back right; where the grader measures, with at least half of its credit."""
     found: Found
-    """How much of its evidence was retrieved."""
-    rank: int | None = None
-    """Place of the last piece of evidence among the retrieved items, from 1; ``None`` unless all was found."""
+    """How much of its evidence was retrieved: of its turns where key and system name turns, else of its sessions."""
+    rank: int | None = Field(default=None, ge=1)
+    """Place of the last piece of evidence among the turns or sessions retrieved, from 1; ``None`` unless all of it is
+    among the items of one question."""
     cause: Cause | None = None
     """Why it is not right; ``None`` where it is."""
+
+
+class CategoryFailures(Record):
+    """How a category came out, by cause."""
+
+    category: str
+    """The category."""
+    items: int
+    """Items with a grade."""
+    right: int
+    """How many of them are right."""
+    causes: dict[Cause, int]
+    """How many are not, by cause; causes of none are left out."""
+
+
+class FoundCount(Record):
+    """The items of which so much evidence was retrieved, by how they came out."""
+
+    found: Found
+    """How much of their evidence was retrieved."""
+    right: int
+    """How many of them are right."""
+    wrong: int
+    """How many are not."""
+    share_right: Share | None
+    """``right / (right + wrong)``; ``None`` where there are none."""
+
+
+class FailureSummary(Record):
+    """A run's failure analysis, counted."""
+
+    items: int
+    """Items with a grade."""
+    right: int
+    """How many of them are right."""
+    causes: dict[Cause, int]
+    """How many are not, by cause; causes of none are left out."""
+    categories: tuple[CategoryFailures, ...]
+    """The same by category, in the order they first occur."""
+    found: tuple[FoundCount, ...]
+    """Evidence found against answer right; a line for each way of being found, those of none among them."""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything is known of why items are not right, or of what was retrieved for any."""
+        explained = any(cause is not Cause.UNKNOWN for cause in self.causes)
+        return explained or any(line.right + line.wrong for line in self.found if line.found is not Found.UNKNOWN)
