@@ -67,6 +67,9 @@ SETS = {
     ),
     "done": r"(?:(?:re ?)?(?:confirm|verif|updat|visit|mention|discuss|stat|address|clarif|settl|review|assess|evaluat"
     r"|establish|specif|indicat|say|said|check)\w*)",
+    "told": r"(?:(?:mention|specif|discuss|provid|disclos|reveal|record|indicat|includ|cover|describ|explain|address"
+    r"|confirm)\w*|state[ds]?|say|says|said|tell|tells|told|talked|noted|given|known|available)",
+    "details": _set("details detail reference indication answer"),
     "check": r"(?:(?:re ?)?(?:confirm|verif[iy]|check|updat|review|visit|evaluat|assess|clarif|consider)\w*)",
     "checking": r"(?:double )?(?:re ?)?(?:confirming|checking|verifying|asking|visiting|reviewing|clarifying)",
     "no_word": _set("confirmation update word follow_up updates reconfirmation mention statement"),
@@ -162,6 +165,22 @@ OFFERS = (
     r"(?:want|like) to know more|more details|make sense|(?:any )?(?:other|further|more) questions",
 )
 """Questions of politeness that ask nothing about the matter."""
+
+MISSING = (
+    r"(?:not|never|nothing|nowhere|neither|nobody|no one) <adverb*>(?:<has> )?<adverb*><told>",
+    r"(?:do|does|did) not <adverb*>(?:contain|appear|come up|exist|know|recall|remember|find|see|have <lacking>)",
+    r"(?:have|has) no idea",
+    r"(?:<has>|found|find|see|there|contains?|with) (?:no|not any|nothing|little) (?:\w+ ){0,2}<no_data>",
+    r"no (?:\w+ ){0,2}(?:<no_data>|<details>) (?:(?:was|is|were|are) )?<adverb*>(?:available|given|found|provided"
+    r"|mentioned|of|about|on|that|whether|regarding|for|as to|to|in|indicating|showing)",
+    r"(?:have|had|found|find|see) nothing (?:about|on|regarding|that|for|to|recorded|stored|noted)",
+    r"<unable> <adverb*>(?:<tell>|find|see|locate|identify|provide|give)",
+    r"(?:not enough|insufficient|too little|not sufficient|no sufficient) (?:<lacking>|<source>|<details>)",
+    r"unknown|unspecified|unanswerable|unmentioned|undisclosed",
+    r"(?:information|<details>|context|that|it|this|which) (?:is|are|was|were) "
+    r"(?:missing|unavailable|not available|absent|unclear)",
+)
+"""Ways of saying that what was asked for was never told. Doubt about what was told is none of them."""
 
 
 def compiled(lines: tuple[str, ...]) -> re.Pattern[str]:

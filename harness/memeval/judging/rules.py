@@ -11,8 +11,19 @@ from collections import Counter
 
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
+from memeval.judging.references import by_reference
 from memeval.judging.text import Phrases, covered, normal, stated, states, without_framed, words
-from memeval.keys import BeliefKey, CascadeKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.keys import (
+    BeliefKey,
+    CascadeKey,
+    Fact,
+    LocomoKey,
+    LongMemEvalKey,
+    NoiseKey,
+    Stance,
+    TemporalKey,
+    UncertaintyKey,
+)
 from memeval.records.grade import Flag, GradeState
 
 DUMP_SHARE = 0.5
@@ -81,6 +92,8 @@ def _verdict(case: Case, hedged: bool) -> Verdict:
             )
         case CascadeKey(dependent=dependent, stance=stance) | UncertaintyKey(dependent=dependent, stance=stance):
             return _doubted(hedged) if stance is Stance.DOUBT else _confirmed(case, dependent, hedged)
+        case LocomoKey() | LongMemEvalKey():
+            return by_reference(case, case.key)
         case _:
             raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
 

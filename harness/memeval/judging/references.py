@@ -1,0 +1,193 @@
+"""The rule set for keys that are a reference answer in words: LoCoMo's and LongMemEval's.
+
+It finds marks, not meaning: an answer is right when every date, number and telling word of the reference stands in it,
+whatever the order and the format. So it is a floor. It rejects paraphrases that a reader would accept, and it accepts
+what says the same words to another effect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from memeval.judging import lexicon
+from memeval.judging.base import Case
+from memeval.judging.hedging import plain, without_echo
+from memeval.judging.marks import Date, Mark, is_number, marks
+from memeval.judging.text import states
+from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+
+Verdict = tuple[bool, str]
+
+BEGINNING = 1_000
+"""Characters of an answer within which it must say that something was never told, if that is what it says."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_ACCEPTED = re.compile(r"\b(?:is|are|would be) also (?:acceptable|accepted|correct|fine)\b.*", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*\(([^()]*)\)")
+_BECAUSE = re.compile(r"\s*(?:;|,\s*(?:since|because|as|so|though)\b).*", re.IGNORECASE | re.DOTALL)
+_POLAR = re.compile(
+    r"\W*(?:(?:well|most|very|likely|probably|presumably|possibly|i think|i would say)\W+)*"
+    r"(?:(?P<yes>yes\b)|no(?=\s*(?:$|[,;.:!]|(?:he|she|they|it|there|the)\b))|not(?=\s*(?:$|[,;.:!])))"
+)
+_COUNTED = re.compile(r"\b(?:how many|number of) (?:days|weeks|months)\b")
+_MARKUP = re.compile(r"(?m)^[ \t]{0,8}\d{1,3}[.)][ \t]|\[[^\]\n]{0,200}\]")
+"""Numbers of lists, and what stands in brackets, as citations do."""
+
+_PLACED = frozenset(
+    {"befor", "after", "until", "till", "week", "weekend", "earli", "late", "mid", "end", "begin", "start"}
+)
+"""Marks that make another time of the date that follows them."""
+
+
+def by_reference(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
+    """Rule on an answer to a question of LoCoMo's or LongMemEval's."""
+    match key:
+        case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap):
+            return _missing(case, trap)
+        case LongMemEvalKey(abstention=True):
+            return _missing(case, None)
+        case LongMemEvalKey(question_type=LongMemEvalType.SINGLE_SESSION_PREFERENCE):
+            return False, "The reference is a rubric, which rules cannot read."
+        case _:
+            return _stated(case, key)
+
+
+def says_missing(text: str) -> bool:
+    """Return whether a text says that what was asked for was never told."""
+    return _missing_phrases().search(plain(text)) is not None
+
+
+@lru_cache(maxsize=1)
+def _missing_phrases() -> re.Pattern[str]:
+    return lexicon.compiled(lexicon.MISSING)
+
+
+def _begins_missing(answer: str) -> bool:
+    first = next((part for part in _SENTENCE.split(answer.strip()) if part.strip()), "")
+    return says_missing(first[:BEGINNING])
+
+
+def _missing(case: Case, trap: str | None) -> Verdict:
+    """Rule on an answer to a question that cannot be answered: it must begin by saying so, and not take the bait."""
+    answer = without_echo(case.answer, case.question)
+    if not _begins_missing(answer):
+        return False, "The answer does not begin by saying that this was not told."
+    if trap is not None and not says_missing(trap) and _holds(answer, trap, case.question):
+        return False, "The answer says that this was not told, and states what the question leads to."
+    return True, "The answer says that this was not told."
+
+
+def _stated(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
+    """Rule on an answer that must state the reference."""
+    answer = without_echo(case.answer, case.question)
+    if _begins_missing(answer):
+        return False, "The answer begins by saying that this was not told."
+    reference = key.answer or ""
+    wanted = _polarity(reference)
+    if wanted is not None:
+        if _polarity(answer) is wanted:
+            return True, "The answer is the yes or no that the reference is."
+        return False, "The answer does not begin with the yes or no that the reference is."
+    loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
+    off = (-1, 1) if _counts_time(case.question, key) else ()
+    if any(_holds(answer, alternative, case.question, off) for alternative in _alternatives(reference, loose)):
+        return True, "The answer holds all that tells of the reference: its dates, numbers and words."
+    return False, "The answer lacks a date, a number or a telling word of the reference."
+
+
+def _counts_time(question: str, key: LocomoKey | LongMemEvalKey) -> bool:
+    """Return whether LongMemEval lets a count of days, weeks or months be wrong by one."""
+    temporal = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.TEMPORAL_REASONING
+    return temporal and _COUNTED.search(question.lower()) is not None
+
+
+def _polarity(text: str) -> bool | None:
+    """Return whether a text begins with a yes or a no; ``None`` where it begins otherwise."""
+    found = _POLAR.match(text.lower())
+    return None if found is None else found["yes"] is not None
+
+
+def _alternatives(reference: str, loose: bool) -> Iterator[str]:
+    """Yield the answers that a reference allows.
+
+    It allows what it calls acceptable as well, and what it gives in brackets after an "or"; else brackets hold asides.
+
+    Args:
+        reference: the reference as the benchmark has it.
+        loose: whether reasons after it are not part of it, and whether "or" parts answers of which one is enough.
+    """
+    sentences = _SENTENCE.split(reference)
+    also = [_ACCEPTED.sub("", sentence) for sentence in sentences if _ACCEPTED.search(sentence)]
+    main = " ".join(sentence for sentence in sentences if not _ACCEPTED.search(sentence))
+    if loose and (without := _BECAUSE.sub("", main)).strip():
+        main = without
+    wholes = re.split(r"\s+or\s+", main) if loose else [main]
+    for whole in (*wholes, *also):
+        yield bare if (bare := _ASIDE.sub(" ", whole)).strip() else whole
+        yield from (aside[3:] for aside in _ASIDE.findall(whole) if aside.lower().startswith("or "))
+
+
+def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) -> bool:
+    """Return whether an answer holds the marks of a reference which the question does not hold already.
+
+    Args:
+        answer: the answer.
+        reference: one answer that is right.
+        question: the question.
+        off: by how much a number may be wrong besides.
+    """
+    given, whole, asked = marks(answer), marks(reference), set(marks(question))
+    wanted = [mark for mark in whole if mark not in asked] or whole
+    if not wanted:
+        return states(answer, (reference,))
+    years = {mark.year for mark in asked if isinstance(mark, Date)}
+    if len(wanted) == 1 and _is_count(wanted[0]):
+        return _counts(answer, whole, wanted[0], asked, off)
+    return all(_is_among(mark, given, _is_placed(mark, whole), years, off) for mark in wanted)
+
+
+def _is_count(mark: Mark) -> bool:
+    return is_number(mark) and len(str(mark)) <= 2
+
+
+def _counts(answer: str, whole: Sequence[Mark], count: Mark, asked: set[Mark], off: Sequence[int]) -> bool:
+    """Return whether an answer gives a count, which stands in many answers by chance.
+
+    It must stand before the reference's unit, or be the first number of the answer that the question does not hold.
+    """
+    given = marks(_MARKUP.sub(" ", answer))
+    if len(whole) == 2 and whole[0] == count:
+        return any(_is_number(one, count, off) and other == whole[1] for one, other in pairwise(given)) or (
+            len(given) == 1 and _is_number(given[0], count, off)
+        )
+    numbers = [mark for mark in given if is_number(mark) and mark not in asked]
+    return bool(numbers) and _is_number(numbers[0], count, off)
+
+
+def _is_among(mark: Mark, given: Sequence[Mark], placed: bool, years: set[int | None], off: Sequence[int]) -> bool:
+    if isinstance(mark, str):
+        return mark in given or (is_number(mark) and any(_is_number(one, mark, off) for one in given))
+    return any(
+        isinstance(one, Date)
+        and (one.month, one.day) == (mark.month, mark.day)
+        and (mark.year in (None, one.year) or (one.year is None and mark.year in years))
+        and (placed or n == 0 or given[n - 1] not in _PLACED)
+        for n, one in enumerate(given)
+    )
+
+
+def _is_placed(mark: Mark, among: Sequence[Mark]) -> bool:
+    """Return whether what stands before a date makes another time of it."""
+    place = among.index(mark)
+    return place > 0 and among[place - 1] in _PLACED
+
+
+def _is_number(given: Mark, wanted: Mark, off: Sequence[int]) -> bool:
+    if not (is_number(given) and isinstance(given, str) and isinstance(wanted, str)):
+        return False
+    if given == wanted:
+        return True
+    return given.isdigit() and wanted.isdigit() and any(int(given) == int(wanted) + by for by in off)
