@@ -396,10 +396,20 @@ def export(
 def failures(
     run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
 ) -> list[Failure]:
-    """Return why a run's items are not right, and what of their evidence was found; see :func:`failures_of_run`."""
-    from memeval.evaluation.failures import failures_of_run
+    """Return why a run's items are not right, and what of their evidence was found.
 
-    return failures_of_run(_loaded(run, results), data)
+    Args:
+        run: the run, by its folder or its id.
+        results: where an id is looked up.
+        data: a local copy of the benchmark's data; needed only where the run was sealed without the analysis.
+
+    Raises:
+        BadInput: there is no such run; or it holds no analysis, and its data is not here.
+    """
+    from memeval.evaluation.failures import data_of, failures_of_run
+
+    folder = _loaded(run, results)
+    return failures_of_run(folder, lambda: data_of(folder.run, data))
 
 
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:

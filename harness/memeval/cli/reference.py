@@ -15,6 +15,7 @@ COMMANDS = (
     ("verify",),
     ("reproduce",),
     ("rejudge",),
+    ("failures",),
     ("judge",),
     ("judge", "audit"),
     ("judge", "bridge"),

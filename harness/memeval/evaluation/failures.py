@@ -7,7 +7,7 @@ one that the key (or the evidence it points at) shows to be wrong, and what is l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.opened import opened
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.seen import Scene, Seen
 from memeval.evaluation.times import names_another_time, numbers
@@ -42,7 +43,7 @@ from memeval.records.errors import BadInput
 from memeval.records.failure import CategoryFailures, Cause, Failure, FailureSummary, Found, FoundCount
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Context, Response
-from memeval.records.scenario import Scenario
+from memeval.records.run import Run
 from memeval.records.track import Track
 
 FAILURES = "failures.jsonl"
@@ -242,7 +243,7 @@ def failures_of(
     grades: Iterable[Grade],
     track: Track | None = None,
 ) -> list[Failure]:
-    """Return what the graded items of a run came to, in plan order.
+    """Return what the graded items of a run came to, in plan order; a scenario is opened once for items in a row.
 
     Args:
         exam: the benchmark with its data.
@@ -252,44 +253,45 @@ def failures_of(
         grades: its grades.
         track: its track, which says how much context its reader was sent; ``None`` for all of it.
     """
-    return list(analysed(exam.scenarios, items, responses, contexts, grades, track))
-
-
-def analysed(
-    scenarios: Mapping[str, Scenario],
-    items: Iterable[ItemKey],
-    responses: Iterable[Response],
-    contexts: Iterable[Context],
-    grades: Iterable[Grade],
-    track: Track | None = None,
-) -> Iterator[Failure]:
-    """Yield what :func:`failures_of` returns, given scenarios by id; items in a row of one scenario open it once."""
     last, graded = last_attempts(responses), {grade.item_id: grade for grade in grades}
     by_digest = {context.digest: context for context in contexts}
     cut = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIX) else None
+    found: list[Failure] = []
     scene: Scene | None = None
     for item in items:
         if item.item_id not in graded:
             continue
         if scene is None or scene.history.scenario.scenario_id != item.scenario_id:
-            scene = Scene(scenarios[item.scenario_id], by_digest, cut)
+            scene = Scene(exam.scenarios[item.scenario_id], by_digest, cut)
         given = [last[question] for question in item.question_ids if question in last]
-        yield failure(scene, item, given, graded[item.item_id])
+        found.append(failure(scene, item, given, graded[item.item_id]))
+    return found
 
 
-def failures_of_run(folder: RunFolder, data: Path | None = None) -> list[Failure]:
+def failures_of_run(folder: RunFolder, exam: Callable[[], Exam] | None = None) -> list[Failure]:
     """Return the failure analysis of a stored run: what it holds, or where it was sealed without one, made now.
 
     Args:
         folder: the run.
-        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
+        exam: opens the data of the run, where that is needed; ``None`` for the copy memeval keeps, or generates.
 
     Raises:
         BadInput: the run cannot be read; or it holds none and the data is not here, or is not the data of the run.
     """
     if FAILURES in folder.run.files:
         return list(read_rows(folder.file(FAILURES), Failure))
-    track = folder.run.track
+    ours = data_of(folder.run) if exam is None else exam()
+    spelled = opened(folder, ours)
+    return failures_of(ours, ours.keys, spelled.responses(), spelled.contexts(), spelled.grades(), folder.run.track)
+
+
+def data_of(run: Run, data: Path | None = None) -> Exam:
+    """Open the data that a run was made on, whatever errata it was corrected by: no cause depends on them.
+
+    Raises:
+        BadInput: it is not here, or is not the data of the run.
+    """
+    track = run.track
     exam = Exam.open(
         find(track.benchmark),
         data,
@@ -300,10 +302,10 @@ def failures_of_run(folder: RunFolder, data: Path | None = None) -> list[Failure
     )
     if exam.dataset.digest != track.data_digest:
         raise BadInput(
-            f"run {folder.run.run_id} was made on data {track.data_digest}, and what is here is {exam.dataset.digest}.",
+            f"run {run.run_id} was made on data {track.data_digest}, and what is here is {exam.dataset.digest}.",
             remedy="Name the right data with --data, or use the memeval version that the run names.",
         )
-    return failures_of(exam, exam.keys, folder.responses(), folder.contexts(), folder.grades(), track)
+    return exam
 
 
 def summary(failures: Iterable[Failure]) -> FailureSummary:
