@@ -104,6 +104,18 @@ class Format:
 
 _HERE = "memeval.evaluation.exchange"
 
+_TABLE = {
+    Part.FAILURES: "the outcome of each item",
+    Part.ABSENT: "where the benchmark's data is at hand",
+    Part.ITEMS: "the ids of sessions and turns",
+    Part.CONTEXT_TOKENS: "the sum by item",
+    Part.USAGE: "tokens, the sum by item",
+    Part.TIMINGS: "by phase, the sum by item",
+    Part.GRADES: "without reasons",
+    Part.METRICS: WHOLE,
+    Part.JUDGMENTS: "their keys",
+}
+
 FORMATS: tuple[Format, ...] = (
     Format(
         name="deepmemeval",
@@ -159,6 +171,57 @@ FORMATS: tuple[Format, ...] = (
         reader=f"{_HERE}.lme_result:read",
         parameters={"file": "lme-result"},
         data=Data.INSIDE,
+    ),
+    Format(
+        name="inspect",
+        title="An Inspect AI log (.eval), which 'inspect view' opens.",
+        writer=f"{_HERE}.inspect_log:write",
+        holds={
+            Part.ANSWERS: WHOLE,
+            Part.FAILURES: WHOLE,
+            Part.ABSENT: "their number",
+            Part.ITEMS: WHOLE,
+            Part.CONTEXT: "its first 20,000 characters, where no items are listed; else its digest",
+            Part.CONTEXT_TOKENS: WHOLE,
+            Part.USAGE: "sums by model and by phase, and what each question took where that is told",
+            Part.TIMINGS: WHOLE,
+            Part.GRADES: "with reasons, under the headline and every other rule",
+            Part.METRICS: WHOLE,
+            Part.JUDGMENTS: "their keys",
+            Part.SCORES: WHOLE,
+            Part.TRACK: WHOLE,
+            Part.SYSTEM: WHOLE,
+        },
+    ),
+    Format(
+        name="eee",
+        title="Every Eval Ever records, a folder: aggregate scores, and a line an item where its text may be published.",
+        writer=f"{_HERE}.eee:write",
+        holds={
+            Part.ANSWERS: "where the benchmark's text may be published, as are all lines of items",
+            Part.FAILURES: "the first of an item",
+            Part.CONTEXT_TOKENS: WHOLE,
+            Part.USAGE: "tokens, where both ways are counted",
+            Part.TIMINGS: "from question to answer, by item",
+            Part.GRADES: "a score, and a yes from half a point on",
+            Part.METRICS: WHOLE,
+            Part.JUDGMENTS: "the judge's name and prompts",
+            Part.SCORES: "composite and categories under every rule, without slices",
+            Part.TRACK: "data, protocol, tier, judge, reader, limits",
+            Part.SYSTEM: WHOLE,
+        },
+    ),
+    Format(
+        name="csv",
+        title="A table, one row an item, without any words: for a spreadsheet or a notebook.",
+        writer=f"{_HERE}.table:write_csv",
+        holds=_TABLE,
+    ),
+    Format(
+        name="parquet",
+        title="The same table with typed columns; needs pyarrow.",
+        writer=f"{_HERE}.table:write_parquet",
+        holds=_TABLE,
     ),
 )
 """Every format, in the order of the command's help."""

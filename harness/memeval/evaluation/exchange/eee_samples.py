@@ -1,0 +1,141 @@
+"""The lines of an Every Eval Ever record: one an item, for the result of its category."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.exchange.items import Item, Items, references
+from memeval.evaluation.plan import Exam
+from memeval.grading.scoring import headline
+from memeval.records.base import canonical_json
+
+Data = dict[str, Any]
+
+VERSION = "0.3.0"
+"""Version of the schema that records are written in."""
+
+RIGHT_FROM = 0.5
+"""The credit from which an item is called right, where a grader measures and the schema wants a yes or a no."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What ties the lines of a record to its aggregate scores."""
+
+    evaluation_id: str
+    """The record's id."""
+    model_id: str
+    """The system's."""
+    benchmark: str
+    """The benchmark's name, without its version."""
+    metric: str
+    """The metric that the composite is a mean of."""
+
+    def result(self, category: str) -> str:
+        """Return the name of a category's results."""
+        return f"{self.benchmark}/{category}"
+
+
+def samples(folder: RunFolder, exam: Exam, names: Names) -> Iterator[Data]:
+    """Yield a line for each item of a run whose words may be published.
+
+    Args:
+        folder: the run, with its rows.
+        exam: the benchmark with its data open.
+        names: what ties the lines to the scores.
+
+    Raises:
+        BadInput: the rows cannot be read.
+    """
+    for item in Items(folder, exam):
+        if item.key is not None and item.answers and all(each.ask is not None for each in item.answers):
+            yield _sample(item, references(item.key.key), names)
+
+
+def _sample(item: Item, reference: tuple[str, ...], names: Names) -> Data:
+    grade = item.grade
+    asked = [each.ask.question for each in item.answers if each.ask is not None]
+    raw = "\n".join(asked)
+    worth = headline(grade) or 0.0
+    failed = [each.response for each in item.answers if each.response.outcome.is_error]
+    line: Data = {
+        "schema_version": VERSION,
+        "evaluation_id": names.evaluation_id,
+        "model_id": names.model_id,
+        "evaluation_name": names.result(grade.category),
+        "evaluation_result_id": f"{names.result(grade.category)}#{names.metric}",
+        "sample_id": grade.item_id,
+        "sample_hash": hashlib.sha256((raw + "".join(reference)).encode()).hexdigest(),
+        "input": {"raw": raw, "reference": list(reference)},
+        **_said(item, asked),
+        "evaluation": {"score": worth, "is_correct": worth >= RIGHT_FROM, "num_turns": len(asked)},
+        "error": (failed[0].error or failed[0].outcome.value) if failed else None,
+        "metadata": texts(
+            {
+                "category": grade.category,
+                "cluster": grade.cluster,
+                "state": grade.state.value,
+                "outcome": None if item.outcome is None else item.outcome.value,
+                "grader": grade.grader,
+                "reason": grade.reason,
+                "value": grade.value,
+                "context_tokens": [each.response.context_tokens for each in item.answers],
+                **{f"slice.{name}": value for name, value in grade.slices.items()},
+                **{f"metric.{name}": value for name, value in grade.metrics.items()},
+                **{f"rule.{name}": value for name, value in grade.alternates.items()},
+            }
+        ),
+    }
+    seconds = [each.seconds for each in item.answers if each.seconds is not None]
+    if seconds:
+        line["performance"] = {"latency_ms": sum(seconds) * 1000}
+    tokens = [each.tokens for each in item.answers if each.tokens is not None]
+    if len(tokens) == len(item.answers):
+        sent, received = (sum(part) for part in zip(*tokens, strict=True))
+        line["token_usage"] = {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
+    return line
+
+
+def _said(item: Item, asked: list[str]) -> Data:
+    """Return the answers: of one question as an output, of several as a conversation."""
+    answers = [each.response.answer for each in item.answers]
+    if len(asked) == 1:
+        return {
+            "interaction_type": "single_turn",
+            "output": {"raw": answers},
+            "messages": None,
+            "answer_attribution": [_whole(0, "output.raw", answers[0], last=True)],
+        }
+    said = [
+        {"turn_idx": 2 * number + place, "role": role, "content": content}
+        for number, (question, answer) in enumerate(zip(asked, answers, strict=True))
+        for place, (role, content) in enumerate((("user", question), ("assistant", answer)))
+    ]
+    places = [
+        _whole(2 * number + 1, f"messages[{2 * number + 1}].content", answer, last=number == len(answers) - 1)
+        for number, answer in enumerate(answers)
+    ]
+    return {"interaction_type": "multi_turn", "output": None, "messages": said, "answer_attribution": places}
+
+
+def _whole(turn: int, source: str, value: str, *, last: bool) -> Data:
+    return {
+        "turn_idx": turn,
+        "source": source,
+        "extracted_value": value,
+        "extraction_method": "whole answer",
+        "is_terminal": last,
+    }
+
+
+def texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as the schema wants details: texts, and what is absent left out."""
+    return {
+        name: value if isinstance(value, str) else canonical_json(value)
+        for name, value in values.items()
+        if value is not None and value != {} and value != []
+    }

@@ -1,0 +1,300 @@
+"""Runs as logs of Inspect AI (version 2 of its log schema, in an ``.eval`` archive), for its viewer and its readers.
+
+The archive is written here from the run's records, and Inspect is not needed for it. Layout and field names: inspect-ai
+0.3.285, ``inspect_ai.log`` (``EvalLog``, ``EvalSample``, ``Score``) and the names of its archive's members.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.exchange.inspect_header import HEADLINE, Data, plan_of, results_of, spec_of, stats_of, usage_of
+from memeval.evaluation.exchange.items import Answered, Item, Items, ordinals, references, text_of_context, text_of_item
+from memeval.evaluation.plan import Exam
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.readers import NATIVE
+from memeval.grading.scoring import alternate, counts, headline
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+from memeval.records.grade import GradeState
+from memeval.records.response import Context, Outcome
+
+CONTEXT_CHARACTERS = 20_000
+"""Of a context that is no list of items, so many characters stand in a log; the run's own files have all of it."""
+
+SUMMARY_CHARACTERS = 1_000
+"""Of each text, so many characters stand in the summary from which the list of samples is drawn."""
+
+_STAMP = (1980, 1, 1, 0, 0, 0)
+"""The archive's members have no time of their own, so that equal runs make equal bytes."""
+
+_REASONS = {
+    GradeState.EMPTY: "no_response",
+    GradeState.UNPARSED: "grader_failed",
+    GradeState.JUDGE_ERROR: "grader_failed",
+}
+"""Inspect's own words for a score that is no verdict."""
+
+
+def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write a run as an Inspect log.
+
+    Args:
+        run: the run, with its rows.
+        exam: the benchmark with its data open; ``None`` where it is not at hand.
+        to: the log; its name ends in ``.eval``, by which the viewer finds it.
+
+    Raises:
+        BadInput: the name ends in something else, or the run cannot be read.
+    """
+    if to.suffix != ".eval":
+        raise BadInput(
+            f"an Inspect log's name ends in '.eval', and '{to.name}' does not.", remedy=f"Use {to.stem}.eval."
+        )
+    _Log(run, exam).write(to)
+    return [to]
+
+
+class _Log:
+    """A run's log.
+
+    Args:
+        folder: the run.
+        exam: the benchmark with its data open.
+    """
+
+    def __init__(self, folder: RunFolder, exam: Exam | None) -> None:
+        self._folder = folder
+        self._run = folder.run
+        self._items = Items(folder, exam)
+        self._words = self._items.words
+        self._measured = self._run.scores.overall.points is not None
+        self._contexts: dict[str, Context] = self._items.contexts() if self._words else {}
+
+    def write(self, to: Path) -> None:
+        """Write it, one sample at a time."""
+        worths: list[float] = []
+        ids: list[str] = []
+        summaries: list[Data] = []
+        with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+            for item in self._items:
+                sample = self._sample(item)
+                _member(archive, f"samples/{sample['id']}_epoch_1.json", sample)
+                ids.append(sample["id"])
+                summaries.append(_summary(sample))
+                worths.append(headline(item.grade) or 0.0)
+            spec, plan = spec_of(self._folder, ids), plan_of(self._run)
+            _member(archive, "_journal/start.json", {"version": 2, "eval": spec, "plan": plan})
+            _member(archive, "summaries.json", summaries)
+            header = {
+                "version": 2,
+                "status": "success",
+                "eval": spec,
+                "plan": plan,
+                "results": results_of(self._run, worths),
+                "stats": stats_of(self._folder),
+                "invalidated": False,
+            }
+            _member(archive, "header.json", header)
+
+    def _sample(self, item: Item) -> Data:
+        grade, key = item.grade, item.key
+        turns = None if item.scenario is None else TurnTexts(item.scenario)
+        messages = [message for answer in item.answers for message in self._messages(answer, turns)]
+        said = _listed([answer.response.answer for answer in item.answers]) if self._words else ""
+        last = item.answers[-1] if item.answers else None
+        sample: Data = {
+            "id": _safe(grade.item_id),
+            "epoch": 1,
+            "input": _listed([each.ask.question for each in item.answers if each.ask is not None]) or grade.item_id,
+            "target": "" if key is None else "\n".join(references(key.key)),
+            "messages": messages,
+            "output": self._output(last),
+            "scores": self._scores(item, said),
+            "metadata": self._metadata(item, turns),
+            "uuid": digest_bytes(f"{self._run.run_id} {grade.item_id}".encode())[7:29],
+        }
+        failed = [answer.response for answer in item.answers if answer.response.outcome.is_error]
+        if failed:
+            text = (failed[0].error if self._words else None) or failed[0].outcome.value
+            sample["error"] = {"message": text, "traceback": text, "traceback_ansi": text}
+        return sample | _times(item.answers)
+
+    def _messages(self, answer: Answered, turns: TurnTexts | None) -> Iterator[Data]:
+        if not self._words:
+            return
+        response = answer.response
+        if answer.ask is not None:
+            when = "" if answer.ask.timestamp is None else f"[asked as of {answer.ask.timestamp}]\n"
+            yield {"role": "user", "content": when + answer.ask.question, "source": "input"}
+        shown = self._shown(answer, turns)
+        if shown is not None:
+            name = "recall" if self._run.track.reader == NATIVE else "search"
+            call = {"id": response.question_id, "function": name, "arguments": {}, "type": "function"}
+            yield {"role": "assistant", "content": "", "tool_calls": [call], "model": self._model}
+            yield {"role": "tool", "function": name, "tool_call_id": call["id"], "content": shown}
+        if response.outcome is Outcome.OK:
+            yield {"role": "assistant", "content": response.answer, "source": "generate", "model": self._model}
+
+    def _shown(self, answer: Answered, turns: TurnTexts | None) -> str | None:
+        """Return what the system brought up, in words: its items, or else the context it gave."""
+        response = answer.response
+        if response.items is not None:
+            texts = [text_of_item(item, turns) or f"({item.turn_id})" for item in response.items]
+            return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1)) or "(nothing)"
+        context = self._contexts.get(response.context_digest or "")
+        text = None if context is None else text_of_context(context, turns)
+        if text is None or len(text) <= CONTEXT_CHARACTERS:
+            return text
+        return f"{text[:CONTEXT_CHARACTERS]}\n(cut here: {len(text):,} characters in all)"
+
+    def _output(self, answer: Answered | None) -> Data:
+        if answer is None or not self._words or answer.response.outcome is not Outcome.OK:
+            return {"model": self._model, "choices": []}
+        message = {"role": "assistant", "content": answer.response.answer, "source": "generate", "model": self._model}
+        output: Data = {
+            "model": self._model,
+            "choices": [{"message": message, "stop_reason": "stop"}],
+            "completion": answer.response.answer,
+        }
+        if answer.tokens is not None:
+            output["usage"] = usage_of(*answer.tokens)
+        return output if answer.seconds is None else output | {"time": answer.seconds}
+
+    def _scores(self, item: Item, said: str) -> Data:
+        grade = item.grade
+        about = {
+            "grader": grade.grader,
+            "state": grade.state.value,
+            "value": grade.value,
+            "flags": [flag.value for flag in grade.flags],
+            "judgment_key": grade.judgment_key,
+        }
+        scores: Data = {
+            HEADLINE: {
+                "value": self._value(headline(grade)),
+                "answer": said,
+                "explanation": (grade.reason if self._words else None) or grade.state.value,
+                "reason": _REASONS.get(grade.state),
+                "metadata": {name: value for name, value in about.items() if value not in (None, [])},
+            }
+        }
+        for name in self._run.scores.alternates:
+            if counts(grade, name):
+                scores[name] = {"value": self._value(alternate(name)(grade))}
+        if grade.metrics:
+            scores["metrics"] = {"value": grade.metrics}
+        return scores
+
+    def _value(self, worth: float | None) -> str | float:
+        """Return a worth as Inspect has it: a letter where graders rule, a number where they measure."""
+        if self._measured:
+            return worth or 0.0
+        return "N" if worth is None else "C" if worth == 1.0 else "I"
+
+    def _metadata(self, item: Item, turns: TurnTexts | None) -> Data:
+        grade = item.grade
+        return {
+            "category": grade.category,
+            "cluster": grade.cluster,
+            "slices": grade.slices,
+            "state": grade.state.value,
+            "outcome": None if item.outcome is None else item.outcome.value,
+            "evidence": None if item.key is None else item.key.evidence,
+            "questions": [self._question(answer, turns) for answer in item.answers],
+        }
+
+    def _question(self, answer: Answered, turns: TurnTexts | None) -> Data:
+        response, times = answer.response, answer.response.timings
+        found: Data = {
+            "question_id": response.question_id,
+            "scenario_id": response.scenario_id,
+            "outcome": response.outcome.value,
+            "attempts": answer.attempts,
+            "context_digest": response.context_digest,
+            "context_tokens": response.context_tokens,
+            "reported_tokens": response.reported_tokens,
+            "usage": None if response.usage is None else response.usage.data(),
+            "seconds": {
+                name: value for name, value in times.data().items() if name.endswith("_seconds") and value is not None
+            },
+        }
+        if response.items is not None:
+            found["retrieved"] = [
+                {"turn_id": item.turn_id, "source_ids": ordinals(item), "score": item.score}
+                | ({"text": text_of_item(item, turns)} if self._words else {})
+                for item in response.items
+            ]
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def _model(self) -> str:
+        return self._run.system.slug
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return a text as it is, and several as a numbered list."""
+    if len(texts) == 1:
+        return texts[0]
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+
+
+def _times(answers: Sequence[Answered]) -> Data:
+    seconds = [answer.seconds for answer in answers if answer.seconds is not None]
+    if not seconds or not answers:
+        return {}
+    started = answers[0].response.timings.started
+    total = math.fsum(seconds)
+    try:
+        ended = datetime.fromisoformat(answers[-1].response.timings.started) + timedelta(seconds=seconds[-1])
+    except ValueError:
+        return {"total_time": total, "working_time": total}
+    return {
+        "started_at": started,
+        "completed_at": ended.isoformat(),
+        "total_time": total,
+        "working_time": total,
+    }
+
+
+def _summary(sample: Data) -> Data:
+    """Return a sample as the list of samples shows it."""
+    kept = ("id", "epoch", "uuid", "started_at", "completed_at", "total_time", "working_time")
+    summary: Data = {name: sample[name] for name in kept if name in sample}
+    summary |= {
+        "input": _short(sample["input"]),
+        "target": _short(sample["target"]),
+        "scores": {
+            name: {part: _short(value) if isinstance(value, str) else value for part, value in score.items()}
+            for name, score in sample["scores"].items()
+        },
+        "metadata": {name: sample["metadata"][name] for name in ("category", "cluster", "slices", "state", "outcome")},
+        "completed": True,
+        "message_count": len(sample["messages"]),
+    }
+    return summary | ({"error": _short(sample["error"]["message"])} if "error" in sample else {})
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SUMMARY_CHARACTERS else text[: SUMMARY_CHARACTERS - 1] + "…"
+
+
+def _safe(item_id: str) -> str:
+    """Return an id that may be part of a member's name: no separators and no control characters."""
+    return re.sub(r"[%/\\\x00-\x1f\x7f]", lambda found: quote(found[0], safe=""), item_id)
+
+
+def _member(archive: zipfile.ZipFile, name: str, data: Any) -> None:
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    place = zipfile.ZipInfo(name, _STAMP)
+    place.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(place, text)

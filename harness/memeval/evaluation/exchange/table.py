@@ -1,0 +1,189 @@
+"""A run as a flat table, one row an item: ids, numbers and states, and none of the benchmark's or a system's words."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.exchange.items import Item, Items, ordinals
+from memeval.evaluation.plan import Exam
+from memeval.grading.scoring import SKIPPED, headline
+from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+
+Cell = str | bool | int | float | None
+Row = dict[str, Cell]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What the text of a cell may not begin with, for a spreadsheet would take it for a formula."""
+
+_SECONDS = ("take_in_seconds", "settle_seconds", "search_seconds", "ask_seconds", "read_seconds")
+
+PLAIN: dict[str, str] = {
+    "item_id": "text",
+    "scenario_id": "text",
+    "question_ids": "text",
+    "category": "text",
+    "cluster": "text",
+    "grader": "text",
+    "state": "text",
+    "outcome": "text",
+    "worth": "number",
+    "verdict": "flag",
+    "credit": "number",
+    "value": "number",
+    "flags": "text",
+    "judgment_key": "text",
+    "attempts": "whole",
+    "retrieved": "text",
+    "context_tokens": "whole",
+    "reported_tokens": "number",
+    "prompt_tokens": "whole",
+    "completion_tokens": "whole",
+    **dict.fromkeys(_SECONDS, "number"),
+}
+"""Columns that every table has, in order, each with what is in it."""
+
+_SETS = {"slice": "text", "metric": "number", "rule": "number"}
+"""Columns that runs differ in, by the first part of their names, each with what is in it; they come last."""
+
+
+def write_csv(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write a run as CSV: UTF-8, a comma between cells, what is unknown left blank.
+
+    Args:
+        run: the run, with its rows.
+        exam: the benchmark with its data open; without it, planned items that have no row are not listed.
+        to: the file.
+
+    Raises:
+        BadInput: the run cannot be read.
+    """
+    rows = list(_rows(run, exam))
+    columns = _columns(rows)
+    with to.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([neutral(column) for column in columns])
+        writer.writerows([_written(row.get(column)) for column in columns] for row in rows)
+    return [to]
+
+
+def write_parquet(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write a run as Parquet, with the columns of :func:`write_csv`.
+
+    Raises:
+        BadInput: ``pyarrow`` is not installed, or the run cannot be read.
+    """
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise BadInput(
+            "Parquet is written with pyarrow, which is not installed here.",
+            remedy="Install it with: pip install pyarrow (some 170 MB). The format 'csv' holds the same table.",
+        ) from None
+    kinds = {"text": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.float64(), "whole": pyarrow.int64()}
+    rows = list(_rows(run, exam))
+    columns = _columns(rows)
+    schema = pyarrow.schema([(name, kinds[_kind(name)]) for name in columns])
+    cells = {name: [_typed(row.get(name), _kind(name)) for row in rows] for name in columns}
+    parquet.write_table(pyarrow.table(cells, schema=schema), to)
+    return [to]
+
+
+def neutral(text: str) -> str:
+    """Return the text of a cell so that no spreadsheet takes it for a formula: with an apostrophe in front."""
+    return "'" + text if text.startswith(FORMULA) else text
+
+
+def _rows(run: RunFolder, exam: Exam | None) -> Iterator[Row]:
+    graded = set()
+    for item in Items(run, exam):
+        graded.add(item.grade.item_id)
+        yield _row(item)
+    for key in () if exam is None else exam.keys:
+        if key.item_id not in graded:
+            yield _skipped(key)
+
+
+def _row(found: Item) -> Row:
+    grade = found.grade
+    rows = [answer.response for answer in found.answers]
+    tokens = [answer.tokens for answer in found.answers if answer.tokens is not None]
+    return {
+        "item_id": grade.item_id,
+        "scenario_id": " ".join(dict.fromkeys(row.scenario_id for row in rows)),
+        "question_ids": " ".join(row.question_id for row in rows),
+        "category": grade.category,
+        "cluster": grade.cluster,
+        "grader": grade.grader,
+        "state": grade.state.value,
+        "outcome": None if found.outcome is None else found.outcome.value,
+        "worth": headline(grade) or 0.0,
+        "verdict": grade.verdict,
+        "credit": grade.credit,
+        "value": grade.value,
+        "flags": " ".join(flag.value for flag in grade.flags),
+        "judgment_key": grade.judgment_key,
+        "attempts": max((answer.attempts for answer in found.answers), default=0),
+        "retrieved": " ".join(
+            dict.fromkeys(ordinal for row in rows for item in row.items or () for ordinal in ordinals(item))
+        ),
+        "context_tokens": _sum(row.context_tokens for row in rows),
+        "reported_tokens": _sum(row.reported_tokens for row in rows),
+        "prompt_tokens": _sum(sent for sent, _received in tokens),
+        "completion_tokens": _sum(received for _sent, received in tokens),
+        **{name: _sum(getattr(row.timings, name) for row in rows) for name in _SECONDS},
+        **{f"slice.{name}": value for name, value in grade.slices.items()},
+        **{f"metric.{name}": value for name, value in grade.metrics.items()},
+        **{f"rule.{name}": value for name, value in grade.alternates.items()},
+    }
+
+
+def _skipped(key: ItemKey) -> Row:
+    """Return the row of an item that was planned and never done; it counts as wrong."""
+    return {
+        "item_id": key.item_id,
+        "scenario_id": key.scenario_id,
+        "question_ids": " ".join(key.question_ids),
+        "category": key.category,
+        "cluster": key.cluster,
+        "state": SKIPPED,
+        "worth": 0.0,
+        **{f"slice.{name}": value for name, value in key.slices.items()},
+    }
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """Return the columns: those that every table has, then the sets, each by name."""
+    return [*PLAIN, *sorted({name for row in rows for name in row}.difference(PLAIN), key=_place)]
+
+
+def _place(name: str) -> tuple[int, str]:
+    return list(_SETS).index(name.partition(".")[0]), name
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum of what is known; ``None`` where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _written(cell: Cell) -> Any:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return neutral(cell) if isinstance(cell, str) else cell
+
+
+def _typed(cell: Cell, kind: str) -> Cell:
+    """Return a cell in its column's type: under other rules verdicts stand beside credits, as 1 and 0."""
+    return float(cell) if kind == "number" and isinstance(cell, bool | int) else cell
+
+
+def _kind(column: str) -> str:
+    return PLAIN.get(column) or _SETS[column.partition(".")[0]]
