@@ -30,10 +30,17 @@ def _locomo() -> Benchmark:
     return LocomoBenchmark()
 
 
+def _longmemeval() -> Benchmark:
+    from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+
+    return LongMemEvalBenchmark()
+
+
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "beliefs@1": _beliefs,
     "deepmemeval@1": _deepmemeval,
     "locomo@1": _locomo,
+    "longmemeval@1": _longmemeval,
 }
 """Every benchmark by its id, the built-in one first; each is imported when it is asked for, and not before."""
 
