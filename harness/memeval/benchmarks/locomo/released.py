@@ -184,17 +184,16 @@ def _loaded(data: bytes, path: Path) -> Any:
         raise _wrong(path, "the file is empty.")
     try:
         data.decode()
-    except UnicodeDecodeError as error:
-        raise _wrong(path, f"the file is not UTF-8: byte {error.start:,} is no part of any letter.") from None
-    try:
         return from_json(data, allow_inf_nan=False)
+    except UnicodeDecodeError as error:
+        problem = f"the file is not UTF-8: byte {error.start:,} is no part of any letter."
+        cut = error.reason == "unexpected end of data"
     except ValueError as error:
-        problem = str(error)
-    if "EOF" in problem and len(data) < FULL_BYTES:
-        raise _wrong(
-            path, f"the file is cut off: it ends after {len(data):,} bytes, and the released file has {FULL_BYTES:,}."
-        )
-    raise _wrong(path, f"not valid JSON ({problem}).")
+        problem = f"not valid JSON ({error})."
+        cut = "EOF" in str(error)
+    if cut and len(data) < FULL_BYTES:
+        problem = f"the file is cut off: it ends after {len(data):,} bytes, and the released file has {FULL_BYTES:,}."
+    raise _wrong(path, problem)
 
 
 def _no_list(data: object) -> str:
@@ -204,8 +203,11 @@ def _no_list(data: object) -> str:
 
 
 def _conversation(sample: object, number: int, path: Path) -> RawConversation:
-    name = sample.get("sample_id") if isinstance(sample, dict) else None
-    place = f"conversation {number}" + (f" ({name[:64]!r})" if isinstance(name, str) else "")
+    place = f"conversation {number}"
+    if not isinstance(sample, dict):
+        raise _wrong(path, f"{place}: a table of names and values belongs here.")
+    if isinstance(name := sample.get("sample_id"), str):
+        place += f" ({name[:64]!r})"
     raw = _fitted(_RawSample, sample, place, path)
     for index, question in enumerate(raw.qa):
         if (question.adversarial_answer if question.category == 5 else question.answer) is None:

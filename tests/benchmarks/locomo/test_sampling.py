@@ -1,0 +1,182 @@
+"""Both samplers: their golden values on the released data, and what holds for any."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.benchmarks.locomo.sampling import SAMPLERS, documented, equal, exact, proportional
+from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+
+Sampler = Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]
+ORDER = sorted(LocomoCategory)
+
+
+def layout(sizes: dict[str, dict[LocomoCategory, int]]) -> list[ItemKey]:
+    """Return made-up questions: per conversation, so many of each category, one category after the other."""
+    made = []
+    for conversation, categories in sizes.items():
+        names = [category for category, size in categories.items() for _ in range(size)]
+        for place, category in enumerate(names):
+            item_id = f"{conversation}:{place}"
+            made.append(
+                ItemKey(
+                    item_id=item_id,
+                    scenario_id=conversation,
+                    question_ids=(item_id,),
+                    category=category.value,
+                    cluster=conversation,
+                    key=LocomoKey(category=category, answer="x"),
+                )
+            )
+    return made
+
+
+LAYOUTS = st.dictionaries(
+    st.sampled_from([f"conv-{number}" for number in (7, 26, 30, 41)]),
+    st.dictionaries(st.sampled_from(LocomoCategory), st.integers(1, 9), min_size=1),
+    min_size=1,
+)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "by_category", "digest"),
+    [
+        # Documented sampling, N = 5, 10, 20, 50 for each conversation.
+        (
+            partial(documented, per_conversation=5),
+            (11, 11, 9, 11, 11),
+            "a5c6de2d394edba40cd44a0b46fad81e78ad5cd0442c47d1ce5d9f2375226d1f",
+        ),
+        (partial(documented, per_conversation=10), (21, 21, 18, 21, 21), None),
+        (SAMPLERS["fair"], (41, 41, 36, 41, 41), "79fee7de2a9ee2bbff7266b0e552a74a7fcfaff9e420fbf852045ba7a4154426"),
+        (partial(documented, per_conversation=50), (103, 101, 82, 103, 103), None),
+        # The exact sampler, seed 42.
+        (SAMPLERS["quick"], (10, 10, 9, 11, 10), "0fc5dcaed564d2fea13952826903e1a8206bdd468d11e0920d0776e59b02bca0"),
+        (
+            SAMPLERS["quick-proportional"],
+            (10, 9, 0, 21, 10),
+            "21fe5272104677b79f2e7d54f71ef48b7e9d63d287e9e5532e5ed0f540951f8d",
+        ),
+        (
+            SAMPLERS["fair-exact"],
+            (41, 41, 36, 41, 41),
+            "4b0aa19ad1cd75f9dad2ee9784791ca647b398560e9e07f56adfc94ae473af38",
+        ),
+        (
+            SAMPLERS["fair-proportional"],
+            (45, 28, 9, 85, 33),
+            "4b3e79a564976900f3673a7ed7aa24d054b6b6f639fdb5e9d75f3df2b18fb710",
+        ),
+        (SAMPLERS["full"], (446, 282, 96, 841, 321), None),
+    ],
+)
+def test_golden_samples_of_the_released_data(
+    dataset: Dataset, sampler: Sampler, by_category: tuple[int, ...], digest: str | None
+) -> None:
+    chosen = sampler(tuple(dataset.keys()))
+    counts = Counter(key.category for key in chosen)
+    assert tuple(counts[name] for name in ORDER) == by_category
+    ids = "\n".join(key.item_id for key in chosen)
+    assert digest in (None, hashlib.sha256(ids.encode()).hexdigest())
+
+
+def test_golden_first_picks(dataset: Dataset) -> None:
+    benchmark, keys = LocomoBenchmark(), tuple(dataset.keys())
+    assert [key.item_id for key in benchmark.sampled(keys, "fair")[:6]] == [
+        *("conv-26:152", "conv-26:153", "conv-26:154", "conv-26:155", "conv-26:3", "conv-26:4")
+    ]
+    assert [key.item_id for key in benchmark.sampled(keys, "quick")[:6]] == [
+        *("conv-26:195", "conv-26:65", "conv-26:14", "conv-26:109", "conv-26:45", "conv-30:91")
+    ]
+
+
+def test_golden_quotas_of_conversations(dataset: Dataset) -> None:
+    chosen = Counter(key.scenario_id for key in SAMPLERS["fair-proportional"](tuple(dataset.keys())))
+    assert [chosen[name] for name in dataset.scenario_ids()] == [20, 11, 19, 26, 24, 16, 19, 24, 20, 21]
+
+
+def test_every_tier_has_its_number_under_every_protocol(dataset: Dataset) -> None:
+    benchmark, keys = LocomoBenchmark(), tuple(dataset.keys())
+    assert {tier.name for tier in benchmark.info.tiers} == set(SAMPLERS)
+    for tier in benchmark.info.tiers:
+        assert len(benchmark.sampled(keys, tier.name)) == tier.items
+        with_evidence = benchmark.asked(keys, "retrieval")
+        assert len(benchmark.sampled(with_evidence, tier.name)) == min(tier.items, 1977)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LAYOUTS, st.integers(0, 90), st.sampled_from([equal, proportional]), st.integers(0, 3))
+def test_the_exact_sampler_gives_exactly_so_many_and_none_twice(
+    sizes: dict[str, dict[LocomoCategory, int]],
+    total: int,
+    quotas: Callable[..., dict[str, int]],
+    seed: int,
+) -> None:
+    keys = layout(sizes)
+    chosen = exact(keys, total, quotas, seed)
+    assert len(chosen) == len({key.item_id for key in chosen}) == min(total, len(keys))
+    places = [(list(sizes).index(key.scenario_id), key.category) for key in chosen]
+    assert places == sorted(places)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LAYOUTS, st.integers(0, 90))
+def test_equal_shares_differ_by_one_at_most_where_none_is_used_up(
+    sizes: dict[str, dict[LocomoCategory, int]], total: int
+) -> None:
+    keys = layout(sizes)
+    counts = Counter(key.scenario_id for key in exact(keys, total, equal, 42))
+    whole = {name: sum(categories.values()) for name, categories in sizes.items()}
+    most = max(counts[name] for name in sizes)
+    assert all(counts[name] in (most, most - 1) or counts[name] == whole[name] for name in sizes)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(st.text(max_size=3), st.integers(1, 50), min_size=1), st.integers(0, 200))
+def test_proportional_shares_are_off_by_less_than_one(sizes: dict[str, int], total: int) -> None:
+    whole = sum(sizes.values())
+    total = min(total, whole)
+    counts = proportional(sizes, total, str)
+    assert sum(counts.values()) == total
+    assert all(abs(counts[name] - sizes[name] * total / whole) < 1 and counts[name] <= sizes[name] for name in sizes)
+
+
+@settings(max_examples=30, deadline=None)
+@given(LAYOUTS, st.integers(1, 30))
+def test_documented_sampling_takes_the_first_of_each_category(
+    sizes: dict[str, dict[LocomoCategory, int]], each: int
+) -> None:
+    keys = layout(sizes)
+    chosen = documented(keys, each)
+    for name, categories in sizes.items():
+        share = max(1, -(-each // len(categories)))
+        for category, size in categories.items():
+            group = [key for key in keys if (key.scenario_id, key.category) == (name, category)]
+            taken = [key for key in chosen if (key.scenario_id, key.category) == (name, category)]
+            assert taken == group[: min(share, size)]
+
+
+def test_what_is_drawn_stays_drawn_where_the_data_grows() -> None:
+    small = layout({"conv-1": {LocomoCategory.TEMPORAL: 20}})
+    grown = layout({"conv-1": {LocomoCategory.TEMPORAL: 30}})
+    before = {key.item_id for key in exact(small, 5, equal, 42)}
+    after = [key.item_id for key in exact(grown, 15, equal, 42)]
+    assert before <= set(after)
+
+
+def test_nothing_of_nothing() -> None:
+    for sampler in SAMPLERS.values():
+        assert sampler([]) == ()
+
+
+def test_seed_and_conversation_change_what_is_drawn() -> None:
+    keys = layout({"conv-1": {LocomoCategory.TEMPORAL: 30}})
+    drawn = {tuple(key.item_id for key in exact(keys, 5, equal, seed)) for seed in range(5)}
+    assert len(drawn) == 5
