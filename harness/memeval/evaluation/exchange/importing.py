@@ -160,15 +160,15 @@ def import_file(
                 contexts=[],
                 grades=grade_items(exam, items, responses, recorded),
                 judgments=judgment_rows(recorded, own),
-                prompts=judge.prompt_rows(),
+                prompts=judge.prompt_rows(exam.benchmark.info.id),
             )
             journal.log(LogLine(at=utc_now(), event="imported", detail=f"{len(responses)} answers of {form.name}"))
-            return seal(folder, plan, rows, journal.log_lines, 1)
+            return seal(folder, plan, rows, journal.log_lines, 1, exam)
 
 
 def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
     """Bring answers together with an exam: what is missing, what is unknown, and what the caller says of them."""
-    slug = origin.slug or answers.slug
+    slug = answers.slug if origin.slug is None else origin.slug
     if len(slug) > LONGEST_SLUG or not SLUG.fullmatch(slug):
         raise BadInput(
             f"'{visible(slug[:LONGEST_SLUG])}' is no slug.", remedy="Write words of a-z and 0-9 with dashes between."

@@ -116,7 +116,9 @@ def parsed(data: bytes, where: object) -> Any:
     except RecursionError:
         refuse("nested too deep to be answers.", where)
     except ValueError as error:
-        if isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip()):
+        if isinstance(error, json.JSONDecodeError) and (
+            error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        ):
             refuse("the file is cut off: it ends in the middle of a value.", where, "Fetch the file again.")
         refuse(f"not valid JSON ({error}).", where)
 

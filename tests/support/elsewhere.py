@@ -1,0 +1,118 @@
+"""Answers made elsewhere, for tests: files of them, the exams they are to, and a format of the tests' own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
+from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
+from memeval.benchmarks.deepmemeval.released import RawScenario, Released
+from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.evaluation.exchange.answers import Answer, Answers, slug_of
+from memeval.evaluation.exchange.formats import Format, find_format
+from memeval.evaluation.exchange.importing import ImportOptions, Origin, import_file
+from memeval.evaluation.exchange.reading import AnswerFile, Foreign, fitted, once
+from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.models import ModelOptions
+from memeval.evaluation.plan import Exam
+from memeval.gateway.budget import parse_caps
+from memeval.records.imported import Imported
+from tests.benchmarks.deepmemeval.rows import rows
+from tests.benchmarks.locomo.samples import Sample, made
+
+Json = Any
+
+
+class Row(Foreign):
+    """A row of the tests' own format."""
+
+    id: str
+    text: str = ""
+    error: str | None = None
+    sources: list[str] | None = None
+    seconds: float | None = None
+    tokens: int | None = None
+    usd: float | None = None
+
+
+def read_rows(file: AnswerFile, exam: Exam) -> Answers:
+    """Read the tests' own format."""
+    told = [(where, fitted(Row, value, where)) for where, value in file.rows()]
+    once((where, row.id) for where, row in told)
+    name = file.system or "Some System"
+    return Answers(
+        system=name,
+        version="2",
+        slug=slug_of(name, "rows"),
+        answers=tuple(
+            Answer(
+                row.id,
+                row.text,
+                sources=None if row.sources is None else tuple(row.sources),
+                error=row.error,
+                seconds=row.seconds,
+                prompt_tokens=row.tokens,
+                cost_usd=row.usd,
+            )
+            for _where, row in told
+        ),
+        imported=Imported(format="rows", file=file.path.name, digest=file.digest, made_at="2026-01-02T03:04:05Z"),
+    )
+
+
+ROWS = Format(name="rows", title="Rows.", benchmarks=("tiny@1",), reader=f"{__name__}:read_rows")
+"""A format for tests: one object a question."""
+
+
+def stored(path: Path, value: Json) -> AnswerFile:
+    """Write a JSON value, or lines of them where it is a tuple, and open it as a file of answers."""
+    values = value if isinstance(value, tuple) else (value,)
+    path.write_text("".join(json.dumps(each) + "\n" for each in values), encoding="utf-8")
+    return AnswerFile.open(path)
+
+
+def graded(
+    folder: Path,
+    value: Json,
+    form: Format | str,
+    exam: Exam,
+    judge: ChosenJudge | None = None,
+    fresh: bool = False,
+    system: str | None = None,
+    name: str = "answers.json",
+    caps: Sequence[str] = (),
+    **origin: Any,
+) -> RunFolder:
+    """Write answers to a file, and import it."""
+    path = stored(folder / name, value).path
+    return import_file(
+        AnswerFile.open(path, system),
+        find_format(form) if isinstance(form, str) else form,
+        exam,
+        judge or ChosenJudge(),
+        ImportOptions(
+            results=folder / "results", origin=Origin(**origin), models=ModelOptions(caps=parse_caps(caps)), fresh=fresh
+        ),
+    )
+
+
+def locomo_exam(of: list[Sample] | None = None, *, protocol: str = "f1", choice: bool = False) -> Exam:
+    """Return LoCoMo over made-up conversations, open."""
+    return Exam(LocomoBenchmark(), made(of, choice=choice), protocol, "full")
+
+
+def deepmemeval_exam() -> Exam:
+    """Return DeepMemEval over one made-up scenario of each kind, open."""
+    from pydantic import TypeAdapter
+
+    scenarios = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(rows()))
+    return Exam(DeepMemEvalBenchmark(), DeepMemEvalDataset(Released("sha256:" + "1" * 64, scenarios)), "judge", "full")
+
+
+def verdicts(run: RunFolder) -> dict[str, tuple[object, ...]]:
+    """Return what each item of a run is worth."""
+    return {grade.item_id: (grade.verdict, grade.credit, dict(grade.alternates)) for grade in run.grades()}
