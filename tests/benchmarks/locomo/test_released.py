@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (b"7", "expected a list of conversations."),
         (
             b'{"qa": [], "session_1": []}',
-            "this is one conversation, not the list of all, perhaps from the archive of an",
+            "this is one conversation and not the list of all; so is each file of the",
         ),
         (b"[1]", "this is another file: its first entry has neither a conversation nor questions."),
         (b'[{"scenario_id": "x"}]', "this is another file: its first entry has neither a conversation nor questions."),
@@ -97,11 +97,20 @@ def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, probl
 
 
 def test_the_older_archive_is_told_what_it_is(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "old.zip", "w") as archive:
+    path = tmp_path / "old.zip"
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("data/multimodal_dialog/locomo10_v2/26.json", "{}")
-    problem = refusal(tmp_path / "old.zip")
-    assert problem.startswith("this is a ZIP archive, perhaps that of an older release")
-    assert "locomo10.json" in problem
+    assert refusal(path).startswith("this is the older release, which has a file for each conversation")
+    assert "locomo10.json" in refusal(path)
+
+
+def test_any_other_archive_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "other.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("locomo10.json", "[]")
+    assert refusal(path) == "this is a ZIP archive."
+    path.write_bytes(path.read_bytes()[:30])
+    assert refusal(path) == "this is a ZIP archive."
 
 
 def test_a_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,8 +33,8 @@ _PULL = "Fetch it with `memeval data pull locomo`, or name a copy with --data."
 _NEEDED = {"sample_id", "conversation", "qa"}
 _ZIP_MAGIC = b"PK\x03\x04"
 _OLDER = (
-    "of an older release, which has a file for each conversation and no conversation ids. It says the same, but"
-    " memeval's question ids are those of locomo10.json"
+    "the older release, which has a file for each conversation and no conversation ids. It says the same, but memeval's"
+    " question ids are those of locomo10.json."
 )
 _SESSION = re.compile(r"session_([1-9]\d{0,3})")
 _DATE = re.compile(r"session_([1-9]\d{0,3})_date_time")
@@ -175,8 +177,16 @@ def _bytes(path: Path) -> bytes:
     if len(data) > LARGEST:
         raise _wrong(path, f"the file has more than {LARGEST:,} bytes, and the released one has {FULL_BYTES:,}.")
     if data.startswith(_ZIP_MAGIC):
-        raise _wrong(path, f"this is a ZIP archive, perhaps that {_OLDER}.")
+        raise _wrong(path, f"this is {_OLDER}" if _is_older(data) else "this is a ZIP archive.")
     return data
+
+
+def _is_older(archive: bytes) -> bool:
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            return any("/locomo10_v2/" in name for name in opened.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
 
 
 def _loaded(data: bytes, path: Path) -> Any:
@@ -198,7 +208,7 @@ def _loaded(data: bytes, path: Path) -> Any:
 
 def _no_list(data: object) -> str:
     if isinstance(data, dict) and "qa" in data:
-        return f"this is one conversation, not the list of all, perhaps from the archive {_OLDER}."
+        return f"this is one conversation and not the list of all; so is each file of {_OLDER}"
     return "expected a list of conversations."
 
 
