@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.grades import is_done, last_attempts
 from memeval.evaluation.models import RECORD, models_for
+from memeval.evaluation.opened import opened
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, judge_for
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
@@ -92,9 +93,11 @@ def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estim
     Raises:
         BadInput: something asked for is not there.
     """
+    options = replace(options, models=options.models.on(exam))
     judge = judge_for(options)
     items = exam.selected(options.limit)
-    before = _latest(source, exam, options)
+    latest = _latest(source, exam, options)
+    before = None if latest is None else opened(latest, exam)
     parts = []
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
         if (options.reader or "").startswith(PREFIX):

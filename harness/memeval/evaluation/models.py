@@ -6,12 +6,15 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Self
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.opened import opened
+from memeval.evaluation.plan import Exam
 from memeval.execution.journal import utc_now
 from memeval.execution.secrets import blotted
 from memeval.gateway.budget import Budget
@@ -45,6 +48,14 @@ class ModelOptions:
     """Budgets, by phase (``None`` for the run) and unit: ``usd``, ``tokens`` or ``minutes``."""
     replay: RunFolder | None = None
     """Answer every call from the record of this run, and send none."""
+
+    def on(self, exam: Exam) -> Self:
+        """Return the options with the run that is replayed opened by its data.
+
+        Raises:
+            BadInput: it was made on other data, and cannot be read without its own.
+        """
+        return self if self.replay is None else replace(self, replay=opened(self.replay, exam))
 
     def check(self) -> None:
         """Refuse what cannot be.

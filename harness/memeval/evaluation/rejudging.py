@@ -10,6 +10,7 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.opened import opened
 from memeval.evaluation.places import finished_runs, start, unfinished_runs
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
@@ -85,7 +86,7 @@ def rejudge_run(
             models.open_run(plan.run_id, own)
             rows = _judged(answers, judge, models, own, progress)
             journal.log(LogLine(at=utc_now(), event="judged", detail=f"the responses of {run.run_id} by {judge.name}"))
-            return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency)
+            return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency, answers.exam)
 
 
 class _Answers:
@@ -100,12 +101,12 @@ class _Answers:
     """
 
     def __init__(self, source: RunFolder, exam: Exam) -> None:
-        self.source, self.exam = source, exam
-        self.responses = list(source.responses())
+        self.source, self.exam = opened(source, exam), exam
+        self.responses = list(self.source.responses())
         answered = {row.item_id for row in self.responses}
         self.items = [key for key in exam.keys if key.item_id in answered]
         self.cases = cases_of(exam, self.items, self.responses)
-        self.judgments = list(source.judgments())
+        self.judgments = list(self.source.judgments())
 
 
 def _inputs(run: Run, judge: ChosenJudge) -> Inputs:

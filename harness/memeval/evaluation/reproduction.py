@@ -11,7 +11,9 @@ from memeval.benchmarks import find
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
+from memeval.evaluation.opened import OpenedRun, opened
 from memeval.evaluation.plan import Exam
+from memeval.evaluation.verification import misplaced
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
@@ -55,6 +57,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """
     run = folder.run
     exam = exam_of(run, data, errata)
+    folder = opened(folder, exam)
     responses = list(folder.responses())
     stored = list(folder.grades())
     answered = {row.item_id for row in responses}
@@ -79,6 +82,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_differences(folder, stored, again),
         *_contexts(folder, exam),
         *_read(folder, responses),
+        *_keys(folder),
     ]
     if scores != run.scores:
         findings.append(
@@ -160,6 +164,13 @@ def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
             continue
         if said.get(response.reader_key) != response.answer:
             yield Finding(f"{path}:{number}", f"{response.question_id}: the answer is not what its reader replied.")
+
+
+def _keys(folder: RunFolder) -> Iterator[Finding]:
+    """Check that model calls stand under their keys, where ``verify`` cannot for want of words."""
+    if isinstance(folder, OpenedRun):
+        yield from misplaced(folder, "judgments.jsonl", folder.judgments())
+        yield from misplaced(folder, "calls.jsonl", folder.calls())
 
 
 def _say(grade: Grade) -> str:

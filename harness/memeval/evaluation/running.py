@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
@@ -13,6 +13,7 @@ from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attem
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
 from memeval.evaluation.lending import Exchanges, NewInstance, Prepared, Setup, lending, prepare
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.opened import opened
 from memeval.evaluation.places import find_place, start
 from memeval.evaluation.plan import Exam, choose_reader
 from memeval.evaluation.provenance import harness
@@ -100,6 +101,7 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
         KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
     """
     progress = progress or Silent()
+    options = replace(options, models=options.models.on(exam))
     judge = judge_for(options)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
     if options.models.replay is not None and prepared.hosts:
@@ -192,7 +194,7 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
         setting.traffic.store_in(journal.exchanged)
         again = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
-            retried = RunFolder(place / plan.carries_over)
+            retried = opened(RunFolder(place / plan.carries_over), exam)
             again = _carry_over(retried, journal)
         open_items, attempts = _open_items(items, journal, again)
         done = len(items) - len(open_items)
@@ -216,7 +218,7 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
             progress.stop()
             journal.log(*setting.models.lines())
         rows = _judged(setting, items, journal, own, reader, retried)
-        return seal(folder, plan, rows, journal.log_lines, options.concurrency)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, exam)
 
 
 def _reader(setting: _Setting, hello: Hello) -> Reader | None:

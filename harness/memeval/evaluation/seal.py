@@ -11,6 +11,8 @@ from pathlib import Path
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.withholding import withheld
 from memeval.execution.journal import utc_now
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
@@ -23,6 +25,7 @@ from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemIdentity, SystemKind, Timing
+from memeval.records.track import Redistribution
 from memeval.records.traffic import Traffic
 from memeval.storage import write_whole
 
@@ -59,8 +62,8 @@ class Rows:
         return {**always, **{name: rows for name, rows in sometimes.items() if rows}}
 
 
-def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int) -> RunFolder:
-    """Write the sealed run.
+def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, exam: Exam) -> RunFolder:
+    """Write the sealed run, without the benchmark's words where they may not be published.
 
     The head, ``run.json``, is written last: until it is there the run is unfinished and its journal is whole.
 
@@ -70,15 +73,19 @@ def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurren
         rows: all its rows.
         log: what happened.
         concurrency: scenarios that were in flight.
+        exam: the benchmark with the data of the run open.
 
     Raises:
         BadInput: the folder cannot be written.
     """
+    stored, lines = rows, log
+    if plan.redistribution is Redistribution.IDS:
+        stored, lines = withheld(rows, log, exam, plan.inputs.track)
     files: dict[str, FileDigest] = {}
-    for name, records in {**rows.files(), "log.jsonl": log}.items():
+    for name, records in {**stored.files(), "log.jsonl": lines}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
-    write_whole(folder / "run.json", _pretty(head(plan, rows, files, concurrency)))
+    write_whole(folder / "run.json", _pretty(head(plan, stored, files, concurrency)))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 
@@ -134,6 +141,8 @@ def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
     unpriced = sum(phase.unpriced for phase in usage.values())
     if unpriced:
         return Cost(usd=None, reason=f"{unpriced} calls to models without a known price")
+    if system.kind is SystemKind.IMPORTED:
+        return Cost(usd=None, reason="the answers were made elsewhere; their cost is known by their own account")
     if system.hosts:
         return Cost(usd=None, reason="which models its hosts use, and at what price, cannot be observed")
     if system.kind is not SystemKind.CONTROL and not system.declared_models:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memeval.archive.audits import stored_audits
@@ -25,6 +25,7 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.prompt import Prompt
 from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Isolation, Network, Run, SystemKind
+from memeval.records.track import Redistribution
 from memeval.records.traffic import Traffic
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
@@ -171,13 +172,14 @@ def _fits(grade: Grade, outcome: Outcome) -> bool:
 def _calls(folder: RunFolder, run: Run, judgments: list[Call], calls: list[Call]) -> Iterator[Finding]:
     """Every model call stands under the key of its request, and says of its reply what the reply says.
 
-    Its dollars follow from its tokens by the run's price list; they are computed again where that is the one at hand.
+    Where the benchmark's words are kept out, the keys follow from the data, and ``reproduce`` checks them. A call's
+    dollars follow from its tokens by the run's price list; they are computed again where that is the one at hand.
     """
     priced = run.prices == price_list()
     for name, rows in (("judgments.jsonl", judgments), ("calls.jsonl", calls)):
+        if run.redistribution is Redistribution.FULL:
+            yield from misplaced(folder, name, rows)
         for number, call in enumerate(rows, start=1):
-            if call.key != _key_of(call):
-                yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
             if (field := _untrue(call, priced and call.run_id == run.run_id)) is not None:
                 yield Finding(f"{folder.file(name)}:{number}", f"has another '{field}' than its reply makes.")
 
@@ -223,6 +225,24 @@ def _readings(folder: RunFolder, responses: list[Response], calls: list[Call]) -
         if response.reader_key is not None and response.reader_key not in read:
             where = f"{folder.file('responses.jsonl')}:{number}"
             yield Finding(where, f"{response.question_id} was read by a call that is not in calls.jsonl.gz.")
+
+
+def misplaced(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
+    """Check that every model call of a file stands under the key of its request.
+
+    Args:
+        folder: the run.
+        name: the file.
+        calls: its rows, with all words.
+    """
+    for number, call in enumerate(calls, start=1):
+        if call.key != _key_of(call):
+            yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
+
+
+def is_checked_without_data(run: Run) -> bool:
+    """Return whether :func:`verify_run` checks all of a run; else the keys of its model calls need the data."""
+    return run.redistribution is Redistribution.FULL or not run.files.keys() & {"judgments.jsonl", "calls.jsonl"}
 
 
 def _key_of(call: Call) -> str | None:

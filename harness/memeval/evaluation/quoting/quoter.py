@@ -1,0 +1,237 @@
+"""Quoting from one scenario: its turns, its questions and the texts of its answer keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from memeval.evaluation.quoting.marks import MARK, plain, quoted, unquoted
+from memeval.evaluation.quoting.words import SourceWords, Span
+from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Scenario, dated_line
+
+_PLACE = re.compile(
+    r"(?P<place>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
+)
+
+_NOT_TEXT = frozenset({"kind", "evidence", "evidence_turns"})
+"""Fields of an answer key that hold ids, and no words."""
+
+_CASES: Mapping[str, Callable[[str], str]] = {"": str, "lower": str.lower, "upper": str.upper}
+
+
+class Quoter:
+    """Quotes from a scenario, and spells out what was quoted.
+
+    Args:
+        scenario: its turns and questions.
+        keys: the answer keys of all its items: what a mark means must not depend on which of them were asked.
+    """
+
+    def __init__(self, scenario: Scenario, keys: Iterable[ItemKey] = ()) -> None:
+        self.scenario_id = scenario.scenario_id
+        self._texts: dict[str, str] = {}
+        self._dated: dict[str, str] = {}
+        self._own: dict[str, list[str]] = {}
+        for session in scenario.sessions():
+            self._texts[in_mark(session.session_id)] = session.date
+            for turn in session.turns:
+                self._texts[in_mark(turn.turn_id)] = turn.content
+                self._dated[in_mark(turn.turn_id)] = dated_line(session, turn)
+        for ask in scenario.questions():
+            self._texts[f"q {in_mark(ask.question_id)}"] = ask.question
+            self._texts[f"t {in_mark(ask.question_id)}"] = ask.timestamp or ""
+        for key in keys:
+            texts = {f"k {in_mark(key.item_id)} {path}": text for path, text in _texts_in(key.key.model_dump())}
+            self._texts |= texts
+            asked = (f"q {in_mark(question_id)}" for question_id in key.question_ids)
+            self._own[key.item_id] = [place for place in (*asked, *texts) if place in self._texts]
+
+    def spell(self, mark: str) -> str:
+        """Return the words that a mark stands for.
+
+        Raises:
+            BadInput: it is no mark, or names what this scenario does not have.
+        """
+        found = _PLACE.fullmatch(mark)
+        text = None
+        if found is not None:
+            text = (self._dated if found["dated"] else self._texts).get(found["place"])
+        if found is None or text is None:
+            raise no_such_mark(mark, self.scenario_id)
+        if found["first"] is None:
+            return text
+        first, end = int(found["first"]), int(found["end"])
+        if not first < end <= len(text):
+            raise no_such_mark(mark, self.scenario_id)
+        return "".join(map(_CASES[found["case"] or ""], text[first:end]))
+
+    def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
+        """Return a text that :meth:`encode` gave as it was before.
+
+        Args:
+            text: the text.
+            keep: as it was in encoding.
+
+        Raises:
+            BadInput: a mark is none, or names what this scenario does not have.
+        """
+        return unquoted(text, self.spell, keep)
+
+    def encode(
+        self, text: str, item_id: str | None = None, *, wholes: bool = True, keep: frozenset[str] = frozenset()
+    ) -> str:
+        """Return a text with what stands in the source quoted.
+
+        Args:
+            text: any text; in a JSON object or array the strings are quoted, so that it stays one.
+            item_id: the item whose question and key are quoted however short they are; ``None`` for none.
+            wholes: whether what is short is quoted where it is all there is.
+            keep: strings that stay in JSON as they are.
+        """
+        return quoted(text, lambda part: self._quoted(part, item_id, wholes), self.spell, keep)
+
+    def refine(self, text: str) -> str:
+        """Return a quoted text with more of it quoted, by marks that name this scenario."""
+        parts = re.split("(⟦[^⟧]*⟧)", text)
+        scenario = in_mark(self.scenario_id)
+        parts[::2] = [MARK.sub(rf"⟦@{scenario} \1⟧", self._quoted(part, None, True)) for part in parts[::2]]
+        return "".join(parts)
+
+    def _quoted(self, text: str, item_id: str | None, wholes: bool) -> str:
+        if not wholes:
+            return self._stretches(text, item_id)
+        if text in self._wholes:
+            return self._wholes[text]
+        done: list[str] = []
+        between: list[str] = []
+        for line in text.split("\n") if "\n" in text else (text,):
+            if line in self._wholes:
+                if between:
+                    done.append(self._stretches("\n".join(between), item_id))
+                    between = []
+                done.append(self._wholes[line])
+            else:
+                between.append(line)
+        if between:
+            done.append(self._stretches("\n".join(between), item_id))
+        return "\n".join(done)
+
+    @cached_property
+    def _wholes(self) -> dict[str, str]:
+        """The mark of every text that has words, and of every dated line; the first one where several are equal."""
+        found: dict[str, str] = {}
+        for place, text in self._texts.items():
+            if any(map(str.isalnum, text)):
+                found.setdefault(text, f"⟦{place}⟧")
+        for place, line in self._dated.items():
+            found.setdefault(line, f"⟦{place} dated⟧")
+        return found
+
+    @cached_property
+    def _source(self) -> SourceWords:
+        return SourceWords(self._texts)
+
+    def _stretches(self, text: str, item_id: str | None) -> str:
+        """Return a text with every word quoted that is part of a stretch in common with the source."""
+        spans, words = self._source.read(text)
+        done = []
+        at = 0
+        for begin, end, first in self._source.stretches(words, self._own.get(item_id or "", ())):
+            done += [plain(text[at : spans[begin][0]]), self._marks(text, spans[begin:end], first)]
+            at = spans[end - 1][1]
+        return "".join([*done, plain(text[at:])])
+
+    def _marks(self, text: str, spans: Sequence[Span], first: int) -> str:
+        """Return the marks for some words of a text.
+
+        Args:
+            text: the text.
+            spans: where each of the words stands in it.
+            first: which word of the source the first of them is.
+        """
+        place = self._source.place_of(first)
+        origin = self._texts[place]
+        theirs = self._source.spans(first, len(spans))
+        begin, end = theirs[0][0], theirs[-1][1]
+        if text[spans[0][0] : spans[-1][1]] == origin[begin:end]:
+            return f"⟦{place}⟧" if end - begin == len(origin) else f"⟦{place} {begin}-{end}⟧"
+        return "".join(_runs(place, origin, list(_aligned(text, spans, origin, theirs))))
+
+
+def in_mark(name: str) -> str:
+    """Return an id as it stands in a mark: without spaces and brackets."""
+    return quote(name, safe=":/,;+()'!*$&=", errors="replace")
+
+
+def no_such_mark(mark: str, scenario_id: str) -> BadInput:
+    """Return the refusal of a mark that stands for nothing."""
+    return BadInput(
+        f"the mark {mark[:80]!a} stands for nothing in scenario {scenario_id}.",
+        remedy="Restore the file, or record a new run.",
+    )
+
+
+def _texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts of an answer key with their paths in it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if path or name not in _NOT_TEXT:
+                yield from _texts_in(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _texts_in(inner, f"{path}.{number}")
+    elif isinstance(value, str) and not isinstance(value, Enum):
+        yield path, value
+
+
+Sign = tuple[str, int | None]
+"""A sign of a text, and where it stands in the source; ``None`` where it does not."""
+
+
+def _aligned(text: str, spans: Sequence[Span], origin: str, theirs: Sequence[Span]) -> Iterator[Sign]:
+    """Yield the signs of words that are the source's but for their case, and for what stands between them."""
+    before: tuple[int, int] | None = None
+    for (begin, end), (first, last) in zip(spans, theirs, strict=True):
+        if before is not None:
+            yield from _pairs(text[before[0] : begin], origin[before[1] : first], before[1])
+        yield from _pairs(text[begin:end], origin[first:last], first)
+        before = end, last
+
+
+def _pairs(mine: str, its: str, first: int) -> Iterator[Sign]:
+    same = len(mine) == len(its) and all(a in (b, b.lower(), b.upper()) for a, b in zip(mine, its, strict=True))
+    return ((sign, first + offset if same else None) for offset, sign in enumerate(mine))
+
+
+def _runs(place: str, origin: str, signs: Sequence[Sign]) -> Iterator[str]:
+    """Yield marks for signs that stand in the source in a row and in one case, and other signs as they are."""
+    at = 0
+    while at < len(signs):
+        lengths = {name: _run(origin, signs, at, fold) for name, fold in _CASES.items()}
+        case = max(lengths, key=lambda name: lengths[name])
+        run = max(lengths[case], 1)
+        text = "".join(sign for sign, _place in signs[at : at + run])
+        first = signs[at][1]
+        if first is None or not any(map(str.isalnum, text)):
+            yield plain(text)
+        else:
+            yield f"⟦{place} {first}-{first + run}{case and ' '}{case}⟧"
+        at += run
+
+
+def _run(origin: str, signs: Sequence[Sign], at: int, fold: Callable[[str], str]) -> int:
+    """Return how many signs, from one on, stand in the source in a row and in a case."""
+    first = signs[at][1]
+    run = 0
+    while first is not None and at + run < len(signs):
+        sign, place = signs[at + run]
+        if place != first + run or fold(origin[place]) != sign:
+            break
+        run += 1
+    return run

@@ -1,0 +1,281 @@
+"""Keeping other people's words out of what is stored: the rows of a run with all that stands in its data quoted.
+
+Every row is quoted from the scenario it belongs to. What names none, such as a line that a system printed, is looked up
+in all scenarios of the run. What a judge was asked is left out, but for the model: it follows from the data and the
+responses, and its key tells whether it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
+
+from memeval.evaluation.grades import cases_of
+from memeval.evaluation.judges import ChosenJudge, judge_of
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.quoting.marks import plain, quoted
+from memeval.evaluation.quoting.quoter import Quoter, no_such_mark
+from memeval.evaluation.quoting.rows import (
+    Change,
+    call_with,
+    context_with,
+    grade_with,
+    line_with,
+    probe_with,
+    response_with,
+    traffic_with,
+)
+from memeval.judging.base import Case
+from memeval.keys import ItemKey
+from memeval.records.audit import Probe
+from memeval.records.base import Digest, Stored
+from memeval.records.call import Call, Caller, ModelRequest
+from memeval.records.errors import BadInput
+from memeval.records.log import LogLine
+from memeval.records.prompt import Prompt
+from memeval.records.response import Response
+from memeval.records.track import Track
+
+if TYPE_CHECKING:
+    from memeval.evaluation.seal import Rows
+
+T = TypeVar("T", bound=Stored)
+
+OPEN_AT_ONCE = 8
+"""Scenarios that are held while rows in any order are read."""
+
+
+class Quoters:
+    """The quoters of a benchmark's scenarios, each made when it is asked for.
+
+    Args:
+        exam: the benchmark with its data open.
+    """
+
+    def __init__(self, exam: Exam) -> None:
+        self._exam = exam
+        self._keys: dict[str, list[ItemKey]] = {}
+        for key in exam.dataset.keys():  # noqa: SIM118 - no dictionary
+            self._keys.setdefault(key.scenario_id, []).append(key)
+        self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
+        """The scenario of every item."""
+        self._held = lru_cache(maxsize=OPEN_AT_ONCE)(self._made)
+
+    def of(self, scenario_id: str) -> Quoter:
+        """Return the quoter of a scenario.
+
+        Raises:
+            BadInput: the data has no such scenario.
+        """
+        return self._held(scenario_id)
+
+    def spell(self, mark: str) -> str:
+        """Return the words of a mark that names its scenario.
+
+        Raises:
+            BadInput: it stands for nothing.
+        """
+        scenario, _, rest = mark.partition(" ")
+        if not scenario.startswith("@"):
+            raise no_such_mark(mark, "no scenario")
+        return self.of(unquote(scenario[1:])).spell(rest)
+
+    def _made(self, scenario_id: str) -> Quoter:
+        try:
+            scenario = self._exam.scenarios[scenario_id]
+        except KeyError:
+            raise BadInput(
+                f"the data has no scenario {scenario_id!a}.", remedy="Restore the file, or record a new run."
+            ) from None
+        return Quoter(scenario, self._keys.get(scenario_id, ()))
+
+
+Asked = Mapping[Digest, tuple[str, ModelRequest]]
+"""What a judge is asked, by key: the scenario it is about, and the request."""
+
+
+def asked_of(judge: ChosenJudge, cases: Iterable[Case]) -> Asked:
+    """Return all that a judge may be asked about some answers; nothing where it is the rule set."""
+    model = judge.model
+    if model is None:
+        return {}
+    return {
+        request.key: (case.scenario.scenario_id, request)
+        for case in cases
+        for request in (model.request(case), model.reminder(case))
+    }
+
+
+def asked_in_run(exam: Exam, track: Track, prompts: Iterable[Prompt], responses: Sequence[Response]) -> Asked:
+    """Return all that the judge of a run may have been asked.
+
+    Args:
+        exam: the benchmark with its data.
+        track: the run's track.
+        prompts: the run's prompts.
+        responses: the run's responses, with all words.
+
+    Raises:
+        BadInput: this memeval has no such judge.
+    """
+    judge = judge_of(track, prompts)
+    if judge.model is None:
+        return {}
+    answered = {row.item_id for row in responses}
+    return asked_of(judge, cases_of(exam, [key for key in exam.keys if key.item_id in answered], responses))
+
+
+def read_in(responses: Iterable[Response]) -> dict[Digest, str]:
+    """Return the scenario of every call in which a model reader answered, by its key."""
+    return {row.reader_key: row.scenario_id for row in responses if row.reader_key is not None}
+
+
+def scenario_of_call(call: Call, read: Mapping[Digest, str]) -> str | None:
+    """Return the scenario that a reader's or a system's call is about; ``None`` where none is known."""
+    return read.get(call.key) if call.caller is Caller.READER else call.scenario_id or None
+
+
+def withheld(rows: Rows, log: Sequence[LogLine], exam: Exam, track: Track) -> tuple[Rows, list[LogLine]]:
+    """Return the rows of a run and its log without the benchmark's words.
+
+    Args:
+        rows: the rows.
+        log: the log.
+        exam: the benchmark with its data.
+        track: the run's track.
+    """
+    sheets = _Sheets(exam)
+    asked = asked_in_run(exam, track, rows.prompts, rows.responses)
+    read = read_in(rows.responses)
+    of_item = sheets.quoters.scenario_of
+    done = replace(
+        rows,
+        responses=sheets.add(rows.responses, response_with, lambda row: row.scenario_id, lambda row: row.item_id),
+        contexts=sheets.add(rows.contexts, context_with, lambda row: row.scenario_id),
+        grades=sheets.add(rows.grades, grade_with, lambda row: of_item.get(row.item_id), lambda row: row.item_id),
+        judgments=sheets.add_judgments(rows.judgments, asked),
+        calls=sheets.add(rows.calls, call_with, lambda row: scenario_of_call(row, read)),
+        traffic=sheets.add(rows.traffic, traffic_with, lambda row: row.scenario_id or None),
+    )
+    lines = sheets.add(log, line_with, lambda row: row.scenario_id or None)
+    sheets.fill()
+    return done, lines
+
+
+def withheld_audit(
+    probes: Sequence[Probe], judgments: Sequence[Call], exam: Exam, asked: Asked
+) -> tuple[list[Probe], list[Call]]:
+    """Return the rows of an audit without the benchmark's words.
+
+    Args:
+        probes: the calibration answers.
+        judgments: the calls to a model judge.
+        exam: the benchmark with its data.
+        asked: what the judge was asked.
+    """
+    sheets = _Sheets(exam)
+    of_item = sheets.quoters.scenario_of
+    quoted_probes = sheets.add(probes, probe_with, lambda row: of_item.get(row.item_id), lambda row: row.item_id)
+    quoted_judgments = sheets.add_judgments(judgments, asked)
+    sheets.fill()
+    return quoted_probes, quoted_judgments
+
+
+def _closed(call: Call, change: Change) -> Call:
+    """Return a judgment with nothing of what was asked but the model."""
+    request = call.request
+    return call_with(
+        call, change, ModelRequest(endpoint=request.endpoint, api=request.api, body={"model": request.model})
+    )
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A row to be quoted."""
+
+    sheet: list[Any]
+    place: int
+    change: Callable[[Any, Change], Any]
+    item_id: str | None
+    wholes: bool
+
+    def do(self, change: Change) -> None:
+        self.sheet[self.place] = self.change(self.sheet[self.place], change)
+
+
+class _Sheets:
+    """Rows that are quoted scenario by scenario, so that each is opened once, whatever order the rows are in.
+
+    Args:
+        exam: the benchmark with its data.
+    """
+
+    def __init__(self, exam: Exam) -> None:
+        self.quoters = Quoters(exam)
+        self._jobs: dict[str, list[_Job]] = {}
+        self._strays: list[_Job] = []
+
+    def add(
+        self,
+        rows: Iterable[T],
+        change: Callable[[T, Change], T],
+        scenario_of: Callable[[T], str | None],
+        item_of: Callable[[T], str | None] = lambda _row: None,
+        wholes: bool = True,
+    ) -> list[T]:
+        """Return a list of the rows, which :meth:`fill` quotes.
+
+        Args:
+            rows: the rows.
+            change: changes the text in a row.
+            scenario_of: gives the scenario a row belongs to; ``None`` where it names none.
+            item_of: gives the item a row belongs to, whose question and key are quoted however short they are.
+            wholes: whether what is short is quoted where it is all there is.
+        """
+        sheet = list(rows)
+        for place, row in enumerate(sheet):
+            scenario_id = scenario_of(row)
+            jobs = self._strays if scenario_id is None else self._jobs.setdefault(scenario_id, [])
+            jobs.append(_Job(sheet, place, change, item_of(row), wholes))
+        return sheet
+
+    def add_judgments(self, rows: Iterable[Call], asked: Asked) -> list[Call]:
+        """Return a list of judgments; their verdicts are words of their own, however short an answer key is."""
+        return self.add(rows, _closed, lambda row: asked[row.key][0] if row.key in asked else None, wholes=False)
+
+    def fill(self) -> None:
+        """Quote all rows."""
+        parts = self._parts_of_strays()
+        for scenario_id, jobs in self._jobs.items():
+            quoter = self.quoters.of(scenario_id)
+            for job in jobs:
+                job.do(_encoding(quoter, job))
+            for part in parts:
+                parts[part] = quoter.refine(parts[part])
+        for job in self._strays:
+            job.do(lambda text, *, keep=frozenset(): quoted(text, parts.__getitem__, self.quoters.spell, keep))
+
+    def _parts_of_strays(self) -> dict[str, str]:
+        """Return the texts of the rows that name no scenario, each with what it is so far."""
+        parts: dict[str, str] = {}
+
+        def collect(part: str) -> str:
+            return parts.setdefault(part, plain(part))
+
+        def collecting(text: str, *, keep: frozenset[str] = frozenset()) -> str:
+            quoted(text, collect, self.quoters.spell, keep)
+            return text
+
+        for job in self._strays:
+            job.change(job.sheet[job.place], collecting)
+        return parts
+
+
+def _encoding(quoter: Quoter, job: _Job) -> Change:
+    def encode(text: str, *, keep: frozenset[str] = frozenset()) -> str:
+        return quoter.encode(text, job.item_id, wholes=job.wholes, keep=keep)
+
+    return encode
