@@ -43,7 +43,7 @@ def test_the_rule_set_is_reached_nowhere_and_has_no_prompts(named: str) -> None:
     chosen = choose_judge(named)
     track = chosen.on(make_track(judge="openai:m@1", judge_endpoint=ELSEWHERE, judge_label="us"))
     assert (track.judge, track.judge_endpoint, track.judge_label, track.prompts) == ("rules@1", None, None, {})
-    assert chosen.prompt_rows() == []
+    assert chosen.prompt_rows(track.benchmark) == []
 
 
 @pytest.mark.parametrize(("more", "option"), [({"label": "us"}, "--judge-label"), ({"prompts": Path()}, "--prompts")])
@@ -97,12 +97,39 @@ def test_a_track_names_all_of_a_judge_and_keeps_the_readers_prompts(prompts: Pat
     chosen = choose_judge("openai:gpt-4o", "us", prompts)
     track = chosen.on(before)
     assert (track.judge, track.judge_endpoint, track.judge_label) == (chosen.name, ELSEWHERE, "us")
-    assert track.prompts.keys() == {"reader/answer", "judge/reminder", *(f"judge/{name}" for name in prompting.SHOWN)}
+    assert track.prompts.keys() == {"reader/answer", "judge/reminder", *prompting.Prompts().of(track.benchmark)}
     assert track.prompts["reader/answer"] == readers
     assert track.prompts[f"judge/{ANSWER}"] == digest_bytes(OTHER.encode())
     assert track.prompts["judge/reminder"] != before.prompts["judge/reminder"]
     assert track.id not in (before.id, choose_judge("openai:gpt-4o", "us").on(before).id)
     assert choose_judge("rules").on(track).prompts == {"reader/answer": readers}
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("benchmark", ["beliefs@1", "deepmemeval@1", "locomo@1", "longmemeval@1"])
+def test_a_track_names_the_prompts_that_its_benchmark_has_a_use_for_and_no_others(benchmark: str) -> None:
+    track = choose_judge("openai:gpt-4o", "us").on(make_track(benchmark=benchmark))
+    own = [name for name in track.prompts if name.startswith(("judge/locomo-", "judge/longmemeval-"))]
+    name = benchmark.partition("@")[0]
+    if name in ("beliefs", "deepmemeval"):
+        assert not own
+    else:
+        assert own and track.prompts.keys() == {"judge/reminder", *own}
+        assert all(each.startswith(f"judge/{name}-") for each in own)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_lenient_prompts_make_another_track_of_locomo_and_are_refused_where_there_are_none() -> None:
+    strict, lenient = (choose_judge("openai:gpt-4o", "us", each) for each in (None, Path("lenient")))
+    one, other = (each.on(make_track(benchmark="locomo@1")) for each in (strict, lenient))
+    assert one.prompts.keys() == other.prompts.keys()
+    assert {name for name in one.prompts if one.prompts[name] != other.prompts[name]} == {
+        "judge/locomo-answer",
+        "judge/locomo-all-parts",
+        "judge/locomo-period",
+    }
+    with pytest.raises(BadInput, match="none of the prompts is for beliefs@1"):
+        lenient.on(make_track(benchmark="beliefs@1"))
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -112,7 +139,8 @@ def test_a_stored_judge_asks_what_it_asked_whatever_has_changed_here(
 ) -> None:
     chosen = choose_judge("openai:gpt-4o", "us", prompts if own else None)
     assert chosen.model is not None
-    stored, track = chosen.prompt_rows(), chosen.on(make_track())
+    track = chosen.on(make_track())
+    stored = chosen.prompt_rows(track.benchmark)
     asked = [request(CASE).to_json() for request in (chosen.model.request, chosen.model.reminder)]
     changed = tmp_path_factory.mktemp("changed")
     (changed / "prompts").mkdir()
@@ -127,7 +155,7 @@ def test_a_stored_judge_asks_what_it_asked_whatever_has_changed_here(
     assert again.model is not None
     assert [request(CASE).to_json() for request in (again.model.request, again.model.reminder)] == asked
     assert again.on(track) == track
-    assert again.prompt_rows() == stored
+    assert again.prompt_rows(track.benchmark) == stored
 
 
 def test_the_rule_set_of_a_track_is_the_rule_set() -> None:

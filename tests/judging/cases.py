@@ -7,7 +7,19 @@ from collections.abc import Iterable
 
 from memeval.judging.base import Case
 from memeval.judging.model import ModelJudge
-from memeval.keys import AnswerKey, BeliefKey, CascadeKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.keys import (
+    AnswerKey,
+    BeliefKey,
+    CascadeKey,
+    LocomoCategory,
+    LocomoKey,
+    LongMemEvalKey,
+    LongMemEvalType,
+    NoiseKey,
+    Stance,
+    TemporalKey,
+    UncertaintyKey,
+)
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from tests.grading.builders import fact, scenario
@@ -46,6 +58,33 @@ KEYS: dict[str, AnswerKey] = {
         dependent=fact("Ada deploys with flyctl."),
         stance=Stance.CONFIDENT,
         reference="GOLD: she does.",
+    ),
+    "locomo-answer": LocomoKey(category=LocomoCategory.SINGLE_HOP, answer="In Valkey."),
+    "locomo-all-parts": LocomoKey(category=LocomoCategory.MULTI_HOP, answer="Valkey, Varnish"),
+    "locomo-period": LocomoKey(
+        category=LocomoCategory.TEMPORAL,
+        answer="the day before 3 March 2021",
+        dates=("2021-03-03T10:00:00Z", "2021-03-09T18:30:00Z"),
+    ),
+    "locomo-adversarial": LocomoKey(category=LocomoCategory.ADVERSARIAL, answer="GOLD: No", trap="GOLD: Redis"),
+    "longmemeval-answer": LongMemEvalKey(
+        question_type=LongMemEvalType.MULTI_SESSION, abstention=False, answer="In Valkey and Varnish."
+    ),
+    "longmemeval-time": LongMemEvalKey(
+        question_type=LongMemEvalType.TEMPORAL_REASONING, abstention=False, answer="Nine days."
+    ),
+    "longmemeval-update": LongMemEvalKey(
+        question_type=LongMemEvalType.KNOWLEDGE_UPDATE, abstention=False, answer="Valkey since March."
+    ),
+    "longmemeval-preference": LongMemEvalKey(
+        question_type=LongMemEvalType.SINGLE_SESSION_PREFERENCE,
+        abstention=False,
+        answer="Suggestions that build on the Valkey that Ada runs.",
+    ),
+    "longmemeval-abstention": LongMemEvalKey(
+        question_type=LongMemEvalType.TEMPORAL_REASONING,
+        abstention=True,
+        answer="Ada spoke of queues, and never of caching.",
     ),
 }
 """Keys by the name of their prompt."""

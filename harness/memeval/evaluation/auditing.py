@@ -16,6 +16,7 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
+from memeval.evaluation.withholding import asked_of, withheld_audit
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
@@ -26,6 +27,7 @@ from memeval.judging.verdict import parse_strict
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, MemevalError
+from memeval.records.track import Redistribution
 
 REMEDY = "Restore the file, or audit again."
 
@@ -79,15 +81,19 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
         probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
         rows = judgment_rows(recorded, own)
     lines = audit_lines(probes)
+    redistribution = exam.benchmark.info.redistribution
+    if redistribution is Redistribution.IDS:
+        probes, rows = withheld_audit(probes, rows, exam, asked_of(judge, cases))
     audit = Audit(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{identity}",
         benchmark=exam.benchmark.info.id,
         data_digest=exam.dataset.digest,
         parameters=dict(exam.dataset.parameters),
+        redistribution=redistribution,
         judge=judge.name,
         judge_endpoint=judge.endpoint,
         judge_label=judge.label,
-        prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows()},
+        prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows(exam.benchmark.info.id)},
         probes=CALIBRATION,
         overall=lines.overall,
         categories=lines.categories,
@@ -113,7 +119,12 @@ def _identity(judge: ChosenJudge, exam: Exam, made: Sequence[Trial]) -> str:
     parts = [
         exam.benchmark.info.id,
         exam.dataset.digest,
-        [judge.name, judge.endpoint, judge.label, {p.name: p.digest for p in judge.prompt_rows()}],
+        [
+            judge.name,
+            judge.endpoint,
+            judge.label,
+            {p.name: p.digest for p in judge.prompt_rows(exam.benchmark.info.id)},
+        ],
         [CALIBRATION, [[trial.item.item_id, trial.kind, trial.case.answer, trial.expected] for trial in made]],
     ]
     return digest_of(parts)[7:15]
@@ -157,7 +168,7 @@ def _probes(folder: AuditFolder) -> Iterator[Finding]:
     """What a model judge said of an answer is what it replied, under the key of what it was asked."""
     said = {}
     for number, call in enumerate(folder.judgments(), start=1):
-        if call.key != call.request.key:
+        if folder.audit.redistribution is Redistribution.FULL and call.key != call.request.key:
             yield Finding(f"{folder.file(JUDGMENTS)}:{number}", "does not stand under the key of its request.", REMEDY)
         said[call.key] = text_of(call)  # a failed call stands before the good one of its key
     for number, probe in enumerate(folder.probes(), start=1):

@@ -36,14 +36,23 @@ class ChosenJudge:
         return RulesJudge.name if self.model is None else self.model.name
 
     def on(self, track: Track) -> Track:
-        """Return the track that differs from another in its judge alone."""
+        """Return the track that differs from another in its judge alone.
+
+        Raises:
+            BadInput: prompts were brought, and none of them is for the track's benchmark.
+        """
+        if self.model is not None and not self.model.brings(track.benchmark):
+            raise BadInput(
+                f"none of the prompts is for {track.benchmark}, so they would change nothing.",
+                remedy="Leave --prompts out, or name a folder with prompts of this benchmark.",
+            )
         others = {name: digest for name, digest in track.prompts.items() if not is_judges(name)}
         return track.model_copy(
             update={
                 "judge": self.name,
                 "judge_endpoint": self.endpoint,
                 "judge_label": self.label,
-                "prompts": others | {prompt.name: prompt.digest for prompt in self.prompt_rows()},
+                "prompts": others | {prompt.name: prompt.digest for prompt in self.prompt_rows(track.benchmark)},
             }
         )
 
@@ -52,9 +61,9 @@ class ChosenJudge:
         """The seed it is asked with, by its name in a run; none for the rule set."""
         return {} if self.model is None else {"judge": SEED}
 
-    def prompt_rows(self) -> list[Prompt]:
-        """Return its prompts as they are stored with a run."""
-        texts = {} if self.model is None else self.model.texts
+    def prompt_rows(self, benchmark: str) -> list[Prompt]:
+        """Return its prompts for a benchmark as they are stored with a run of it."""
+        texts = {} if self.model is None else self.model.prompts(benchmark)
         return [Prompt(name=name, text=text) for name, text in sorted(texts.items())]
 
     def recorded(self, calls: Mapping[Digest, Call]) -> Judge:
@@ -68,7 +77,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
     Args:
         named: ``rules`` or ``openai:MODEL``, with or without a version.
         label: what a judge at an endpoint that is not its maker's is called.
-        prompts: a folder with other prompts, by the names of memeval's own.
+        prompts: a folder with other prompts, by the names of memeval's own, or the name of a set that is shipped.
 
     Raises:
         BadInput: there is no such judge, its endpoint is not its maker's and it has no label, or a prompt is none.

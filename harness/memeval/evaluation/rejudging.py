@@ -153,5 +153,8 @@ def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallReco
         grades=grade_items(answers.exam, answers.items, answers.responses, recorded),
         judgments=judgment_rows(recorded, own),
         calls=list(source.calls()),
-        prompts=[*judge.prompt_rows(), *(prompt for prompt in source.prompts() if not is_judges(prompt.name))],
+        prompts=[
+            *judge.prompt_rows(source.run.track.benchmark),
+            *(prompt for prompt in source.prompts() if not is_judges(prompt.name)),
+        ],
     )

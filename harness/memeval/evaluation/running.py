@@ -280,7 +280,7 @@ def _judged(
     cases = [] if judge.model is None else cases_of(exam, items, responses)
     recorded = judge.recorded(judgments(judge, cases, setting.models, progress, title))
     grades = grade_items(exam, items, responses, recorded)
-    prompts = judge.prompt_rows()
+    prompts = judge.prompt_rows(exam.benchmark.info.id)
     if isinstance(reader, ModelReader):
         prompts += [Prompt(name=name, text=text) for name, text in reader.texts.items()]
     return Rows(

@@ -16,7 +16,7 @@ from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import Rows, cost, coverage
 from memeval.gateway.prices import price_list
 from memeval.gateway.replies import Unusable, read, text_of
-from memeval.grading.judged import Judged
+from memeval.grading.judged import JUDGED
 from memeval.grading.scoring import score
 from memeval.judging.verdict import parse_strict
 from memeval.records.call import Call, Caller, Phase
@@ -210,7 +210,7 @@ def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list
     for number, grade in enumerate(grades, start=1):
         where = f"{folder.file('grades.jsonl')}:{number}"
         if grade.judgment_key is None:
-            if run.track.judge_endpoint is not None and grade.grader == Judged.name and grade.state in _RULED:
+            if run.track.judge_endpoint is not None and grade.grader in JUDGED and grade.state in _RULED:
                 yield Finding(where, f"{grade.item_id} names no judgment, and its judge is a model.")
         elif grade.judgment_key not in said:
             yield Finding(where, f"{grade.item_id} rests on a judgment that is not in judgments.jsonl.gz.")

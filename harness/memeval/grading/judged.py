@@ -12,6 +12,9 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
+JUDGED = frozenset({"judged@1", "locomo-judged@1", "longmemeval-judged@1"})
+"""The graders that bring every answer before a judge, by name."""
+
 
 class Judged:
     """Brings an item's one answer before the judge; what is not an answer never gets there."""

@@ -85,15 +85,13 @@ class ModelJudge:
         """Name and version; part of the track."""
         return f"openai:{self.model}@{VERSION}"
 
-    @property
-    def prompts(self) -> dict[str, Digest]:
-        """Digest of every prompt in use, by name; part of the track."""
-        return self._prompts.digests
+    def prompts(self, benchmark: str) -> dict[str, str]:
+        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks."""
+        return self._prompts.of(benchmark)
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """Every prompt in use, by name."""
-        return self._prompts.texts
+    def brings(self, benchmark: str) -> bool:
+        """Return whether a prompt of someone's own is among a benchmark's; true where none was brought at all."""
+        return not self._prompts.brought or not self._prompts.brought.isdisjoint(self._prompts.of(benchmark))
 
     def request(self, case: Case) -> ModelRequest:
         """Return what is asked about a case.

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from memeval.judging.base import Case
@@ -18,6 +19,10 @@ from memeval.keys import (
     BeliefKey,
     CascadeKey,
     Fact,
+    LocomoCategory,
+    LocomoKey,
+    LongMemEvalKey,
+    LongMemEvalType,
     NoiseKey,
     Stance,
     TemporalKey,
@@ -40,8 +45,40 @@ SHOWN: dict[str, frozenset[str]] = {
     "temporal-belief": frozenset({"reference", "others"}),
     "uncertainty-abstention": frozenset({"reason"}),
     "uncertainty-abstention-confirmed": frozenset({"reason", "dependent"}),
+    "locomo-answer": frozenset({"reference"}),
+    "locomo-all-parts": frozenset({"reference"}),
+    "locomo-period": frozenset({"reference", "dates"}),
+    "locomo-adversarial": frozenset(),
+    "longmemeval-answer": frozenset({"reference"}),
+    "longmemeval-time": frozenset({"reference"}),
+    "longmemeval-update": frozenset({"reference"}),
+    "longmemeval-preference": frozenset({"rubric"}),
+    "longmemeval-abstention": frozenset({"explanation"}),
 }
 """Per prompt, what it may be shown of the key. All of them may be shown ``question``, ``answer`` and ``fence``."""
+
+SETS = ("lenient",)
+"""Sets of prompts that memeval ships beside its own, by name; each takes the place of some of them."""
+
+_BENCHMARKS = ("locomo", "longmemeval")
+"""Benchmarks with prompts of their own, whose names begin with the benchmark's. All others share what is left."""
+
+_LOCOMO = {
+    LocomoCategory.SINGLE_HOP: "locomo-answer",
+    LocomoCategory.OPEN_DOMAIN: "locomo-answer",
+    LocomoCategory.MULTI_HOP: "locomo-all-parts",
+    LocomoCategory.TEMPORAL: "locomo-period",
+    LocomoCategory.ADVERSARIAL: "locomo-adversarial",
+}
+
+_LONGMEMEVAL = {
+    LongMemEvalType.SINGLE_SESSION_USER: "longmemeval-answer",
+    LongMemEvalType.SINGLE_SESSION_ASSISTANT: "longmemeval-answer",
+    LongMemEvalType.MULTI_SESSION: "longmemeval-answer",
+    LongMemEvalType.TEMPORAL_REASONING: "longmemeval-time",
+    LongMemEvalType.KNOWLEDGE_UPDATE: "longmemeval-update",
+    LongMemEvalType.SINGLE_SESSION_PREFERENCE: "longmemeval-preference",
+}
 
 ANSWER_CHARACTERS = 24_000
 """A longer answer is cut in the middle. The bound is part of the judge's version."""
@@ -61,17 +98,27 @@ class Prompts:
     """
 
     def __init__(self, brought: Mapping[str, str] | None = None) -> None:
-        ours = resources.files("memeval.judging") / "prompts"
-        texts = {f"{JUDGES}{name}": (ours / f"{name}.txt").read_text("utf-8") for name in (*SHOWN, REMINDER)}
+        texts = {f"{JUDGES}{name}": (_shipped() / f"{name}.txt").read_text("utf-8") for name in (*SHOWN, REMINDER)}
         for name, text in (brought or {}).items():
             _check(name.removeprefix(JUDGES), text, name)
         self.texts: dict[str, str] = dict(sorted((texts | dict(brought or {})).items()))
         """Every prompt, by its name in the track."""
+        self.brought = frozenset(brought or ())
+        """Those that are someone's own, by their names in the track."""
 
     @property
     def digests(self) -> dict[str, Digest]:
         """Digest of every prompt's bytes, by its name, as they go into the track."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
+
+    def of(self, benchmark: str) -> dict[str, str]:
+        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks.
+
+        Args:
+            benchmark: its name, or name and version.
+        """
+        name = benchmark.partition("@")[0]
+        return {each: text for each, text in self.texts.items() if _owner(each) in (None, _known(name))}
 
     def asking(self, case: Case) -> str:
         """Return what a judge is asked about a case.
@@ -100,6 +147,12 @@ def prompt_name(key: AnswerKey) -> str:
         TypeError: the key is of a kind that is not judged.
     """
     match key:
+        case LocomoKey(category=category):
+            return _LOCOMO[category]
+        case LongMemEvalKey(abstention=True):
+            return "longmemeval-abstention"
+        case LongMemEvalKey(question_type=question_type):
+            return _LONGMEMEVAL[question_type]
         case CascadeKey(stance=Stance.CONFIDENT) | UncertaintyKey(stance=Stance.CONFIDENT):
             return f"{key.kind}-confirmed"
         case _ if key.kind in SHOWN:
@@ -158,6 +211,10 @@ def _shown(key: AnswerKey) -> dict[str, str]:
             return {"reference": key.reference.text, "others": _listed(key.others)}
         case UncertaintyKey():
             return {"reason": key.reason, "dependent": key.dependent.text}
+        case LocomoKey():
+            return {"reference": key.answer or "None", "dates": ", ".join(key.dates) or "Not known"}
+        case LongMemEvalKey():
+            return dict.fromkeys(("reference", "rubric", "explanation"), key.answer)
         case _:
             raise TypeError(f"no model judges keys of kind {key.kind!r}")
 
@@ -171,15 +228,33 @@ def is_judges(prompt: str) -> bool:
     return prompt.startswith(JUDGES)
 
 
+def _shipped() -> Traversable:
+    return resources.files("memeval.judging") / "prompts"
+
+
+def _known(benchmark: str) -> str:
+    """Return whose prompts a benchmark goes by: its own name, or blank for those that all others share."""
+    return benchmark if benchmark in _BENCHMARKS else ""
+
+
+def _owner(prompt: str) -> str | None:
+    """Return whose a prompt of a track is, as :func:`_known` names it; ``None`` for what all benchmarks share."""
+    name = prompt.removeprefix(JUDGES)
+    return None if name == REMINDER else _known(name.partition("-")[0])
+
+
 def prompts_in(folder: Path) -> dict[str, str]:
-    """Return the prompts in a folder of someone's own, by their names in a track.
+    """Return the prompts in a folder of someone's own, or of a set that memeval ships, by their names in a track.
 
     Args:
-        folder: holds ``.txt`` files of the names of memeval's own.
+        folder: holds ``.txt`` files of the names of memeval's own; or the name of a set, where no such folder is.
 
     Raises:
         BadInput: there are none, or one has an unknown name, an unknown placeholder, or no place for the answer.
     """
+    if str(folder) in SETS and not folder.exists():
+        shipped = _shipped() / str(folder)
+        return {f"{JUDGES}{Path(file.name).stem}": file.read_text("utf-8") for file in shipped.iterdir()}
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
         raw = {path: path.read_bytes() for path in files}
