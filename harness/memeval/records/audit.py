@@ -9,6 +9,7 @@ from pydantic import Field
 from memeval.records.base import Digest, Record, Share, Stored
 from memeval.records.run import FileDigest, Harness
 from memeval.records.scores import Interval
+from memeval.records.track import Redistribution
 
 
 class ProbeKind(StrEnum):
@@ -114,6 +115,9 @@ class Audit(Stored):
     """Digest of the data that the probes were made from."""
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark."""
+    redistribution: Redistribution = Redistribution.FULL
+    """Whether the benchmark's text may be published; where it may not, the rows hold marks in the place of its words,
+    and of what the judge was asked no more than the model."""
     judge: str
     """The judge with its version, as in a track."""
     judge_endpoint: str | None = None
