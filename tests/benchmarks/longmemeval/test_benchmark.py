@@ -11,6 +11,7 @@ from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.evaluation.plan import Exam
 from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
 from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from tests.benchmarks.longmemeval.rows import row, rows, written
 
@@ -93,6 +94,12 @@ def test_retrieval_leaves_out_what_cannot_be_answered_and_what_names_no_evidence
     asked = BENCHMARK.asked([*given[:499], bare], "retrieval")
     assert len(asked) == 469 and unanswerable(asked) == 0 and bare not in asked
     assert {category.grader for category in BENCHMARK.plan(asked, "retrieval")} == {"longmemeval-retrieval@1"}
+
+
+def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -> None:
+    exam = Exam.open(BENCHMARK, written(tmp_path, [row(answer_session_ids=[]), row("2_abs")]), protocol="retrieval")
+    with pytest.raises(BadInput, match="the protocol 'retrieval' has nothing to ask"):
+        _ = exam.keys
 
 
 def test_retrieval_goes_with_the_blank_reader_and_fifty_items() -> None:

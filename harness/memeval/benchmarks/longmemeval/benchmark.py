@@ -81,10 +81,17 @@ class LongMemEvalBenchmark(Benchmark):
         return tuple(Category.of(category, grader) for category in self.info.categories)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items that a protocol asks: for retrieval, those that have something to be retrieved."""
+        """Return the items that a protocol asks: for retrieval, those that have something to be retrieved.
+
+        Raises:
+            BadInput: there is none.
+        """
         if protocol == "judge":
             return tuple(keys)
-        return tuple(key for key in keys if key.evidence and not _unanswerable(key))
+        asked = tuple(key for key in keys if key.evidence and not _unanswerable(key))
+        if not asked:
+            raise BadInput(f"the protocol '{protocol}' has nothing to ask: no question of this data names evidence.")
+        return asked
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
         """Return the items of a tier; see :func:`memeval.benchmarks.longmemeval.sampling.sampled`."""
