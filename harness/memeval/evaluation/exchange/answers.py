@@ -10,6 +10,9 @@ from memeval.records.imported import Imported
 UNTOLD = "not told"
 """What stands for a version that a file does not give."""
 
+UNKNOWN = "unknown:"
+"""Stands before a source that the benchmark does not have: whatever it is called, it is none of memeval's ordinals."""
+
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_SLUG = 64
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
-from memeval.evaluation.exchange.answers import LONGEST_SLUG, SLUG, Answer, Answers
+from memeval.evaluation.exchange.answers import LONGEST_SLUG, SLUG, UNKNOWN, Answer, Answers
 from memeval.evaluation.exchange.formats import Data, Format
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.grades import cases_of, grade_items
@@ -37,9 +37,6 @@ from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits
 from memeval.systems.controls.table import CONTROLS
 from memeval.systems.output import visible
-
-UNKNOWN = "unknown:"
-"""Stands before a source that the benchmark does not have: whatever it is called, it is none of memeval's ordinals."""
 
 
 @dataclass(frozen=True)

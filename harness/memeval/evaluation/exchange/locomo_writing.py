@@ -13,10 +13,11 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.locomo.choice import chosen
+from memeval.evaluation.exchange.answers import UNKNOWN
 from memeval.evaluation.exchange.locomo import CATEGORIES, bare_question
 from memeval.evaluation.exchange.writing import answered, exam_needed, sources_of, write_json
 from memeval.evaluation.plan import Exam
-from memeval.grading.locomo import DECIMALS, dia_id, official_f1, recall_upstream
+from memeval.grading.locomo import DECIMALS, official_f1, recall_upstream
 from memeval.keys import ItemKey, LocomoKey
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -51,11 +52,12 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     for sample_id, keys in by_conversation.items():
         scenario = exam.scenarios[sample_id]
         asks = {ask.question_id: ask.question for ask in scenario.questions()}
-        lengths = _lengths(scenario)
+        named = {ordinal: name for name, ordinal in exam.dataset.ordinals(sample_id).items()}
+        lengths = _lengths(scenario, named)
         qa = []
         for key in keys:
             released = _released(key, bare_question(asks[key.item_id], key))
-            predicted = _predicted(_key(key), rows[key.item_id], slug, retrieves)
+            predicted = _predicted(_key(key), rows[key.item_id], slug, named if retrieves else None)
             sums.add(released, predicted.get(f"{slug}_f1", 0.0), predicted.get(f"{slug}_recall"), lengths)
             qa.append({**released, **predicted})
         told.append({"sample_id": sample_id, "qa": qa})
@@ -83,23 +85,25 @@ def _released(item: ItemKey, question: str) -> dict[str, Any]:
     return {"question": fields.pop("question"), "adversarial_answer": key.trap, **fields}
 
 
-def _predicted(key: LocomoKey, row: Response, slug: str, retrieves: bool) -> dict[str, Any]:
-    """Return what is added to a question."""
+def _predicted(key: LocomoKey, row: Response, slug: str, named: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return what is added to a question.
+
+    Args:
+        key: the question's.
+        row: what came of it.
+        slug: the system.
+        named: what LoCoMo calls sessions and turns; ``None`` where nothing is told of what was retrieved.
+    """
     answer = chosen(row.answer, key.options) if key.options else row.answer
     found = {f"{slug}_prediction": answer}
     score = {f"{slug}_f1": round(official_f1(key, answer) or 0.0, DECIMALS)}
-    if not retrieves:
+    if named is None:
         return {**found, **score}
-    context = None if row.items is None else [_dia_id(source) for source in sources_of(row.items)]
+    context = None
+    if row.items is not None:
+        context = [named.get(source, source.removeprefix(UNKNOWN)) for source in sources_of(row.items)]
     recall = round(recall_upstream(key.evidence, context), DECIMALS)
     return {**found, f"{slug}_prediction_context": context or [], **score, f"{slug}_recall": recall}
-
-
-def _dia_id(source: str) -> str:
-    try:
-        return dia_id(source)
-    except ValueError:
-        return source
 
 
 class _Sums:
@@ -163,12 +167,12 @@ def _length(place: tuple[int, int], lengths: Mapping[str, int]) -> int:
     return lengths["D{}:{}".format(*place)]
 
 
-def _lengths(scenario: Scenario) -> dict[str, int]:
+def _lengths(scenario: Scenario, named: Mapping[str, str]) -> dict[str, int]:
     """Return, by LoCoMo's id of a turn, the characters of talk up to its end."""
     found, so_far = {}, 0
     for session in scenario.sessions():
         for turn in session.turns:
             said = turn.content.rpartition(_PHOTO)[0] or turn.content
             so_far += len(f"{turn.speaker}: {said}\n")
-            found[dia_id(turn.turn_id)] = so_far
+            found[named[turn.turn_id]] = so_far
     return found
