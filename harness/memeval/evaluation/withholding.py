@@ -24,14 +24,13 @@ from memeval.evaluation.quoting.rows import (
     context_with,
     grade_with,
     line_with,
-    probe_with,
     response_with,
     traffic_with,
 )
 from memeval.judging.base import Case
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
-from memeval.records.base import Digest, Stored
+from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.errors import BadInput
 from memeval.records.log import LogLine
@@ -170,6 +169,8 @@ def withheld_audit(
 ) -> tuple[list[Probe], list[Call]]:
     """Return the rows of an audit without the benchmark's words.
 
+    Calibration answers are made of the keys of several items, and give way to their digests: they follow from the data.
+
     Args:
         probes: the calibration answers.
         judgments: the calls to a model judge.
@@ -177,11 +178,9 @@ def withheld_audit(
         asked: what the judge was asked.
     """
     sheets = _Sheets(exam)
-    of_item = sheets.quoters.scenario_of
-    quoted_probes = sheets.add(probes, probe_with, lambda row: of_item.get(row.item_id), lambda row: row.item_id)
-    quoted_judgments = sheets.add_judgments(judgments, asked)
+    closed = sheets.add_judgments(judgments, asked)
     sheets.fill()
-    return quoted_probes, quoted_judgments
+    return [probe.model_copy(update={"answer": digest_bytes(probe.answer.encode())}) for probe in probes], closed
 
 
 def _closed(call: Call, change: Change) -> Call:

@@ -54,7 +54,7 @@ class Probe(Stored):
     kind: ProbeKind
     """What it is made to be."""
     answer: str
-    """The answer."""
+    """The answer; its digest where the benchmark's text may not be published."""
     expected: bool
     """Whether it is right."""
     verdict: bool | None
@@ -116,8 +116,8 @@ class Audit(Stored):
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark."""
     redistribution: Redistribution = Redistribution.FULL
-    """Whether the benchmark's text may be published; where it may not, the rows hold marks in the place of its words,
-    and of what the judge was asked no more than the model."""
+    """Whether the benchmark's text may be published; where it may not, the rows hold the answers by digest, and of what
+    the judge was asked no more than the model: both follow from the data."""
     judge: str
     """The judge with its version, as in a track."""
     judge_endpoint: str | None = None

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from memeval.records.audit import Probe
 from memeval.records.call import Call, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.log import LogLine
@@ -67,11 +66,6 @@ def line_with(row: LogLine, change: Change) -> LogLine:
 def traffic_with(row: Traffic, change: Change) -> Traffic:
     """Return an exchange with its path and what is said of a failure changed."""
     return row.model_copy(update={"path": change(row.path), "error": _maybe(row.error, change)})
-
-
-def probe_with(row: Probe, change: Change) -> Probe:
-    """Return a calibration answer with the answer changed."""
-    return row.model_copy(update={"answer": change(row.answer)})
 
 
 def _maybe(text: str | None, change: Change) -> str | None:

@@ -1,0 +1,362 @@
+"""Runs on a benchmark whose words may not be published: none of them is stored, and all is recomputed with the data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.audits import JUDGMENTS, PROBES, stored_audits
+from memeval.archive.runs import RunFolder
+from memeval.evaluation import reproduction
+from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
+from memeval.evaluation.bridging import bridge_judges
+from memeval.evaluation.estimate import estimate_run
+from memeval.evaluation.judges import choose_judge
+from memeval.evaluation.models import RECORD, ModelOptions
+from memeval.evaluation.opened import opened
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.rejudging import rejudge_run
+from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.running import run_system
+from memeval.evaluation.verification import verify_run
+from memeval.judging.calibration import trials
+from memeval.records.base import digest_bytes
+from memeval.records.call import Caller
+from memeval.records.errors import BadInput
+from memeval.records.response import Outcome
+from memeval.records.track import Redistribution
+from memeval.systems.source import SystemSource, file_source
+from tests.evaluation.asking import (
+    Json,
+    PickyServer,
+    asking_system,
+    fair,
+    judge,
+    options,
+    rejudging,
+    rows_of,
+    said_to,
+    searching_system,
+)
+from tests.evaluation.test_trust import edit_rows
+from tests.support.tiny import CITIES, TinyBenchmark
+
+PARROT = '''
+import sys
+
+class Parrot:
+    """Says and prints all that it was told, in every place where a system can put words."""
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+        print("taking in:", *self.told, flush=True)
+
+    def query(self, question, timestamp="now"):
+        print(question, self.told, file=sys.stderr, flush=True)
+        if "Oslo" in self.told[0]:
+            {on_oslo}
+        items = [{{"text": text, "source_ids": ["s001", "as in: " + text], "score": 1.0}} for text in self.told]
+        items.append({{"text": "Notes - " + self.told[0].upper() + " " + self.told[2].replace(" ", "_")}})
+        context = "\\n".join(["What is known:", *self.told, "that is: " + " and ".join(self.told)])
+        return {{"answer": self.told[0][10:] + " That is what I was told.", "items": items, "context": context}}
+'''
+
+
+def benchmark() -> TinyBenchmark:
+    return TinyBenchmark(4, redistribution=Redistribution.IDS)
+
+
+def exam() -> Exam:
+    return Exam.open(benchmark())
+
+
+@pytest.fixture(autouse=True)
+def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stored runs find the benchmark whose words may not be published."""
+    monkeypatch.setattr(reproduction, "find", lambda _name: benchmark())
+
+
+def parrot(folder: Path, on_oslo: str = 'raise RuntimeError("found nothing but: " + self.told[0])') -> SystemSource:
+    path = folder / "parrot.py"
+    path.write_text(PARROT.format(on_oslo=on_oslo), encoding="utf-8")
+    return file_source(path)
+
+
+def rules(folder: Path) -> Json:
+    return {"results": folder / "results", "judge": "rules", "judge_label": None}
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def stretches() -> set[tuple[str, ...]]:
+    """Return every three words in a row of the benchmark: its turns, its questions, its keys."""
+    sat = exam()
+    texts = [turn.content for one in sat.scenarios.values() for s in one.sessions() for turn in s.turns]
+    texts += [ask.question for one in sat.scenarios.values() for ask in one.questions()]
+    texts += [key.key.reference.text for key in sat.keys if key.key.kind == "noise-resistance"]
+    return {tuple(words(text)[at : at + 3]) for text in texts for at in range(len(words(text)) - 2)}
+
+
+def told_by(results: Path) -> Iterator[str]:
+    """Yield what of the benchmark's words stands in any file below a folder, but for the local record of calls."""
+    known = stretches()
+    for path in sorted(results.rglob("*")):
+        if not path.is_file() or RECORD.parent.name in path.parts:
+            continue
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+        yield from (f"{path.name}: {city}" for city in CITIES[:4] if city in text)
+        for part in re.split("⟦[^⟧]*⟧", text):
+            said = words(part)
+            yield from (
+                f"{path.name}: {said[at : at + 3]}" for at in range(len(said)) if tuple(said[at : at + 3]) in known
+            )
+
+
+def holds(run: RunFolder) -> bool:
+    again = reproduce_run(RunFolder(run.path))
+    return not verify_run(RunFolder(run.path)) and again.equal and again.composite == run.run.scores.composite.value
+
+
+def plain(run: RunFolder) -> list[str]:
+    """Return all rows of a run with their words."""
+    full = opened(run, exam())
+    rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
+    return [row.to_json() for kind in rows for row in kind]
+
+
+def verdicts(run: RunFolder) -> list[bool | None]:
+    return [grade.verdict for grade in run.grades()]
+
+
+# -- what is stored ------------------------------------------------------------------------------------------------
+
+
+def test_a_run_by_the_rules_holds_none_of_the_words_that_its_system_says(tmp_path: Path) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    assert list(told_by(tmp_path / "results")) == []
+    assert verdicts(run) == [True, None, True, True]
+    assert holds(run)
+
+
+def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    stored, full = list(run.responses()), list(opened(run, exam()).responses())
+    assert full[0].answer == "ed to Lima for good. That is what I was told."
+    assert full[1].outcome is Outcome.ADAPTER_ERROR
+    assert "found nothing but: I have moved to Oslo for good." in str(full[1].error)
+    assert [item.turn_id for item in full[0].items or ()][:3] == ["s001:t01", "s001:t02", "s002:t01"]
+    assert (full[0].items or ())[0].source_ids == ("s001", "as in: I have moved to Lima for good.")
+    assert (full[0].items or ())[
+        4
+    ].text == "Notes - I HAVE MOVED TO LIMA FOR GOOD. The_weather_is_fine_and_the_soup_was_hot."
+    assert "⟦s001:t01 " in stored[0].answer
+    (printed, *_) = (row["detail"] for row in rows_of(run, "log.jsonl") if row["event"] == "printed")
+    assert "⟦@tiny-00" in printed
+
+
+def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path: Path) -> None:
+    sat = Exam.open(TinyBenchmark(4))
+    run = run_system(parrot(tmp_path), sat, options(tmp_path, **rules(tmp_path)))
+    assert opened(run, sat) is run
+    assert "Lima" in next(run.responses()).answer
+    assert any(told_by(tmp_path / "results"))
+
+
+def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked(
+    tmp_path: Path, server: PickyServer
+) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    assert list(told_by(tmp_path / "results")) == []
+    assert verdicts(run) == [True, None, True, True]
+    assert {json.dumps(row["request"]["body"]) for row in rows_of(run, "judgments.jsonl")} == {
+        '{"model": "gpt-4o-2024-08-06"}'
+    }
+    for call in opened(run, exam()).judgments():
+        assert call.key == call.request.key
+        assert "Which city has Ada moved to?" in str(call.request.body)
+    assert holds(run)
+    assert "Lima" in (tmp_path / "results" / RECORD).read_text(), "the local record serves later runs"
+
+
+def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, server: PickyServer) -> None:
+    server.answer = lambda body: f"{fair(body)}" if "Lima" not in said_to(body) else "Well, I have moved to Lima too."
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    assert list(told_by(tmp_path / "results")) == []
+    assert verdicts(run) == [None, None, True, True]
+    assert holds(run)
+
+
+def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, server: PickyServer) -> None:
+    server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
+    read = run_system(searching_system(tmp_path), exam(), options(tmp_path, reader="openai:gpt-4o-mini"))
+    asked = run_system(asking_system(tmp_path), exam(), options(tmp_path))
+    assert list(told_by(tmp_path / "results")) == []
+    for run, caller in ((read, Caller.READER), (asked, Caller.SYSTEM)):
+        calls = [call for call in opened(run, exam()).calls() if call.caller is caller]
+        assert len(calls) == 4
+        assert all("I have moved to" in str(call.request.body) for call in calls)
+        assert holds(run)
+
+
+# -- what is recomputed --------------------------------------------------------------------------------------------
+
+
+def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    back = rejudge_run(again, choose_judge("rules"), rejudging(tmp_path))
+    for name in ("responses.jsonl", "contexts.jsonl"):
+        assert again.file(name).read_bytes() == back.file(name).read_bytes() == run.file(name).read_bytes()
+    assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
+    assert list(told_by(tmp_path / "results")) == []
+    assert holds(again)
+    assert holds(back)
+
+
+def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    (tmp_path / "results" / RECORD).unlink()
+    asked = server.requests
+    again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
+    assert server.requests == asked
+    assert rows_of(again, "judgments.jsonl") == rows_of(run, "judgments.jsonl")
+
+
+def test_one_judge_is_bridged_to_the_next(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    bridge = bridge_judges([run], judge(), rejudging(tmp_path)).bridge
+    assert bridge.overall.agreement.equal.share == 1.0
+    assert list(told_by(tmp_path / "results")) == []
+
+
+def test_failed_items_are_tried_again_beside_what_was_stored(tmp_path: Path, server: PickyServer) -> None:
+    flag = tmp_path / "mended"
+    source = parrot(
+        tmp_path, f"import os\n            if not os.path.exists({str(flag)!r}): raise ValueError(self.told[0])"
+    )
+    first = run_system(source, exam(), options(tmp_path))
+    flag.touch()
+    again = run_system(source, exam(), options(tmp_path, retry_errors=True))
+    full = list(opened(again, exam()).responses())
+    assert [(row.attempt, row.outcome) for row in full if row.item_id == "tiny-001-q01"] == [
+        (1, Outcome.ADAPTER_ERROR),
+        (2, Outcome.OK),
+    ]
+    assert [row.to_json() for row in full if row.attempt == 1] == [
+        row.to_json() for row in opened(first, exam()).responses()
+    ]
+    assert verdicts(again) == [True, True, True, True]
+    assert list(told_by(tmp_path / "results")) == []
+    assert holds(again)
+
+
+@pytest.mark.parametrize("make", [searching_system, asking_system])
+def test_a_run_is_replayed_from_what_is_stored(
+    tmp_path: Path, server: PickyServer, make: Callable[[Path], SystemSource]
+) -> None:
+    server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
+    chosen = {"reader": "openai:gpt-4o-mini"} if make is searching_system else {}
+    run = run_system(make(tmp_path), exam(), options(tmp_path, **chosen))
+    (tmp_path / "results" / RECORD).unlink()
+    asked = server.requests
+    again = run_system(
+        make(tmp_path), exam(), options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run))
+    )
+    assert server.requests == asked
+    assert again.run.replayed
+    assert rows_of(again, "grades.jsonl") == rows_of(run, "grades.jsonl")
+    assert list(told_by(tmp_path / "results")) == []
+    assert holds(again)
+
+
+def test_an_estimate_knows_what_is_on_record(tmp_path: Path, server: PickyServer) -> None:
+    source = parrot(tmp_path)
+    run_system(source, exam(), options(tmp_path))
+    (part,) = estimate_run(source, exam(), options(tmp_path)).parts
+    assert (part.calls, part.recorded) == (4, 3), "the failed answer was never judged"
+
+
+# -- audits --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["rules", "openai:gpt-4o"])
+def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
+    tmp_path: Path, server: PickyServer, named: str
+) -> None:
+    chosen = choose_judge("rules") if named == "rules" else judge(named)
+    made = audit_judge(chosen, exam(), AuditOptions(results=tmp_path / "results", items=2))
+    assert list(told_by(tmp_path / "results")) == []
+    assert verify_audit(made) == []
+    assert audit_judge(chosen, exam(), AuditOptions(results=tmp_path / "results", items=2)).path == made.path
+    (stored,) = stored_audits(tmp_path / "results")
+    probes = trials(exam().keys, exam().scenarios, 2)
+    assert [probe.answer for probe in stored.probes()] == [digest_bytes(trial.case.answer.encode()) for trial in probes]
+    if chosen.model is not None:
+        asked = {chosen.model.request(trial.case).key for trial in probes}
+        assert {call.key for call in stored.judgments()} == asked
+    assert set(made.audit.files) == ({PROBES} if chosen.model is None else {PROBES, JUDGMENTS})
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    other = Exam.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
+    with pytest.raises(BadInput, match="was made on data sha256:"):
+        opened(run, other)
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("⟦s009:t01⟧", "stands for nothing in scenario tiny-000"),
+        ("⟦s001:t01 5-4000⟧", "stands for nothing in scenario tiny-000"),
+        ("⟦s001:t01 7-7⟧", "stands for nothing in scenario tiny-000"),
+        ("⟦@tiny-000 s001:t01⟧", "stands for nothing in scenario tiny-000"),
+        ("⟦\x00⟧", "stands for nothing in scenario tiny-000"),
+    ],
+)
+def test_a_mark_that_stands_for_nothing_is_refused_with_its_place(tmp_path: Path, mark: str, told: str) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+
+    def forge(rows: list[Json]) -> list[Json]:
+        return [rows[0] | {"answer": mark}, *rows[1:]]
+
+    edit_rows(run.path, "responses.jsonl", forge, cover=True)
+    with pytest.raises(BadInput, match=told) as refused:
+        list(opened(RunFolder(run.path), exam()).responses())
+    assert refused.value.where == f"{run.file('responses.jsonl')}:1"
+
+
+def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+
+    def add(rows: list[Json]) -> list[Json]:
+        return [*rows, rows[-1] | {"key": "sha256:" + "f" * 64}]
+
+    edit_rows(run.path, "judgments.jsonl", add, cover=True)
+    found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
+    assert found == ["does not stand under the key of its request."]
+
+
+def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
+    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+
+    def edit(rows: list[Json]) -> list[Json]:
+        return [rows[0] | {"answer": "⟦s002:t01⟧"}, *rows[1:]]
+
+    edit_rows(run.path, "responses.jsonl", edit, cover=True)
+    (finding,) = reproduce_run(RunFolder(run.path)).findings
+    assert "the judgment of tiny-000-q01" in finding.problem
