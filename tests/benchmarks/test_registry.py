@@ -21,7 +21,7 @@ def test_a_benchmark_is_found_by_name_and_by_id() -> None:
         ("deepmemevil", "there is no benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
         ("Beliefs", "there is no benchmark 'Beliefs'. Did you mean 'beliefs'?"),
         ("beliefs@9", "there is no version '9' of beliefs. This memeval has beliefs@1."),
-        ("xyzzy", "there is no benchmark 'xyzzy'. There are: beliefs, deepmemeval."),
+        ("xyzzy", "there is no benchmark 'xyzzy'. There are: beliefs, deepmemeval, locomo, longmemeval."),
     ],
 )
 def test_an_unknown_name_is_refused_with_a_hint(name: str, sentence: str) -> None:
