@@ -21,8 +21,8 @@ from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
 from memeval.grading.audit import audit_lines
-from memeval.judging.calibration import NAME as CALIBRATION
 from memeval.judging.calibration import Trial, trials
+from memeval.judging.phrasing import NAME as CALIBRATION
 from memeval.judging.verdict import parse_strict
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of

@@ -140,6 +140,11 @@ class Prompts:
         return f"{self.asking(case)}\n{self.texts[JUDGES + REMINDER]}"
 
 
+def is_judged(key: AnswerKey) -> bool:
+    """Return whether a judge rules on answers to keys of this kind."""
+    return key.kind in SHOWN or isinstance(key, LocomoKey | LongMemEvalKey)
+
+
 def prompt_name(key: AnswerKey) -> str:
     """Return the name of the prompt for a key.
 

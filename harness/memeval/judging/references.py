@@ -29,7 +29,7 @@ _ACCEPTED = re.compile(r"\b(?:is|are|would be) also (?:acceptable|accepted|corre
 _ASIDE = re.compile(r"\s*\(([^()]*)\)")
 _BECAUSE = re.compile(r"\s*(?:;|,\s*(?:since|because|as|so|though)\b).*", re.IGNORECASE | re.DOTALL)
 _POLAR = re.compile(
-    r"\W*(?:(?:well|most|very|likely|probably|presumably|possibly|i think|i would say)\W+)*"
+    r"\W*(?:(?:so|well|most|very|likely|probably|presumably|possibly|i think|i would say|in short|the answer)\W+)*"
     r"(?:(?P<yes>yes\b)|no(?=\s*(?:$|[,;.:!]|(?:he|she|they|it|there|the)\b))|not(?=\s*(?:$|[,;.:!])))"
 )
 _COUNTED = re.compile(r"\b(?:how many|number of) (?:days|weeks|months)\b")
@@ -86,9 +86,9 @@ def _stated(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
     if _begins_missing(answer):
         return False, "The answer begins by saying that this was not told."
     reference = key.answer or ""
-    wanted = _polarity(reference)
+    wanted = polarity(reference)
     if wanted is not None:
-        if _polarity(answer) is wanted:
+        if polarity(answer) is wanted:
             return True, "The answer is the yes or no that the reference is."
         return False, "The answer does not begin with the yes or no that the reference is."
     loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
@@ -104,10 +104,15 @@ def _counts_time(question: str, key: LocomoKey | LongMemEvalKey) -> bool:
     return temporal and _COUNTED.search(question.lower()) is not None
 
 
-def _polarity(text: str) -> bool | None:
+def polarity(text: str) -> bool | None:
     """Return whether a text begins with a yes or a no; ``None`` where it begins otherwise."""
     found = _POLAR.match(text.lower())
     return None if found is None else found["yes"] is not None
+
+
+def main_answer(reference: str, loose: bool) -> str:
+    """Return the first of the answers that a reference allows; see :func:`_alternatives`."""
+    return next(_alternatives(reference, loose))
 
 
 def _alternatives(reference: str, loose: bool) -> Iterator[str]:

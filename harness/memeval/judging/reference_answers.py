@@ -1,0 +1,183 @@
+"""Calibration answers for keys that are a reference in words: LoCoMo's and LongMemEval's.
+
+What is right is the reference itself in another setting: its dates in another format, the parts of a list in another
+order. What is wrong is another item's reference of the same form, another time, or a part of the list. Left out as
+contestable: right answers to a preference, whose reference is a rubric; and empty talk where a question cannot be
+answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+
+from memeval.judging.marks import Date, is_number, marks
+from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, Pen, draw
+from memeval.judging.references import main_answer, polarity, says_missing
+from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.records.audit import ProbeKind
+
+_UNTOLD = (
+    "That was never mentioned in what I was told.",
+    "There is no information about this in the conversations.",
+    "Nobody told me that, so it cannot be answered.",
+)
+_BAIT = (
+    "{p}. Nothing more was mentioned about it.",
+    "The answer is this, although the rest was not mentioned: {p}.",
+)
+
+_DATE = re.compile(
+    r"\b(?:(?P<day>\d{1,2}) ?(?P<month>[A-Z][a-z]+),? ?(?P<year>\d{4})"
+    r"|(?P<Month>[A-Z][a-z]+) (?P<Day>\d{1,2}), ?(?P<Year>\d{4}))\b"
+)
+_MONTH = re.compile(r"\b(?P<month>[A-Z][a-z]+),? ?(?P<year>\d{4})\b")
+_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b")
+_MONTHS = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
+
+
+def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+    """Yield what is made from one item: kind, text, and whether it is right.
+
+    Args:
+        item: the item.
+        key: its key.
+        judged: all items that answers could be made from; wrong answers are borrowed there.
+    """
+    match key:
+        case LocomoKey(category=LocomoCategory.ADVERSARIAL) | LongMemEvalKey(abstention=True):
+            yield from _unanswerable(item, key, judged)
+        case _:
+            yield from _answerable(item, key, judged)
+
+
+def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+    pen = Pen(item)
+    rubric = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.SINGLE_SESSION_PREFERENCE
+    reference = _plain(key)
+    false = []
+    if not rubric:
+        yield ProbeKind.RIGHT, pen.two(VALUE, p=reference)[0], True
+        yield ProbeKind.RIGHT, pen.two(VALUE, p=_otherwise(key, reference))[1], True
+        if (other := _elsewhere(item, reference, judged)) is not None:
+            false.append((ProbeKind.OFF, pen.one(VALUE, ProbeKind.OFF, p=other)))
+        if (part := _part(key, reference)) is not None:
+            false.append((ProbeKind.OFF, pen.one(VALUE, "part", p=part)))
+        if (moved := _moved(reference)) is not None:
+            false.append((ProbeKind.STALE, pen.one(VALUE, ProbeKind.STALE, p=moved)))
+    false.append((ProbeKind.HEDGED, pen.one(NO_VALUE, ProbeKind.HEDGED)))
+    false.append((ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED)))
+    false.append((ProbeKind.VAGUE, pen.one(VAGUE, ProbeKind.VAGUE)))
+    yield from ((kind, text, False) for kind, text in false)
+    yield from pen.injections(false[0][1] if false[0][0] is ProbeKind.OFF else false[-1][1])
+
+
+def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+    pen = Pen(item)
+    for text in pen.two(_UNTOLD):
+        yield ProbeKind.RIGHT, text, True
+    yield ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED), True
+    trap = key.trap if isinstance(key, LocomoKey) else None
+    wrong = None
+    if trap is not None and not says_missing(trap):
+        wrong = pen.one(VALUE, ProbeKind.STALE, p=trap)
+        yield ProbeKind.STALE, wrong, False
+        yield ProbeKind.MIXED, pen.one(_BAIT, ProbeKind.MIXED, p=trap), False
+    if (other := _elsewhere(item, trap or "", judged)) is not None:
+        off = pen.one(VALUE, ProbeKind.OFF, p=other)
+        yield ProbeKind.OFF, off, False
+        wrong = wrong or off
+    if wrong is not None:
+        yield from pen.injections(wrong)
+
+
+def _plain(key: LocomoKey | LongMemEvalKey) -> str:
+    """Return a reference without the reasons that come with it, and without a full stop."""
+    loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
+    return main_answer(key.answer or "", loose).strip().rstrip(".")
+
+
+def _otherwise(key: LocomoKey | LongMemEvalKey, reference: str) -> str:
+    """Return a reference with its dates in another format and, where it is a list, its parts in another order."""
+    parts = _parts(key, reference)
+    if parts:
+        return ", ".join((*parts[1:], parts[0]))
+    return _DATE.sub(lambda found: _written(_date(found)) or found.group(), reference)
+
+
+def _part(key: LocomoKey | LongMemEvalKey, reference: str) -> str | None:
+    """Return the first parts of a list, the last of which is left out."""
+    parts = _parts(key, reference)
+    return ", ".join(parts[:-1]) if parts else None
+
+
+def _parts(key: LocomoKey | LongMemEvalKey, reference: str) -> list[str]:
+    """Return the parts of a reference that is a list of three or more; none where it is none."""
+    if not isinstance(key, LocomoKey) or key.category is not LocomoCategory.MULTI_HOP or ". " in reference:
+        return []
+    parts = [re.sub(r"^and\s+", "", part.strip()) for part in reference.split(",")]
+    return parts if len(parts) >= 3 and all(marks(part) for part in parts) else []
+
+
+def _moved(reference: str) -> str | None:
+    """Return a reference with its date moved: a day by nine, a month by one, a year by one; ``None`` without a date."""
+    if found := _DATE.search(reference):
+        day = _date(found)
+        moved = None if day is None else _written(day + timedelta(days=9))
+    elif (found := _MONTH.search(reference)) and found["month"] in _MONTHS:
+        moved = f"{_MONTHS[_MONTHS.index(found['month']) - 1]} {found['year']}"
+    elif found := _YEAR.search(reference):
+        moved = str(int(found["year"]) - 1)
+    else:
+        return None
+    return None if moved is None else reference[: found.start()] + moved + reference[found.end() :]
+
+
+def _date(found: re.Match[str]) -> date | None:
+    month = found["month"] or found["Month"]
+    try:
+        return date(int(found["year"] or found["Year"]), _MONTHS.index(month) + 1, int(found["day"] or found["Day"]))
+    except ValueError:
+        return None
+
+
+def _written(day: date | None) -> str | None:
+    return None if day is None else f"{day:%B} {day.day}, {day.year}"
+
+
+def _elsewhere(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str | None:
+    """Return a reference of the same category and form from elsewhere that says something else; ``None`` if none.
+
+    Args:
+        item: the item that an answer is made for.
+        reference: what is right there, or what it leads to; blank where nothing is.
+        judged: all items.
+    """
+    own, form, pole = set(marks(reference)), _form(reference), polarity(reference)
+    others = [each for each in judged if each.category == item.category and each.cluster != item.cluster]
+    for each in sorted(others, key=lambda each: draw(item.item_id, each.item_id)):
+        other = _borrowed(each)
+        theirs = set(marks(other))
+        if not theirs or (own and (own <= theirs or theirs <= own)):
+            continue
+        if not own or (_form(other) == form and (pole is None or polarity(other) is not pole)):
+            return other
+    return None
+
+
+def _borrowed(item: ItemKey) -> str:
+    key = item.key
+    if isinstance(key, LocomoKey):
+        return key.trap or "" if key.category is LocomoCategory.ADVERSARIAL else _plain(key)
+    return _plain(key) if isinstance(key, LongMemEvalKey) and not key.abstention else ""
+
+
+def _form(reference: str) -> str:
+    """Return of what form a reference is, so that a wrong answer can be of the same."""
+    if polarity(reference) is not None:
+        return "yes or no"
+    found = marks(reference)
+    if any(isinstance(mark, Date) for mark in found):
+        return "date"
+    return "number" if any(is_number(mark) for mark in found) else "words"
