@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib import resources
 
 from memeval.records.base import validated
@@ -10,8 +11,9 @@ from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 
 
+@cache
 def load(package: str) -> BenchmarkInfo:
-    """Return what a benchmark says of itself.
+    """Return what a benchmark says of itself; read once.
 
     Args:
         package: the package with its ``catalogue.toml``.
@@ -22,6 +24,6 @@ def load(package: str) -> BenchmarkInfo:
     path = resources.files(package) / "catalogue.toml"
     try:
         data = tomllib.loads(path.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"not valid TOML ({error}).", where=path) from None
     return validated(BenchmarkInfo, data, path)

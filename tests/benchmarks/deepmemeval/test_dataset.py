@@ -12,9 +12,13 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
 from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, RawScenario, Released
+from memeval.evaluation.plan import Exam
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
+from memeval.records.track import Limits
 from tests.benchmarks.deepmemeval.rows import Row, rows
 
 
@@ -83,6 +87,36 @@ def test_evidence_clusters_and_slices() -> None:
         {"clone": "yes"},
         {},
     ]
+
+
+def wrong(words: str | tuple[str, ...] | None, kind: ErratumKind = ErratumKind.WRONG_ANSWER) -> Erratum:
+    return Erratum(id="x", kind=kind, action=ErratumAction.REPLACE, corrected=words, note="Made up.")
+
+
+def test_another_answer_of_the_chain_becomes_right_and_the_published_one_wrong() -> None:
+    dataset = made()
+    belief, _, noise, temporal, _, _ = dataset.keys()
+    old = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
+    between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
+    new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
+    assert dataset.corrected(belief, wrong("Nginx")).key == BeliefKey(current=old, stale=(new,))
+    for words in ("Traefik", "Uses Traefik for serving"):
+        assert dataset.corrected(temporal, wrong(words)).key == TemporalKey(reference=between, others=(old, new))
+    assert dataset.corrected(temporal, wrong("Traefik")).item_id == temporal.item_id
+    other = Fact(text="Envoy", phrases=("Envoy",))
+    assert dataset.corrected(temporal, wrong("Envoy")).key == TemporalKey(reference=other, others=(old, between, new))
+    assert dataset.corrected(noise, wrong("Envoy")).key == NoiseKey(reference=other)
+
+
+def test_what_has_no_value_for_an_answer_cannot_be_replaced() -> None:
+    dataset = made()
+    keys = list(dataset.keys())
+    for place in (1, 4, 5):
+        with pytest.raises(BadInput, match="cannot be replaced"):
+            dataset.corrected(keys[place], wrong("Caddy"))
+    for erratum in (wrong(("a", "b")), wrong(None), wrong("Caddy", ErratumKind.WRONG_EVIDENCE)):
+        with pytest.raises(BadInput, match="only a wrong answer can be replaced, by a text"):
+            dataset.corrected(keys[3], erratum)
 
 
 # From here on, the released file.
@@ -176,8 +210,22 @@ def test_the_middle_of_a_chain_of_three_is_another_time(dataset: Dataset) -> Non
     assert others == {1: 73, 2: 7}
 
 
-def test_the_errata_name_released_scenarios(dataset: Dataset) -> None:
-    assert sum(key.slices.get("errata", "none") != "none" for key in keys_of(dataset)) == 7
+def test_the_errata_are_those_of_the_released_file_and_count_beside_what_was_published(data: Path) -> None:
+    exam = Exam.open(DeepMemEvalBenchmark(), data)
+    corrections = exam.corrections()
+    in_doubt = {key.item_id for key in exam.keys if key.slices.get("errata", "none") != "none"}
+    assert set(corrections) == in_doubt and len(in_doubt) == 7
+    mended = {name: key.key for name, key in corrections.items() if key is not None}
+    assert set(mended) == {"temporal-p029-framework", "temporal-p042-framework"}
+    for key in mended.values():
+        assert isinstance(key, TemporalKey)
+        assert key.reference.phrases == ("Next.js with React",) and len(key.others) == 2
+    assert exam.track(reader=None, limits=Limits()).errata is not None
+
+
+def test_the_sample_has_no_errata_for_they_are_of_another_file(data: Path) -> None:
+    exam = Exam.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
+    assert exam.errata is None and exam.corrections() == {}
 
 
 def test_the_released_sample_opens_as_another_digest(data: Path) -> None:

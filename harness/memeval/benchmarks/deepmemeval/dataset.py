@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib import resources
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval.phrases import fact_of
 from memeval.benchmarks.deepmemeval.released import (
+    FULL,
     RawBelief,
     RawCascade,
     RawDelta,
@@ -17,6 +20,7 @@ from memeval.benchmarks.deepmemeval.released import (
     RawUncertainty,
     Released,
 )
+from memeval.benchmarks.errata import read_errata
 from memeval.keys import (
     AnswerKey,
     BeliefKey,
@@ -28,21 +32,19 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
+from memeval.records.errata import Errata, Erratum, ErratumKind
+from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
-
-ERRATA = {
-    "belief-p024-iac": "ambiguous",
-    "temporal-p029-framework": "wrong-answer",
-    "temporal-p042-framework": "wrong-answer",
-    "temporal-p020-ml_framework": "ambiguous",
-    "temporal-p021-analytics": "ambiguous",
-    "temporal-p025-ml_framework": "ambiguous",
-    "temporal-p048-iac": "ambiguous",
-}
-"""Scenarios whose released answer is in doubt. They count as released; the ``errata`` slice shows the rest alone."""
 
 _ASKED = {"explicit-timestamp": "explicit", "relative-reference": "relative"}
 _DEPENDENT = re.compile(r"dependent belief '(.+)' was never explicitly updated")
+
+
+@cache
+def shipped_errata() -> Errata:
+    """Return the scenarios whose released answer is in doubt. They count as released, and a second time without it."""
+    with resources.as_file(resources.files(__package__) / "errata.json") as path:
+        return read_errata(path, FULL.digest)
 
 
 class DeepMemEvalDataset(Dataset):
@@ -60,6 +62,41 @@ class DeepMemEvalDataset(Dataset):
     def keys(self) -> Iterator[ItemKey]:
         """Yield the keys."""
         return map(_item_key, self._rows)
+
+    def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
+        """Return a key with another right answer; what was right so far is then one of the wrong ones.
+
+        Args:
+            key: the key as released.
+            erratum: a ``wrong_answer``, with the words by which the right one can be told ("Drone CI").
+
+        Raises:
+            BadInput: the entry has no such words, or the item is not one with a value for an answer.
+        """
+        if erratum.kind is not ErratumKind.WRONG_ANSWER or not isinstance(erratum.corrected, str):
+            raise BadInput(
+                f"the erratum of '{key.item_id}' cannot be used: only a wrong answer can be replaced, by a text.",
+                remedy="Use the action 'exclude'.",
+            )
+        words = erratum.corrected
+        match key.key:
+            case BeliefKey(current=current, stale=stale):
+                right, others = _told_apart(words, (current, *stale))
+                better: AnswerKey = BeliefKey(current=right, stale=others)
+            case TemporalKey(reference=reference, others=rest):
+                right, others = _told_apart(words, (reference, *rest))
+                better = TemporalKey(reference=right, others=others)
+            case NoiseKey():
+                better = NoiseKey(reference=Fact(text=words, phrases=(words,)))
+            case _:
+                return super().corrected(key, erratum)
+        return key.model_copy(update={"key": better})
+
+
+def _told_apart(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, ...]]:
+    """Return the fact that is told by the words, and the other facts."""
+    right = next((fact for fact in facts if words in (fact.text, *fact.phrases)), Fact(text=words, phrases=(words,)))
+    return right, tuple(fact for fact in facts if fact != right)
 
 
 def _scenario(raw: RawScenario) -> Scenario:
@@ -172,14 +209,20 @@ def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
     return tuple(f"s{n:03}" for n, given in enumerate(raw.conversation_history, 1) if given.session_id in named)
 
 
+def _doubt(scenario_id: str) -> str:
+    """Return what is wrong with a released answer, or ``none``."""
+    found = (entry.kind.replace("_", "-") for entry in shipped_errata().entries if entry.id == scenario_id)
+    return next(found, "none")
+
+
 def _slices(raw: RawScenario) -> dict[str, str]:
     match raw:
         case RawBelief():
-            return {"difficulty": raw.metadata.difficulty, "errata": ERRATA.get(raw.scenario_id, "none")}
+            return {"difficulty": raw.metadata.difficulty, "errata": _doubt(raw.scenario_id)}
         case RawNoise():
             return {"noise": raw.metadata.sub_category.rpartition("-")[2]}
         case RawTemporal():
-            return {"asked": _ASKED[raw.metadata.difficulty], "errata": ERRATA.get(raw.scenario_id, "none")}
+            return {"asked": _ASKED[raw.metadata.difficulty], "errata": _doubt(raw.scenario_id)}
         case RawDelta():
             return {"clone": "yes" if "-var" in raw.scenario_id else "no"}
         case _:

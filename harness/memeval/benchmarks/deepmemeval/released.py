@@ -10,17 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from memeval.benchmarks.catalogue import load
 from memeval.records.base import Digest, Record, digest_bytes
-from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
 
-FULL = Source(
-    url="https://raw.githubusercontent.com/nambok/DeepMemEval/6c13cdf3477bcf637b90b507875501b11d2c7bb6"
-    "/data/deepmemeval_500.json",
-    filename="deepmemeval_500.json",
-    bytes=2_239_412,
-    digest="sha256:e7de77cdb428bb705fdefda6888f2ce4e2c40c689cc43a5025c9d45ff13d1792",
-)
+FULL = load(__package__).sources[0]
 """The full set."""
 
 SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec7c71ff65"

@@ -1,0 +1,117 @@
+"""What benchmarks say of themselves, as data."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks import all_benchmarks
+from memeval.benchmarks.base import Benchmark
+from memeval.benchmarks.beliefs.plan import WEIGHTS
+from memeval.benchmarks.catalogue import load
+from memeval.records.errors import BadInput
+
+WHOLE = """
+id = "tiny@1"
+title = "Tiny"
+summary = "Nothing."
+made = "By hand."
+licence = "MIT"
+redistribution = "full"
+protocols = [{ name = "judge", title = "Judge", summary = "Asked.", headline = "accuracy" }]
+tiers = [{ name = "full", items = 1, how = "All." }]
+categories = [{ name = "one", title = "One", items = 1, tests = "One.", graded = "By hand." }]
+"""
+
+EVERY = pytest.mark.parametrize("benchmark", all_benchmarks(), ids=lambda each: str(each.info.id))
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[[bytes], str]:
+    """Return a function that makes a package with a catalogue, and gives its name."""
+
+    def make(text: bytes) -> str:
+        name = f"catalogue_of_{abs(hash(request.node.name))}"
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+        (tmp_path / name / "catalogue.toml").write_bytes(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return name
+
+    return make
+
+
+@EVERY
+def test_a_catalogue_is_whole(benchmark: Benchmark) -> None:
+    info = benchmark.info
+    assert info.protocols and info.tiers and info.metrics and info.summary and info.made and info.licence
+    assert info.tiers[0].name == "full" and info.tiers[0].items == info.items
+    assert all(tier.items <= info.items for tier in info.tiers)
+    assert sum(category.weight or 0.0 for category in info.categories) in (0, pytest.approx(1.0))
+    assert len({source.filename for source in info.sources}) == len({s.name for s in info.sources}) == len(info.sources)
+    names = [category.name for category in info.categories]
+    assert [category.name for category in benchmark.categories] == names == list(dict.fromkeys(names))
+    metrics = [metric.name.replace("@k", "@5") for metric in info.metrics]
+    assert len(set(metrics)) == len(metrics)
+    assert {protocol.headline for protocol in info.protocols} <= set(metrics)
+    assert {name for protocol in info.protocols for name in protocol.apart} <= set(names)
+    assert all(metric.low is None or metric.high is None or metric.low < metric.high for metric in info.metrics)
+
+
+@EVERY
+def test_every_protocol_has_a_grader_for_every_category(benchmark: Benchmark) -> None:
+    for protocol in benchmark.info.protocols:
+        table = benchmark.table(protocol.name)
+        assert [category.name for category in table] == [category.name for category in benchmark.info.categories]
+        assert all(category.grader.name for category in table)
+        assert {category.name for category in table if category.weight == 0} == set(protocol.apart)
+
+
+@EVERY
+def test_every_category_has_an_example_of_its_own(benchmark: Benchmark) -> None:
+    example = benchmark.info.example
+    assert example is not None and example.sessions
+    assert {question.category for question in example.questions} == {each.name for each in benchmark.info.categories}
+    assert all(question.right != question.wrong for question in example.questions)
+    assert [session.date for session in example.sessions] == sorted(session.date for session in example.sessions)
+
+
+@EVERY
+def test_shipped_errata_are_explained(benchmark: Benchmark) -> None:
+    errata = benchmark.errata()
+    if errata is not None:
+        assert "corrected" in benchmark.info.alternates
+        assert f"sha256:{errata.dataset_sha256}" in {source.digest for source in benchmark.info.sources}
+
+
+def test_the_generator_of_beliefs_goes_by_its_catalogue() -> None:
+    (info,) = [each.info for each in all_benchmarks() if each.info.id == "beliefs@1"]
+    assert {each.name: (each.items, each.weight) for each in info.categories} == WEIGHTS
+    assert [each.name for each in info.categories] == list(WEIGHTS)
+
+
+def test_a_catalogue_is_read_once(package: Callable[[bytes], str]) -> None:
+    name = package(WHOLE.encode())
+    assert load(name) is load(name)
+    assert load(name).id == "tiny@1"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"", "'id' is missing."),
+        (b"id = ", "not valid TOML"),
+        (b'id = "\xff"', "not valid TOML"),
+        (WHOLE.replace("title", "titel", 1).encode(), "unknown key 'titel'. Did you mean 'title'?"),
+        (WHOLE.replace('"full"\n', '"maybe"\n').encode(), "'redistribution'"),
+        (WHOLE.replace("items = 1,", 'items = "1",').encode(), "a whole number belongs here"),
+    ],
+)
+def test_a_bad_catalogue_is_refused_with_a_sentence(
+    package: Callable[[bytes], str], text: bytes, sentence: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        load(package(text))
+    assert sentence in str(caught.value) and "catalogue.toml" in str(caught.value)
