@@ -87,9 +87,17 @@ class Format:
         Raises:
             BadInput: the format is only written, or the file is not what it should be.
         """
+        return cast(Reader, _named(self.read_by()))(file, exam)
+
+    def read_by(self) -> str:
+        """Return the place of the reader.
+
+        Raises:
+            BadInput: the format is only written.
+        """
         if self.reader is None:
-            raise BadInput(f"'{self.name}' is only written.", remedy=f"Read from: {', '.join(readable())}.")
-        return cast(Reader, _named(self.reader))(file, exam)
+            raise BadInput(f"'{self.name}' is only written.", remedy=f"Answers are read from: {', '.join(readable())}.")
+        return self.reader
 
     def write(self, run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
         """Write a run and return the files; see :data:`Writer`.
@@ -98,7 +106,7 @@ class Format:
             BadInput: the format is only read, or cannot hold this run.
         """
         if self.writer is None:
-            raise BadInput(f"'{self.name}' is only read.", remedy=f"Written are: {', '.join(writable())}.")
+            raise BadInput(f"'{self.name}' is only read.", remedy=f"Runs are written in: {', '.join(writable())}.")
         return cast(Writer, _named(self.writer))(run, exam, to)
 
 
@@ -125,7 +133,7 @@ FORMATS: tuple[Format, ...] = (
         writer=f"{_HERE}.deepmemeval:write",
         holds={
             Part.ANSWERS: "all but the twenty of a delta-efficiency scenario",
-            Part.FAILURES: WHOLE,
+            Part.FAILURES: "the first of a scenario, in words",
             Part.CONTEXT_TOKENS: "of delta-efficiency scenarios",
             Part.GRADES: "right or wrong, in the evaluated form",
         },
@@ -195,7 +203,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         name="eee",
-        title="Every Eval Ever records, a folder: aggregate scores, and a line an item where its text may be published.",
+        title="Every Eval Ever records, a folder: aggregate scores, and a line an item where its text may go out.",
         writer=f"{_HERE}.eee:write",
         holds={
             Part.ANSWERS: "where the benchmark's text may be published, as are all lines of items",
