@@ -71,6 +71,7 @@ def test_the_sources_ids_are_known_for_sessions_and_for_turns_counted_over_all()
         "f00": "s002",
         "f00_1": "s002:t01",
     }
+    assert {ordinal: name for name, ordinal in ordinals_of(scenario).items()}["s001"] == "answer_9f_1"
 
 
 def test_an_id_that_occurs_twice_stands_for_the_first_and_a_session_goes_before_a_turn() -> None:

@@ -71,8 +71,9 @@ def ordinals_of(scenario: Scenario) -> dict[str, str]:
     """Return what the source calls sessions and turns, each with its ordinal.
 
     A turn is ``<session id>_<its place among all turns, from 1>``. The released evaluation writes ``noans`` for
-    ``answer`` in the ids of what holds no evidence, so that form is known as well. Where one history holds a session
-    twice, its name stands for the first; where a session and a turn have one name, it stands for the session.
+    ``answer`` in the ids of what holds no evidence, so that form is known as well; the ids of the file come last, for
+    whoever turns the mapping round. Where one history holds a session twice, its name stands for the first; where a
+    session and a turn have one name, it stands for the session.
     """
     taken = [step for step in scenario.steps if isinstance(step, TakeIn)]
     named: dict[str, str] = {}
@@ -81,6 +82,4 @@ def ordinals_of(scenario: Scenario) -> dict[str, str]:
     for step in taken:
         for place, turn in enumerate(step.session.turns, 1):
             named.setdefault(f"{step.source_id}_{place}", turn.turn_id)
-    for name, ordinal in tuple(named.items()):
-        named.setdefault(name.replace(MARK, UNMARKED), ordinal)
-    return named
+    return {name.replace(MARK, UNMARKED): ordinal for name, ordinal in named.items()} | named
