@@ -30,6 +30,8 @@ def kinds(site: Built) -> list[str]:
         f"items/?run={judged(site)}#q=belief-update-03",
         "benchmarks/",
         "benchmarks/fake@1/",
+        "imported/",
+        f"runs/{shown(site, 'elsewhere')}/",
         "tracks/",
         "methodology/",
         "repeat/",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from memeval.keys import ItemKey
 from memeval.keys.key import BeliefKey, Fact, NoiseKey
 from memeval.records.audit import ProbeKind
 from memeval.records.base import Stored, digest_of
-from memeval.records.benchmark import BenchmarkInfo, Defect, ProtocolInfo, TierInfo
+from memeval.records.benchmark import BenchmarkInfo, Defect, Direction, MetricInfo, ProtocolInfo, TierInfo
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
+from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.imported import Claim, Imported
 from memeval.records.log import LogLine
 from memeval.records.response import Context, ContextPart, Outcome, Response, RetrievedItem, Timings
 from memeval.records.run import (
@@ -64,6 +66,17 @@ JUDGE_PROMPTS = {f"judge/{name}": digest_of(name) for name, _title, _weight in C
 REMINDER = "Reply with one word: yes or no."
 SECRET = "zebrafinch"
 """Stands in every text of the benchmark that may have to stay private."""
+
+
+JUDGING = ProtocolInfo(name="judge", title="Judge", summary="A judge.", headline="accuracy")
+MEASURING = ProtocolInfo(name="f1", title="F1", summary="Overlap.", headline="f1")
+METRICS = (
+    MetricInfo(name="f1", title="Token F1", direction=Direction.HIGHER, low=0, high=1, meaning="Overlap of words."),
+    MetricInfo(
+        name="recall@k", title="Recall@k", direction=Direction.HIGHER, low=0, high=1, meaning="Among the first k."
+    ),
+    MetricInfo(name="context_tokens", title="Context", direction=Direction.LOWER, low=0, meaning="Tokens of context."),
+)
 
 
 class NoGrader(Grader):
@@ -131,14 +144,18 @@ class FakeBenchmark(Benchmark):
     id: str = "fake@1"
     redistribution: Redistribution = Redistribution.FULL
     absent: bool = False
+    measured: bool = False
+    """Whether its grader gives credit, and every item counts the same."""
+    ceilings: dict[str, float] = field(default_factory=dict)
     homepage: str = "javascript:alert(1)"
     dataset: FakeDataset = field(default_factory=FakeDataset)
 
     def __post_init__(self) -> None:
         self.categories = tuple(
-            Category(name, title, weight, ITEMS, NoGrader(), f"Tests {title}.", "By rule.")
+            Category(name, title, None if self.measured else weight, ITEMS, NoGrader(), f"Tests {title}.", "By rule.")
             for name, title, weight in CATEGORIES
         )
+        infos = [category.info() for category in self.categories]
         self.info = BenchmarkInfo(
             id=self.id,
             title="Fake benchmark",
@@ -148,9 +165,10 @@ class FakeBenchmark(Benchmark):
             redistribution=self.redistribution,
             citation=None,
             homepage=self.homepage,
-            protocols=(ProtocolInfo(name="judge", title="Judge", summary="A judge.", headline="accuracy"),),
+            protocols=(MEASURING if self.measured else JUDGING,),
             tiers=(TierInfo(name="full", items=0, how="All."),),
-            categories=tuple(category.info() for category in self.categories),
+            categories=tuple(info.model_copy(update={"ceiling": self.ceilings.get(info.name)}) for info in infos),
+            metrics=METRICS if self.measured else (),
             alternates={"published": "As its authors score it."},
             defects=(Defect(problem="It is not real.", handling="It is used in tests alone."),),
         )
@@ -178,9 +196,14 @@ def track(
     return Track(
         benchmark=benchmark.info.id,
         data_digest=benchmark.dataset.digest,
-        protocol="judge",
+        protocol=benchmark.info.protocols[0].name,
         tier="full",
-        categories=tuple(CategoryPlan(name=n, weight=w, items=ITEMS, grader="test@1") for n, _t, w in CATEGORIES),
+        categories=tuple(
+            CategoryPlan(name=n, weight=w, items=ITEMS, grader="test@1")
+            if not benchmark.measured
+            else CategoryPlan(name=n, weight=1 / len(CATEGORIES), items=ITEMS, grader="test@1", shared=True)
+            for n, _t, w in CATEGORIES
+        ),
         reader=reader,
         reader_endpoint=ENDPOINT if reads else None,
         judge=judge,
@@ -217,6 +240,10 @@ class Made:
     graded_from: str | None = None
     """The run whose answers these are, as a pattern below the benchmark, where another judge grades them again."""
     replayed: bool = False
+    imported: Imported | None = None
+    """Where the answers come from, if they were made elsewhere."""
+    failures: Callable[[Grade], Failure] | None = None
+    """What its failure analysis holds, if it was sealed with one."""
 
 
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
@@ -254,10 +281,16 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
                 slices={"difficulty": "hard" if number % 2 else "plain"},
                 grader="test@1",
                 state=GradeState.TIMEOUT if failed else state,
-                verdict=None if failed else verdict,
+                verdict=None if failed or benchmark.measured else verdict,
+                credit=round(dice.random(), 3) if benchmark.measured and not failed else None,
                 reason=None if failed else f"States {SECRET}.",
                 flags=(Flag.HEDGED,) if number % 7 == 0 else (),
-                alternates={"published": bool(verdict) or number % 5 == 0},
+                alternates={"unrounded": 0.25, "published": None if number % 2 else 0.75}
+                if benchmark.measured
+                else {"published": bool(verdict) or number % 5 == 0},
+                metrics={"f1": 0.5, "recall@5": None if number % 2 else 0.25, "context_tokens": 1234.0, "odd": 2.0}
+                if benchmark.measured
+                else {},
                 judgment_key=key,
             )
         )
@@ -297,6 +330,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         "judgments": judgments,
         "calls": calls,
         "log": log,
+        "failures": [made.failures(grade) for grade in grades] if made.failures else [],
     }
     files = _write(folder, {name: records for name, records in rows.items() if records or name not in _OF_MODELS})
     usage = summary.usage(run_id, responses, calls, judgments)
@@ -327,6 +361,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         usage=usage,
         prices="genai-prices 0.2.3 (2026-11-09)" if usage else None,
         answers_from=answers_from,
+        imported=made.imported,
         replayed=made.replayed,
         coverage=Coverage(planned=where.planned, done=len(grades)),
         scores=score(where.categories, grades),
@@ -336,7 +371,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     return RunFolder(folder)
 
 
-_OF_MODELS = ("judgments", "calls")
+_OF_MODELS = ("judgments", "calls", "failures")
 
 
 def _judged(made: Made, item_id: str, reply: str | None) -> list[Call]:
@@ -391,6 +426,23 @@ def _write(folder: Path, rows: dict[str, Sequence[Stored]]) -> dict[str, FileDig
     return files
 
 
+ORIGIN = Imported(
+    format="memory-arena",
+    file=f"answers {HOSTILE.replace(chr(0), '')}.json",
+    digest=digest_of("answers"),
+    source="javascript:alert(4)",
+    commit="5f9b1fc" + "0" * 33,
+    licence="MIT",
+    made_by=HOSTILE,
+    reader=f"some-model {HOSTILE}",
+    limits={"top_k": 5, "<i>": "<b>"},
+    claims=(Claim(score=0.295, items=12, judge="judge-a"), Claim(score=0.91, items=16, judge=HOSTILE)),
+    missing=("belief-update-03", HOSTILE),
+    unknown=("<u>gone</u>",),
+    cost_usd=0.42,
+)
+"""A file of answers that tries every door as well."""
+
 BOARD = (
     Made("acme", "Acme Memory", 0.86, tokens=812, cost=1.25),
     Made("acme", "Acme Memory", 0.7, version="0.9", started="2026-10-01T10:00:00+00:00", tokens=1400, cost=2.5),
@@ -430,6 +482,7 @@ BOARD = (
         started="2026-11-04T10:00:00+00:00",
         replayed=True,
     ),
+    Made("elsewhere", "Elsewhere", 0.5, SystemKind.IMPORTED, items=50, tokens=None, imported=ORIGIN),
 )
 
 

@@ -15,7 +15,7 @@ from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json
 from memeval.records.scenario import Scenario, Session, TakeIn, Turn, dated_line
 from memeval.site.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, Lines, _encoded
-from memeval.site.shards import SHARD_BYTES, run_shards
+from memeval.site.shards import SHARD_BYTES, Known, run_shards
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, FakeBenchmark, Made, make_run
 
 MODEL = "openai:gpt-4o-2024-08-06@1"
@@ -65,7 +65,7 @@ def test_a_long_prompt_loses_its_middle_and_says_how_much(lengths: list[int]) ->
 
 
 def shards(folder: RunFolder, words: bool = True) -> list[dict[str, Any]]:
-    assets = [asset for asset in run_shards("x", folder, {}, words, {}) if "index" not in asset.path]
+    assets = [asset for asset in run_shards("x", folder, {}, Known(words)) if "index" not in asset.path]
     found = [json.loads(asset.content) for asset in assets if isinstance(asset.content, bytes)]
     assert found
     return found

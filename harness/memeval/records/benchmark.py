@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memeval.records.base import Digest, Record
+from memeval.records.base import Digest, Record, Share
 from memeval.records.track import Redistribution
 
 
@@ -25,6 +25,9 @@ class CategoryInfo(Record):
     """How it is graded, in a sentence or two."""
     answerable: bool = True
     """Whether a plain answer is right; false where doubt is asked for."""
+    ceiling: Share | None = None
+    """The most that can be earned, where some of its published answers are known to be wrong; ``None`` where it is 1 as
+    far as anyone knows. Only in the whole of it, and only where answers are graded."""
 
 
 class Source(Record):

@@ -119,7 +119,7 @@ def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
 
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart values with their intervals, a line for each."""
-    return Chart(name, title, "Accuracy and its 95 % interval, a line each.", _filled(_intervals(), points))
+    return Chart(name, title, "A score and its 95 % interval, a line each.", _filled(_intervals(), points))
 
 
 def trend(name: str, title: str, points: Sequence[Point]) -> Chart:

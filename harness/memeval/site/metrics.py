@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+from memeval.grading.scoring import task_average
 from memeval.leaderboard.board import Row, Standing, Table
 from memeval.records.run import Isolation, SystemKind
-from memeval.records.scores import CategoryScore, Interval, Tally
-from memeval.records.track import CategoryPlan
+from memeval.records.scores import CategoryScore, Interval
+from memeval.records.track import CategoryPlan, Track
 from memeval.site import text
 from memeval.site.columns import Column, Direction, Group, Reading
 from memeval.site.commands import run_command
+from memeval.site.flags import Mark
 from memeval.site.model import BenchmarkView
 from memeval.site.spending import SPENDING
 from memeval.site.urls import run_url, system_url, track_url
 
 _UNIT = (0.0, 1.0)
 
+Marks = Callable[[Row], tuple[Mark, ...]]
+"""Gives what should make a reader doubt a row."""
 
-def columns(table: Table, benchmark: BenchmarkView) -> tuple[Column, ...]:
-    """Return the columns of a track's table, in order."""
+
+def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Column, ...]:
+    """Return the columns of a track's table, in order.
+
+    Args:
+        table: the track and its rows.
+        benchmark: its benchmark.
+        marks: what should make a reader doubt a row.
+    """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
     described = benchmark.info.alternates if benchmark.info else {}
     return (
-        *PLACE,
+        RANK,
+        _system_column(marks),
         COMPOSITE,
         GAP,
         *(_alternate(name, described.get(name)) for name in alternates),
+        *((TASK_AVERAGE,) if any(plan.shared for plan in table.track.categories) else ()),
         GRADED,
-        *(_category(plan, benchmark) for plan in table.track.categories),
+        *(_category(plan, benchmark, table.track) for plan in table.track.categories),
         *REST,
     )
 
@@ -43,13 +57,16 @@ def _rank(row: Row) -> Reading:
     return Reading(float(best), text=str(best) if best == worst else f"{best}–{worst}")
 
 
-def _system(row: Row) -> Reading:
+def _system(marks: Marks, row: Row) -> Reading:
     system = row.run.system
     badges: list[tuple[str, str]] = []
     if system.kind is SystemKind.CONTROL:
         badges.append(("control", "control"))
     if row.standing not in (Standing.RANKED, Standing.CONTROL):
         badges.append(("warning", row.standing.value))
+    if row.run.imported is not None and row.standing is not Standing.IMPORTED:
+        badges.append(("imported", "imported"))
+    badges += [("warning", mark.name) for mark in marks(row)]
     if system.label is not None:
         badges.append(("warning", system.label))
     if row.doubtful:
@@ -61,25 +78,28 @@ def _system(row: Row) -> Reading:
     return Reading(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
 
 
-PLACE = (
-    Column(
-        name="rank",
-        title="Rank",
-        group=Group.PLACE,
-        help="Every rank the data allow: systems whose paired difference is not significant share ranks. "
-        "Controls and runs that are partial or over the error gate have none.",
-        read=_rank,
-        write=text.count,
-        direction=Direction.LOWER,
-    ),
-    Column(
+RANK = Column(
+    name="rank",
+    title="Rank",
+    group=Group.PLACE,
+    help="Every rank the data allow: systems whose paired difference is not significant share ranks. "
+    "Controls and runs that are partial or over the error gate have none.",
+    read=_rank,
+    write=text.count,
+    direction=Direction.LOWER,
+)
+
+
+def _system_column(marks: Marks) -> Column:
+    return Column(
         name="system",
         title="System",
         group=Group.PLACE,
-        help="The memory system under test. Controls ship with memeval and calibrate the track.",
-        read=_system,
-    ),
-)
+        help="The memory system under test. Controls ship with memeval and calibrate the track. Over-ceiling: a "
+        "category scores more than can be earned. Full-context: nearly the whole history is sent with each question. "
+        "Adapter suspect: a category scores less than keeping nothing does.",
+        read=partial(_system, marks),
+    )
 
 
 # -- scores ------------------------------------------------------------------------------------------------------
@@ -124,7 +144,8 @@ COMPOSITE = Column(
     name="composite",
     title="Composite",
     group=Group.SCORE,
-    help="Weighted mean of the categories' accuracy over all planned items, with its 95 % interval.",
+    help="Weighted mean over the categories of what their items earn, over all planned items, with its 95 % interval. "
+    "Where categories share the weight, every item counts the same.",
     read=_composite,
     write=text.percent,
     direction=Direction.HIGHER,
@@ -145,9 +166,19 @@ GRADED = Column(
     name="graded_accuracy",
     title="Of graded",
     group=Group.SCORE,
-    help="Unweighted accuracy over the items that got a verdict. Errors are left out here, and count as wrong in the "
-    "composite.",
+    help="Unweighted, over the items that were graded. Errors are left out here, and count as wrong in the composite.",
     read=_graded,
+    write=text.percent,
+    direction=Direction.HIGHER,
+    range=_UNIT,
+    unit="%",
+)
+TASK_AVERAGE = Column(
+    name="task_average",
+    title="Task average",
+    group=Group.SCORE,
+    help="Unweighted mean over the categories that count, so that a small one weighs as much as a large one.",
+    read=lambda row: Reading(task_average(row.run.scores)),
     write=text.percent,
     direction=Direction.HIGHER,
     range=_UNIT,
@@ -159,22 +190,17 @@ def _category_reading(name: str, row: Row) -> Reading:
     found: CategoryScore | None = next((c for c in row.run.scores.categories if c.name == name), None)
     if found is None:
         return Reading(None, note="absent")
-    return Reading(found.tally.accuracy, note=fraction(found.tally), interval=found.tally.interval)
+    return Reading(found.tally.accuracy, note=text.fraction(found.tally), interval=found.tally.interval)
 
 
-def fraction(tally: Tally) -> str:
-    """Return correct items over planned ones."""
-    return f"{tally.correct}/{tally.planned}"
-
-
-def _category(plan: CategoryPlan, benchmark: BenchmarkView) -> Column:
+def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Column:
     title = benchmark.category_title(plan.name)
+    weight = f"{text.percent(plan.weight, 0)} % of the composite" if plan.weight else "no part of the composite"
     return Column(
         name=f"category_{plan.name}",
         title=title,
         group=Group.CATEGORIES,
-        help=f"Accuracy in “{title}”: {plan.items} items, {text.percent(plan.weight, 0)} % of the composite, "
-        f"graded by {plan.grader}.",
+        help=f"{benchmark.headline(track)} in “{title}”: {plan.items} items, {weight}, graded by {plan.grader}.",
         read=partial(_category_reading, plan.name),
         write=text.percent,
         direction=Direction.HIGHER,
@@ -190,7 +216,7 @@ def _category(plan: CategoryPlan, benchmark: BenchmarkView) -> Column:
 def _coverage(row: Row) -> Reading:
     coverage = row.run.coverage
     share = coverage.done / coverage.planned if coverage.planned else 0.0
-    return Reading(share, text=f"{coverage.done}/{coverage.planned}")
+    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=f"tier {row.run.track.tier}")
 
 
 def _errors(row: Row) -> Reading:
@@ -208,15 +234,23 @@ REST = (
         name="coverage",
         title="Items",
         group=Group.WHOLE,
-        help="Items with a grade over items planned. Below full coverage a run is partial and has no rank.",
+        help="Items with a grade over items planned in the tier. Below full coverage a run is partial and has no rank.",
         read=_coverage,
         direction=Direction.HIGHER,
+    ),
+    Column(
+        name="context_source",
+        title="Context from",
+        group=Group.WHOLE,
+        help="What answers were drawn from: the evidence sessions alone, the whole history, what the system retrieved "
+        "and the track’s reader read, whatever the system drew on by itself, or nothing.",
+        read=lambda row: Reading(row.run.context_source.value),
     ),
     Column(
         name="error_rate",
         title="Errors",
         group=Group.WHOLE,
-        help="Share of planned items without a verdict because the system, its reader or the judge failed. They count "
+        help="Share of planned items without a grade because the system, its reader or the judge failed. They count "
         "as wrong; above 2 % a run is not ranked.",
         read=_errors,
         write=text.percent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.leaderboard.board import Board, Row, Table, build_board
 from memeval.leaderboard.releases import releases as stored_releases
-from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.release import Release
@@ -53,6 +54,8 @@ class BenchmarkView:
     """Its tracks."""
     redistribution: Redistribution
     """The strictest word of the benchmark and its runs on its text."""
+    benchmark: Benchmark | None = None
+    """Itself; ``None`` where this memeval does not know it."""
 
     @property
     def title(self) -> str:
@@ -63,6 +66,34 @@ class BenchmarkView:
         """Return a category's name for people."""
         found = [c.title for c in self.info.categories if c.name == name] if self.info else []
         return found[0] if found else name.replace("-", " ").replace("_", " ").capitalize()
+
+    def ceiling(self, category: str) -> float | None:
+        """Return the most that can be earned in a category; ``None`` where no bound is known."""
+        return next((c.ceiling for c in self.info.categories if c.name == category), None) if self.info else None
+
+    def metric(self, name: str) -> MetricInfo | None:
+        """Return what the benchmark says of a metric, by its name in files; ``@k`` there stands for any depth."""
+        if self.info is None:
+            return None
+        stem, at, depth = name.partition("@")
+        for metric in self.info.metrics:
+            if metric.name == name:
+                return metric
+            if at and metric.name == f"{stem}@k":
+                words = {part: re.sub(r"\bk\b", depth, getattr(metric, part)) for part in ("title", "meaning")}
+                return metric.model_copy(update={"name": name, **words})
+        return None
+
+    def protocol(self, track: Track) -> ProtocolInfo | None:
+        """Return what the benchmark says of a track's protocol."""
+        protocols = self.info.protocols if self.info else ()
+        return next((each for each in protocols if each.name == track.protocol), None)
+
+    def headline(self, track: Track) -> str:
+        """Return, for people, the metric that a track's composite is a mean of."""
+        protocol = self.protocol(track)
+        metric = self.metric(protocol.headline) if protocol else None
+        return metric.title if metric else "Accuracy"
 
 
 @dataclass(frozen=True)
@@ -79,6 +110,8 @@ class SiteModel:
     """Bridges from one judge to the next."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
     """By slug: what a system did when it was last checked for keeping to the contract."""
+    analyses: dict[Path, bytes | None] = field(default_factory=dict, compare=False)
+    """Failure analyses that were asked for, by the run's folder; see :mod:`memeval.site.failures`."""
 
     @cached_property
     def latest(self) -> str | None:
@@ -155,6 +188,7 @@ def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
         data={digest: _data(track, benchmark, missing) for digest, track in tracks.items()},
         tables=tables,
         redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
+        benchmark=benchmark,
     )
 
 

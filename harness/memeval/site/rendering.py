@@ -29,6 +29,7 @@ def environment() -> Environment:
         "signed": text.signed_percent,
         "count": text.count,
         "number": text.number,
+        "fraction": text.fraction,
         "seconds": text.seconds,
         "dollars": text.dollars,
         "day": text.day,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from memeval.archive.runs import RunFolder
@@ -120,23 +121,33 @@ def _turn(turn: Turn, words: bool) -> Data:
 # -- the run -----------------------------------------------------------------------------------------------------
 
 
-def run_shards(
-    base: str, folder: RunFolder, head: Data, words: bool, turns: Mapping[str, TurnTexts]
-) -> Iterator[Asset]:
+@dataclass(frozen=True)
+class Known:
+    """What is known of a run beyond its rows."""
+
+    words: bool
+    """Whether the benchmark's text may be published."""
+    turns: Mapping[str, TurnTexts] = field(default_factory=dict)
+    """The scenarios' turns, by scenario; empty where they are not here."""
+    failures: Mapping[str, Data] = field(default_factory=dict)
+    """Rows of its failure analysis, by item; empty where there is none."""
+
+
+def run_shards(base: str, folder: RunFolder, head: Data, known: Known) -> Iterator[Asset]:
     """Yield the shards of a run, and a small index of its items.
 
     Args:
         base: folder of the shards, relative to the site's root.
         folder: the run, with its rows.
         head: what the index says of the run as a whole.
-        words: whether the benchmark's text may be published.
-        turns: the scenarios' turns, by scenario; empty where they are not here.
+        known: what else is known.
     """
+    words = known.words
     responses: dict[str, list[Response]] = {}
     for response in folder.responses():
         responses.setdefault(response.item_id, []).append(response)
     contexts = {context.digest: context for context in folder.contexts()}
-    calls, prompts = Calls(folder, turns, words), Lines()
+    calls, prompts = Calls(folder, known.turns, words), Lines()
     lines: list[Data] = []
     held: list[Data] = []
     given: dict[str, list[Data]] = {}
@@ -148,7 +159,7 @@ def run_shards(
         new = {digest: _context(contexts[digest], words) for digest in sorted(named)}
         held.append(item)
         given |= new
-        lines.append(_line(grade) | {"shard": number})
+        lines.append(_line(grade, known.failures.get(grade.item_id, {})) | {"shard": number})
         size += len(encode(item)) + len(encode(new))
         if len(held) >= SHARD_ITEMS or size + prompts.size >= SHARD_BYTES:
             yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
@@ -158,8 +169,9 @@ def run_shards(
     yield Asset(f"{base}/index.json", encode(head | {"words": words, "items": lines}))
 
 
-def _line(grade: Grade) -> Data:
-    return {
+def _line(grade: Grade, failure: Data) -> Data:
+    looked_at = {name: failure.get(name) for name in ("cause", "found", "rank")}
+    return lean({"credit": grade.credit, **looked_at}) | {
         "id": grade.item_id,
         "category": grade.category,
         "state": grade.state.value,

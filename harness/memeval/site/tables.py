@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from memeval.leaderboard.board import Row, Standing, Table
 from memeval.records.run import SystemKind
 from memeval.site.charts import Point
 from memeval.site.columns import Cell, Column, Group, spans
+from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns
 from memeval.site.model import BenchmarkView, SiteModel
@@ -55,7 +57,7 @@ class TableView:
 def view(site: SiteModel, table: Table, rows: tuple[Row, ...] | None = None) -> TableView:
     """Return a track's table, or some rows of it."""
     benchmark = site.benchmark_of(table.track)
-    described = columns(table, benchmark)
+    described = columns(table, benchmark, partial(marks, site, table))
     gone = (Standing.INVALIDATED, Standing.SUPERSEDED)
     return TableView(
         id=table.track.id,

@@ -7,6 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from memeval.records.scores import Tally
+
 ABSENT = "–"
 """Stands where there is no value; a reason stands beside it."""
 
@@ -29,6 +31,12 @@ def percent(value: float | None, digits: int = 1) -> str:
 def signed_percent(value: float | None) -> str:
     """Return a difference of shares in percentage points, with its sign."""
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def fraction(tally: Tally) -> str:
+    """Return correct items over planned ones; points over planned items where the grader measures."""
+    earned = tally.correct if tally.points is None else f"{tally.points:.1f}"
+    return f"{earned}/{tally.planned}"
 
 
 def number(value: float | None, digits: int = 2) -> str:

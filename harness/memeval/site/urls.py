@@ -28,9 +28,10 @@ def run_url(run_id: str) -> str:
     return f"runs/{segment(run_id)}/"
 
 
-def items_url(run_id: str, item_id: str | None = None) -> str:
-    """Return the drill-down of a run, at an item where one is named."""
+def items_url(run_id: str, item_id: str | None = None, cause: str | None = None) -> str:
+    """Return the drill-down of a run, at an item where one is named, with the items of one cause where one is given."""
     address = f"items/?run={quote(segment(run_id), safe='')}"
+    address += "" if cause is None else f"&cause={quote(cause, safe='')}"
     return address if item_id is None else f"{address}#q={quote(item_id, safe='')}"
 
 

@@ -9,11 +9,13 @@ export function detail(index, line, answered, scenario) {
   return [
     make("h2", {}, line.id),
     make("p", { class: "mv-facts-line" },
-      verdict(line),
+      verdict(line, index.measure),
+      line.cause ? badge("note", line.cause) : null,
       make("span", {}, index.categories[line.category] ?? line.category),
       Object.entries(line.slices).map(([name, value]) => make("span", {}, `${name}: ${value}`)),
       line.flags.map((flag) => badge("warning", flag)),
-      Object.entries(answered.alternates).map(([name, right]) => make("span", {}, `under “${name}”: ${right ? "right" : "wrong"}`)),
+      line.found && line.found !== "unknown" ? make("span", {}, `evidence found: ${line.found}${line.rank ? `, the last of it at rank ${line.rank}` : ""}`) : null,
+      Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `under “${name}”: ${worthOf(worth)}`)),
       answered.value === null ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
       Object.entries(answered.metrics).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
     answered.reason ? make("p", {}, answered.reason) : null,
@@ -25,10 +27,18 @@ export function detail(index, line, answered, scenario) {
   ].flat(Infinity).filter(Boolean);
 }
 
-function verdict(line) {
+function verdict(line, measure) {
+  if (line.credit !== undefined) return badge(line.credit >= 0.5 ? "good" : "bad", `${measure ?? "credit"} ${line.credit.toFixed(3)}${line.state === "empty" ? ": no answer" : ""}`);
   if (line.verdict === true) return badge("good", "right");
   if (line.verdict === false) return badge("bad", line.state === "empty" ? "wrong: no answer" : "wrong");
   return badge("warning", `no verdict: ${line.state}`);
+}
+
+/** What an item is worth under another rule: a verdict, a credit, or nothing where the rule leaves it out. */
+function worthOf(worth) {
+  if (worth === null) return "left out";
+  if (typeof worth === "number") return worth.toFixed(3);
+  return worth ? "right" : "wrong";
 }
 
 function turnsOf(scenario) {

@@ -22,8 +22,9 @@ export async function items(place) {
   }
 }
 
-/** How an item came out: right, wrong, or failed where there is no verdict. */
+/** How an item came out: right (where credit is measured, with half of it or more), wrong, or failed without a grade. */
 export function result(line) {
+  if (line.credit !== undefined) return line.credit >= 0.5 ? "right" : "wrong";
   if (line.verdict === null) return "failed";
   return line.verdict ? "right" : "wrong";
 }
@@ -32,7 +33,7 @@ class Browser {
   constructor(place, run, index, shared) {
     Object.assign(this, { place, run, index, shared });
     const params = query();
-    this.wanted = Object.fromEntries(["category", "verdict", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
+    this.wanted = Object.fromEntries(["category", "verdict", "cause", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
     this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
     this.status = make("output", { "aria-live": "polite" });
     this.open = make("div", { class: "mv-item" });
@@ -49,6 +50,7 @@ class Browser {
       make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark),
     );
     const flags = [...new Set(index.items.flatMap((line) => line.flags))].sort();
+    const causes = [...new Set(index.items.map((line) => line.cause).filter(Boolean))].sort();
     const set = (name) => (value) => {
       wanted[name] = value;
       this.apply();
@@ -57,7 +59,10 @@ class Browser {
     const field = make("input", { type: "search", value: wanted.text, oninput: (event) => set("text")(event.target.value) });
     const filters = make("div", { class: "mv-filters" },
       choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
-      choice("Verdict", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["failed", "no verdict"]], wanted.verdict, set("verdict")),
+      choice(...(index.measure
+        ? [index.measure, [["", "any"], ["right", "half or more"], ["wrong", "less than half"], ["failed", "not graded"]]]
+        : ["Verdict", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["failed", "no verdict"]]]), wanted.verdict, set("verdict")),
+      causes.length || wanted.cause ? choice("Cause", [["", "any or none"], ...causes.map((cause) => [cause, cause])], wanted.cause, set("cause")) : null,
       choice("Flag", [["", "any or none"], ...flags.map((flag) => [flag, flag])], wanted.flag, set("flag")),
       make("label", {}, "Text", field),
       this.status,
@@ -79,12 +84,13 @@ class Browser {
 
   /** Fills the list with the items that pass the filters. */
   apply() {
-    const { category, verdict, flag } = this.wanted;
+    const { category, verdict, cause, flag } = this.wanted;
     const text = this.wanted.text.trim().toLowerCase();
     const asked = this.shared?.questions ?? {};
     this.shown = this.index.items.filter((line) =>
       (!category || line.category === category)
       && (!verdict || result(line) === verdict)
+      && (!cause || line.cause === cause)
       && (!flag || line.flags.includes(flag))
       && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
     this.list.replaceChildren(...this.shown.map((line) => {
@@ -92,7 +98,8 @@ class Browser {
       return make("li", {}, make("a", { href: fragment(line.id), "data-item": line.id },
         make("span", { class: kind, role: "img", "aria-label": result(line) }, sign),
         make("span", { class: "mv-id" }, line.id),
-        make("span", { class: "mv-note" }, asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
+        make("span", { class: "mv-note" }, line.credit === undefined ? null : `${line.credit.toFixed(2)} · `,
+          asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
     }));
     this.status.textContent = `${this.shown.length} of ${this.index.items.length} items`;
     this.mark();

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memeval.site import charts
+from memeval.site.columns import Column, Group
 from memeval.site.downloads import as_csv, as_json
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
@@ -33,10 +34,18 @@ class FrontPage(Publisher):
             title="Leaderboard",
             description="Memory systems for AI agents, compared under one fixed protocol: every number can be "
             "recomputed offline from the published files.",
-            body=render("pages/front.html", "", site=site, views=views, figures=figures, items=items),
+            body=render(
+                "pages/front.html", "", site=site, views=views, figures=figures, items=items, legend=_legend(views)
+            ),
             headings=tuple(Heading(f"track-{shown.id}", shown.benchmark.title) for shown in views),
             wide=True,
         )
+
+
+def _legend(views: Sequence[TableView]) -> list[Column]:
+    """Return the columns of all tables, each once, without those of single categories."""
+    named = {column.name: column for shown in views for column in shown.columns}
+    return [column for column in named.values() if column.group is not Group.CATEGORIES]
 
 
 def _against_tokens(shown: TableView) -> Figure | None:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import Row
 from memeval.records.track import Redistribution
+from memeval.site.failures import run_failures
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.judges import judge_note
 from memeval.site.model import BenchmarkData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.shards import benchmark_shards, run_shards
+from memeval.site.shards import Known, benchmark_shards, run_shards
 from memeval.site.urls import run_url, segment, system_url
 
 
@@ -54,6 +55,7 @@ class ItemsPage(Publisher):
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": _base(data) if data.dataset is not None else None,
             "benchmark_missing": data.missing,
+            "measure": None if run.scores.overall.points is None else benchmark.headline(run.track),
             "judge": {
                 "name": judge.judge.name,
                 "label": judge.judge.label,
@@ -66,7 +68,9 @@ class ItemsPage(Publisher):
         if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
             turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
         base = f"data/runs/{segment(run.run_id)}"
-        yield from run_shards(base, row.folder, head, words, turns.get(data.key, {}))
+        failures = run_failures(site, row)
+        causes = failures.by_item() if failures else {}
+        yield from run_shards(base, row.folder, head, Known(words, turns.get(data.key, {}), causes))
 
 
 def _base(data: BenchmarkData) -> str:

@@ -10,18 +10,22 @@ from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.log import LogLine
 from memeval.records.run import Run
-from memeval.site import charts
+from memeval.site import charts, svg
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
+from memeval.site.failures import FOUND, MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.flags import Mark, marks
 from memeval.site.judges import judge_note
-from memeval.site.metrics import fraction
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.svg import Mark, interval_plot
+from memeval.site.text import fraction
 from memeval.site.urls import run_url, segment
+
+FAILURES = "failures.json"
+"""The file of a run's failure analysis, beside its page."""
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
@@ -34,6 +38,8 @@ UNRANKED = {
     "awaiting the vendor": "The vendor has neither agreed to be ranked nor had 14 days’ notice when it was accepted.",
     "over the error gate": "Too many of its items have no verdict.",
     "no composite": "At least one category has no score.",
+    "not the released data": "Its data is not what the benchmark’s authors released.",
+    "imported": "Its answers were made elsewhere, by another reader or within other limits than this board’s.",
     "rows in the archive": "Its grades are not in this folder, and without them it cannot be compared item by item.",
 }
 """Why a run has no rank, by its standing; partial runs and those that no longer count say more."""
@@ -52,10 +58,22 @@ class RunPages(Publisher):
     def _run(self, site: SiteModel, row: Row) -> Iterator[GeneratedFile]:
         run, url = row.run, run_url(row.run.run_id)
         words = site.text_allowed(row)
-        chart = _categories(site, row)
+        benchmark = site.benchmark_of(run.track)
+        chart, failures = _categories(site, row), run_failures(site, row)
+        counts = failures.summary if failures else None
+        if failures is None or counts is None or not counts.says_something:
+            failures = counts = None
+        else:
+            yield Asset(f"{url}{FAILURES}", failures.file)
         yield chart.asset()
         files = dict(_files(row, words))
         yield from (Asset(f"{url}files/{name}", row.folder.path / name) for name in files.values())
+        shown = {
+            "imported": run.imported is not None,
+            "measured": bool(_measured(run)),
+            "slices": bool(run.scores.slices),
+            "failures": counts is not None,
+        }
         yield Page(
             url=url,
             title=f"{run.system.name} · {run.run_id}",
@@ -67,8 +85,15 @@ class RunPages(Publisher):
                 row=row,
                 run=run,
                 words=words,
-                benchmark=site.benchmark_of(run.track),
+                benchmark=benchmark,
+                headline=benchmark.headline(run.track),
                 chart=chart,
+                marks=_marks(site, row),
+                measured=_measured(run),
+                failures=counts,
+                failures_url=f"{url}{FAILURES}",
+                cause_meanings=MEANINGS,
+                found_words=FOUND,
                 files=files,
                 judge=judge_note(site, run.track),
                 known={other.run.run_id for other in site.board.runs},
@@ -80,8 +105,11 @@ class RunPages(Publisher):
             headings=tuple(
                 Heading(name, title)
                 for name, title in (
+                    ("imported", "Where the answers come from"),
                     ("categories", "By category"),
+                    ("measured", "Measurements"),
                     ("slices", "By slice"),
+                    ("failures", "What went wrong"),
                     ("outcomes", "Outcomes"),
                     ("spent", "Cost and time by phase"),
                     ("repeat", "Repeat it"),
@@ -90,7 +118,7 @@ class RunPages(Publisher):
                     ("files", "Files"),
                     ("log", "Log"),
                 )
-                if name != "slices" or run.scores.slices
+                if shown.get(name, True)
             ),
             searchable=False,
         )
@@ -99,15 +127,25 @@ class RunPages(Publisher):
 def _categories(site: SiteModel, row: Row) -> Figure:
     """Return the run's categories: drawn by hand, for a thousand runs are a thousand drawings."""
     run, benchmark = row.run, site.benchmark_of(row.run.track)
-    marks, points = [], []
+    drawn, points = [], []
     for category in run.scores.categories:
         tally, title = category.tally, benchmark.category_title(category.name)
-        marks.append(Mark(title, fraction(tally), tally.accuracy, tally.interval))
+        drawn.append(svg.Mark(title, fraction(tally), tally.accuracy, tally.interval))
         if tally.accuracy is not None and tally.interval is not None:
             points.append(Point(title, tally.accuracy, tally.interval.low, tally.interval.high, False))
     title = f"{run.system.name} on {benchmark.title}, by category"
     chart = charts.intervals(f"run-{segment(run.run_id)}", title, points)
-    return figure(chart, interval_plot(marks, title))
+    return figure(chart, svg.interval_plot(drawn, title))
+
+
+def _measured(run: Run) -> list[str]:
+    """Return the names of all further measurements, in the order in which categories have them."""
+    return list(dict.fromkeys(name for category in run.scores.categories for name in category.metrics))
+
+
+def _marks(site: SiteModel, row: Row) -> tuple[Mark, ...]:
+    table = next(table for table in site.board.tables if table.track.id == row.run.track_id)
+    return marks(site, table, row)
 
 
 def _took_place(run: Run, phase: Phase) -> bool:

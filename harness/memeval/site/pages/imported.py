@@ -1,0 +1,116 @@
+"""Answers that were made elsewhere: what is claimed for them beside what they are worth here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memeval.leaderboard.board import Row, Standing
+from memeval.records.imported import Claim, Imported
+from memeval.records.run import Run
+from memeval.records.scores import Interval
+from memeval.site.files import GeneratedFile, Page
+from memeval.site.judges import JudgeNote, judge_note
+from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.statistics import wilson
+
+
+@dataclass(frozen=True)
+class Score:
+    """A share of points, and what it is over."""
+
+    share: float
+    interval: Interval
+    points: float
+    items: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A run of answers that were made elsewhere."""
+
+    row: Row
+    origin: Imported
+    benchmark: BenchmarkView
+    judge: JudgeNote
+    planned: Score | None
+    """What the answers are worth over all planned questions; those that are missing count as wrong."""
+    answered: Score | None
+    """What they are worth over the questions that have an answer."""
+    answers: int
+    """Planned items that have one."""
+    errors: int
+    """How many of those have no verdict."""
+
+    @property
+    def claimed(self) -> Claim | None:
+        """What is claimed for the answers where they were published."""
+        return self.origin.claims[0] if self.origin.claims else None
+
+    @property
+    def others(self) -> tuple[Claim, ...]:
+        """What other judges are reported to have said."""
+        return self.origin.claims[1:]
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars by the file's own account."""
+        return self.origin.cost_usd
+
+
+class ImportedPage(Publisher):
+    """One table over all answers that were made elsewhere."""
+
+    name = "imported"
+    order = 45
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        gone = (Standing.INVALIDATED, Standing.SUPERSEDED)
+        lines = [
+            _line(site, row, row.run.imported)
+            for row in site.board.runs
+            if row.run.imported is not None and row.standing not in gone
+        ]
+        lines.sort(key=lambda line: (line.benchmark.title, line.row.run.system.name.lower(), line.row.run.run_id))
+        yield Page(
+            url="imported/",
+            title="Imported answers",
+            description="Answers made elsewhere, graded here: the claimed score beside ours, and what is missing.",
+            body=render("pages/imported.html", "imported/", lines=lines),
+            wide=True,
+        )
+
+
+def _line(site: SiteModel, row: Row, origin: Imported) -> Line:
+    run = row.run
+    # What stands apart from the composite stands apart from the claim as well.
+    tallies = [category.tally for category in run.scores.categories if category.weight]
+    points = sum(tally.correct if tally.points is None else tally.points for tally in tallies)
+    done = sum(tally.done for tally in tallies)
+    return Line(
+        row=row,
+        origin=origin,
+        benchmark=site.benchmark_of(run.track),
+        judge=judge_note(site, run.track),
+        planned=_over_planned(run, points, sum(tally.planned for tally in tallies)),
+        answered=_share(points, done),
+        answers=done,
+        errors=sum(tally.errors for tally in tallies),
+    )
+
+
+def _over_planned(run: Run, points: float, planned: int) -> Score | None:
+    """Return the composite where there is one, and what the answered questions add up to where some are missing."""
+    composite = run.scores.composite
+    if composite.value is None or composite.interval is None:
+        return _share(points, planned)
+    return Score(composite.value, composite.interval, points, planned)
+
+
+def _share(points: float, items: int) -> Score | None:
+    if not items:
+        return None
+    low, high = wilson(min(points, items), items)
+    return Score(points / items, Interval(low=low, high=high), points, items)
