@@ -90,6 +90,7 @@ def exam_for(
     Raises:
         BadInput: the format is not of that benchmark, or the data cannot be opened.
     """
+    form.read_by()
     chosen = find(benchmark or form.benchmarks[0])
     if chosen.info.id not in form.benchmarks:
         raise BadInput(

