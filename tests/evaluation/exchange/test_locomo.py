@@ -147,7 +147,7 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, broken: Json, told: st
 def test_an_exported_run_has_the_released_fields_in_order_and_comes_back_with_equal_grades(
     tmp_path: Path, choice: bool
 ) -> None:
-    context = {"some-model_prediction_context": ["D2:1", "D10:1"]}
+    context: Json = {"some-model_prediction_context": ["D2:1", "D10:1"]}
     exam = locomo_exam(choice=choice)
     run = graded(tmp_path, predicted(**context), "locomo", exam)
     out, stats = write(run, exam, tmp_path / "out.json")
