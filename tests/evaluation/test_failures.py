@@ -304,6 +304,12 @@ def test_where_retrieval_is_graded_evidence_far_down_is_too_low_and_blank_answer
     assert row.cause is Cause.NOT_RETRIEVED
 
 
+def test_where_retrieval_is_graded_sessions_are_looked_for_since_they_are_what_counts() -> None:
+    items = named("s001:t02", "s003:t02")
+    row = looked(UPDATE, "", items, evidence=("s001", "s003"), verdict=None, credit=1.0)
+    assert (row.right, row.found, row.rank) == (True, Found.ALL, 2)
+
+
 def test_a_context_that_was_stored_for_another_scenario_counts_where_its_words_are_the_same() -> None:
     read = context("s003:t01")
     elsewhere = read.model_copy(update={"scenario_id": "another"})

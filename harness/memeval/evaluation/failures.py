@@ -68,6 +68,8 @@ class _Case:
     item: ItemKey
     question: str
     answer: str
+    of_retrieval: bool
+    """Whether what was retrieved is graded, and not the answer."""
     grade: Grade
     seen: Seen
     scene: Scene
@@ -122,11 +124,6 @@ class _Case:
             case _:
                 doubts = hedges(self.answer, self.question) or abstains(self.answer, self.question)
                 return doubts and not any(self.stated)
-
-    @property
-    def of_retrieval(self) -> bool:
-        """Whether the grade is one of what was retrieved: a blank answer was graded, and not found blank."""
-        return not self.answer.strip() and self.grade.state is GradeState.GRADED
 
     @property
     def evidence(self) -> Found:
@@ -215,12 +212,16 @@ def failure(scene: Scene, item: ItemKey, responses: Sequence[Response], grade: G
         responses: the response that counts for each of its questions, in order.
         grade: its grade.
     """
-    seen, right = scene.seen(item, responses), is_right(grade)
+    answer = "\n".join(response.answer for response in responses)
+    # A blank answer that was graded, and not found blank: the grade is one of what was retrieved, and of sessions.
+    of_retrieval = not answer.strip() and grade.state is GradeState.GRADED
+    seen, right = scene.seen(item, responses, turns=not of_retrieval), is_right(grade)
     asked = {ask.question_id: ask.question for ask in scene.history.scenario.questions()}
     case = _Case(
         item=item,
         question=asked.get(item.question_ids[0], ""),
-        answer="\n".join(response.answer for response in responses),
+        answer=answer,
+        of_retrieval=of_retrieval,
         grade=grade,
         seen=seen,
         scene=scene,

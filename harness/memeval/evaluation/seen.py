@@ -63,15 +63,16 @@ class Scene:
         for turn_id, (session, _) in self.history.turns.items():
             self._turns_of.setdefault(session.session_id, []).append(turn_id)
 
-    def seen(self, item: ItemKey, responses: Sequence[Response]) -> Seen:
+    def seen(self, item: ItemKey, responses: Sequence[Response], *, turns: bool = True) -> Seen:
         """Return what of an item's evidence was there.
 
         Args:
             item: the item's key.
             responses: its responses, one a question.
+            turns: whether turns are looked for where they are named; else sessions always are.
         """
         told = [self.history.retrieved(response.items or ()) for response in responses]
-        pieces, by_turn = self._pieces(item, told)
+        pieces, by_turn = self._pieces(item, told, turns)
         if not pieces:
             return Seen(Found.UNKNOWN)
         reads = [read for response in responses if (read := self._read(response)) is not None]
@@ -89,10 +90,10 @@ class Scene:
             return Seen(Found.UNKNOWN)
         return Seen(Found.SOME if held else Found.NONE)
 
-    def _pieces(self, item: ItemKey, told: Sequence[Retrieved]) -> tuple[tuple[str, ...], bool]:
+    def _pieces(self, item: ItemKey, told: Sequence[Retrieved], by_turn: bool) -> tuple[tuple[str, ...], bool]:
         """Return what is looked for, and whether that is turns."""
         turns = evidence_turns(item)
-        if turns and all(one.turns is not None or not one.sources for one in told):
+        if turns and by_turn and all(one.turns is not None or not one.sources for one in told):
             return turns, True
         return item.evidence or tuple(dict.fromkeys(map(self.history.session_of, turns))), False
 
