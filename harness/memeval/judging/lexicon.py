@@ -175,6 +175,7 @@ MISSING = (
     r"|mentioned|of|about|on|that|whether|regarding|for|as to|to|in|indicating|showing)",
     r"(?:have|had|found|find|see) nothing (?:about|on|regarding|that|for|to|recorded|stored|noted)",
     r"<unable> <adverb*>(?:<tell>|find|see|locate|identify|provide|give)",
+    r"(?:can|could) not <adverb*>be <adverb*>(?:determined|answered|known|told|found|said|established|inferred)",
     r"(?:not enough|insufficient|too little|not sufficient|no sufficient) (?:<lacking>|<source>|<details>)",
     r"unknown|unspecified|unanswerable|unmentioned|undisclosed",
     r"(?:information|<details>|context|that|it|this|which) (?:is|are|was|were) "

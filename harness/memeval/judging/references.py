@@ -36,6 +36,7 @@ _COUNTED = re.compile(r"\b(?:how many|number of) (?:days|weeks|months)\b")
 _MARKUP = re.compile(r"(?m)^[ \t]{0,8}\d{1,3}[.)][ \t]|\[[^\]\n]{0,200}\]")
 """Numbers of lists, and what stands in brackets, as citations do."""
 
+_UNITS = frozenset({"second", "minut", "hour", "day", "week", "month", "year"})
 _PLACED = frozenset(
     {"befor", "after", "until", "till", "week", "weekend", "earli", "late", "mid", "end", "begin", "start"}
 )
@@ -151,7 +152,14 @@ def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) 
     years = {mark.year for mark in asked if isinstance(mark, Date)}
     if len(wanted) == 1 and _is_count(wanted[0]):
         return _counts(answer, whole, wanted[0], asked, off)
+    if not _lasting(whole) <= _lasting(given):
+        return False
     return all(_is_among(mark, given, _is_placed(mark, whole), years, off) for mark in wanted)
+
+
+def _lasting(among: Sequence[Mark]) -> set[tuple[Mark, Mark]]:
+    """Return the lengths of time: numbers with the units that follow them."""
+    return {(one, unit) for one, unit in pairwise(among) if is_number(one) and unit in _UNITS}
 
 
 def _is_count(mark: Mark) -> bool:
