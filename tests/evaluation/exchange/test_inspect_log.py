@@ -157,7 +157,8 @@ def test_without_the_data_of_a_benchmark_that_keeps_its_words_there_are_none(
     sample = said["ids"]["samples"][0]
     assert (sample["input"], sample["target"], sample["messages"]) == (sample["id"], "", [])
     assert sample["metadata"]["questions"][0]["retrieved"][0]["source_ids"] == ["s001:t01"]
-    assert "not for publication" in said["ids"]["head"]["tags"]
+    assert "not for publication" not in said["ids"]["head"]["tags"]
+    assert "not for publication" in said["searched"]["head"]["tags"]
 
 
 def test_with_the_data_at_hand_the_words_are_there_and_the_log_says_not_to_publish_it(

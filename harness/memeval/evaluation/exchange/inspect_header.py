@@ -18,14 +18,16 @@ HEADLINE = "memeval"
 """The score that the composite is a mean of."""
 
 
-def spec_of(folder: RunFolder, ids: list[str]) -> Data:
+def spec_of(folder: RunFolder, ids: list[str], words: bool) -> Data:
     """Return what was evaluated, and how.
 
     Args:
         folder: the run.
         ids: the samples in the log, in order.
+        words: whether there are words in the log.
     """
     run = folder.run
+    private = words and run.redistribution is Redistribution.IDS
     track, system, harness = run.track, run.system, run.harness
     name, _, version = track.benchmark.partition("@")
     spec: Data = {
@@ -65,10 +67,7 @@ def spec_of(folder: RunFolder, ids: list[str]) -> Data:
         "scorers": [{"name": HEADLINE, "metadata": {"judge": track.judge}}],
         "headline_metric": {"scorer": HEADLINE, "metric": "composite"},
         "viewer": {"trust_content": False},
-        "tags": [
-            f"track {run.track_id}",
-            *(["not for publication"] if run.redistribution is Redistribution.IDS else []),
-        ],
+        "tags": [f"track {run.track_id}", *(["not for publication"] if private else [])],
     }
     if run.imported is not None:
         spec["metadata"]["imported"] = run.imported.data()

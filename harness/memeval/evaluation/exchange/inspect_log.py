@@ -92,7 +92,7 @@ class _Log:
                 ids.append(sample["id"])
                 summaries.append(_summary(sample))
                 worths.append(headline(item.grade) or 0.0)
-            spec, plan = spec_of(self._folder, ids), plan_of(self._run)
+            spec, plan = spec_of(self._folder, ids, self._words), plan_of(self._run)
             _member(archive, "_journal/start.json", {"version": 2, "eval": spec, "plan": plan})
             _member(archive, "summaries.json", summaries)
             header = {
@@ -203,7 +203,7 @@ class _Log:
 
     def _metadata(self, item: Item, turns: TurnTexts | None) -> Data:
         grade = item.grade
-        return {
+        found = {
             "category": grade.category,
             "cluster": grade.cluster,
             "slices": grade.slices,
@@ -212,6 +212,7 @@ class _Log:
             "evidence": None if item.key is None else item.key.evidence,
             "questions": [self._question(answer, turns) for answer in item.answers],
         }
+        return {name: value for name, value in found.items() if value is not None}
 
     def _question(self, answer: Answered, turns: TurnTexts | None) -> Data:
         response, times = answer.response, answer.response.timings
@@ -277,7 +278,7 @@ def _summary(sample: Data) -> Data:
             name: {part: _short(value) if isinstance(value, str) else value for part, value in score.items()}
             for name, score in sample["scores"].items()
         },
-        "metadata": {name: sample["metadata"][name] for name in ("category", "cluster", "slices", "state", "outcome")},
+        "metadata": {name: value for name, value in sample["metadata"].items() if name != "questions"},
         "completed": True,
         "message_count": len(sample["messages"]),
     }
