@@ -52,8 +52,8 @@ class Failure(Stored):
     right: bool
     """Whether it came back right; where the grader measures, with at least half of its credit."""
     found: Found
-    """How much of its evidence was retrieved: of its turns where key and system name turns and an answer is graded, else
-    of its sessions."""
+    """How much of its evidence was retrieved: of its turns where key and system name turns and answers are graded,
+    else of its sessions."""
     rank: int | None = Field(default=None, ge=1)
     """Place of the last piece of evidence among the turns or sessions retrieved, from 1; ``None`` unless all of it is
     among the items of one question."""
