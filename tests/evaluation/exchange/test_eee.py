@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,17 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.eee import write
+from memeval.evaluation.exchange.inspect_log import write as write_log
+from memeval.evaluation.running import run_system
 from memeval.records.benchmark import Direction, MetricInfo
+from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.records.ledger import Deed, Runner
 from memeval.records.run import SystemKind
 from memeval.records.submission import Vendor
 from memeval.records.track import Redistribution
+from memeval.systems.source import file_source
+from tests.evaluation.asking import LABEL, PickyServer, options
 from tests.evaluation.exchange.exported import (
     MISHAPS,
     WORDS,
@@ -28,6 +34,7 @@ from tests.evaluation.exchange.exported import (
     searched,
     stored,
 )
+from tests.support.adapters import plain_adapter
 from tests.support.runs import edit_head, make_run, make_track
 from tests.support.upstream import EEE, run_with
 
@@ -181,6 +188,22 @@ def test_who_evaluated_follows_from_the_ledger(tmp_path: Path) -> None:
         for run in (control, ours, theirs, nobodys)
     ]
     assert found == ["first_party", "third_party", "first_party", "other"]
+
+
+def test_a_model_judge_is_named_with_its_prompts_and_what_it_took(tmp_path: Path, server: PickyServer) -> None:
+    asked = exam()
+    run = run_system(file_source(plain_adapter(tmp_path)), asked, options(tmp_path))
+    found = results(record(run, write(run, asked, tmp_path / "out")))["tiny/far#accuracy"]["metric_config"]
+    (judge,) = found["llm_scoring"]["judges"]
+    assert judge["model_info"]["id"] == run.run.track.judge
+    assert judge["model_info"]["additional_details"]["label"] == LABEL
+    assert set(json.loads(found["llm_scoring"]["input_prompt"])) == {prompt.name for prompt in run.prompts()}
+    (log,) = write_log(run, asked, tmp_path / "judged.eval")
+    with zipfile.ZipFile(log) as archive:
+        stats = json.loads(archive.read("header.json"))["stats"]
+    usage = run.run.usage[Phase.JUDGE]
+    assert stats["role_usage"]["judge"]["input_tokens"] == usage.prompt_tokens
+    assert [each["input_tokens"] for each in stats["model_usage"].values()] == [usage.prompt_tokens]
 
 
 def test_equal_runs_make_equal_records_under_equal_names(mishaps: RunFolder, tmp_path: Path) -> None:
