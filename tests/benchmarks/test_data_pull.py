@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,6 +37,10 @@ class Behaviour:
     status: int | None = None
     location: str | None = None
     wrong_part: bool = False
+    length: bool = True
+    """Say how long the reply is; else it ends where the connection does."""
+    part_of: int | None = None
+    """Give no more than so many bytes of a part that is asked for."""
     asked: list[tuple[str | None, str | None]] = field(default_factory=list)
     """``Range`` and ``If-Range`` of every request."""
 
@@ -69,9 +74,12 @@ def handler_for(behaviour: Behaviour) -> type[BaseHTTPRequestHandler]:
                 self.send_response(200)
             if behaviour.etag:
                 self.send_header("ETag", behaviour.etag)
-            self.send_header("Content-Length", str(len(body) - start))
+            end = len(body) if behaviour.part_of is None or not start else start + behaviour.part_of
+            if behaviour.length:
+                self.send_header("Content-Length", str(end - start))
             self.end_headers()
-            self.wfile.write(body[start : behaviour.cut_after])
+            with suppress(ConnectionError):
+                self.wfile.write(body[start:end][: behaviour.cut_after and max(behaviour.cut_after - start, 0)])
             self.close_connection = True
 
         def log_message(self, format: str, *args: object) -> None:
@@ -192,6 +200,34 @@ def test_another_size_is_refused_before_anything_is_written(server: Server, tmp_
     assert left(tmp_path) == set()
 
 
+def test_a_reply_without_a_length_is_read_to_the_size_that_the_benchmark_names(server: Server, tmp_path: Path) -> None:
+    server.behaviour.length, server.behaviour.cut_after = False, 400_000
+    assert "after 400,000 of 1,048,576 bytes" in refusal(server.source, tmp_path)
+    server.behaviour.ranges, server.behaviour.cut_after = False, None
+    assert pull(server.source, tmp_path).read_bytes() == BODY
+
+
+@pytest.mark.parametrize("more", [b"", b"y"])
+def test_of_a_server_that_sends_without_end_no_more_is_kept_than_was_promised(
+    server: Server, tmp_path: Path, more: bytes
+) -> None:
+    server.behaviour.length = False
+    server.behaviour.body = more + BODY + b"x" * 3_000_000
+    if more:
+        assert "gave bytes with the digest" in refusal(server.source, tmp_path)
+        assert left(tmp_path) == set()
+    else:
+        assert pull(server.source, tmp_path).read_bytes() == BODY
+
+
+def test_a_server_may_give_a_shorter_part_than_was_asked_for(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(BODY[:1000])
+    server.behaviour.part_of = 5000
+    assert "after 6,000 of" in refusal(server.source, tmp_path)
+    server.behaviour.part_of = None
+    assert pull(server.source, tmp_path).read_bytes() == BODY
+
+
 def test_another_part_than_asked_for_is_refused(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(BODY[:1000])
     server.behaviour.wrong_part = True
@@ -261,9 +297,27 @@ def test_a_disk_that_fills_up_is_a_sentence_and_the_part_stays(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert "the disk is full. Make room." in refusal(server.source, tmp_path)
+    assert "the disk is full (No space left on device). Make room." in refusal(server.source, tmp_path)
     monkeypatch.undo()
     assert pull(server.source, tmp_path).read_bytes() == BODY
+
+
+def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_stays(
+    server: Server, tmp_path: Path
+) -> None:
+    code = (
+        "import resource, sys\nfrom pathlib import Path\nfrom memeval.benchmarks.data import pull\n"
+        "from memeval.records.benchmark import Source\nfrom memeval.records.errors import BadInput\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))\n"
+        "try:\n    pull(Source.model_validate_json(sys.argv[1]), Path(sys.argv[2]))\n"
+        "except BadInput as error:\n    print(error)"
+    )
+    command = [sys.executable, "-c", code, server.source.to_json(), str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "the disk is full (File too large). Make room. Run the same command again" in said
+    assert not (tmp_path / NAME).exists() and part(tmp_path).stat().st_size == 500_000
+    assert pull(server.source, tmp_path).read_bytes() == BODY
+    assert server.behaviour.asked[-1][0] == "bytes=500000-"
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(server: Server, tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ TIMEOUT_SECONDS = 60.0
 SPARE_BYTES = 16 << 20
 """Space a download leaves free."""
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a file system says that has no room: none at all, none for this user, none for so large a file."""
+
 _AGAIN = "Run the same command again: it goes on from there."
 
 
@@ -52,8 +55,10 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
                 return target
             _Download(source, target, progress).run()
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise BadInput("the disk is full.", where=folder, remedy=f"Make room. {_AGAIN}") from None
+        if error.errno in _FULL:
+            raise BadInput(
+                f"the disk is full ({error.strerror}).", where=folder, remedy=f"Make room. {_AGAIN}"
+            ) from None
         raise BadInput(f"cannot write there ({error.strerror or error}).", where=folder) from None
     return target
 

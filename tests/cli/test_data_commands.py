@@ -1,0 +1,253 @@
+"""``memeval data``: what is there, fetched with its licence accepted, and checked."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from memeval import benchmarks
+from memeval.benchmarks import large
+from memeval.benchmarks.beliefs.benchmark import DEFAULTS
+from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.cli import data as commands
+from memeval.cli.main import main
+from memeval.records.base import digest_bytes
+from memeval.records.benchmark import Source
+from memeval.records.errors import ExitCode
+from tests.benchmarks.longmemeval.rows import rows
+
+Call = Callable[..., tuple[int, str, str]]
+BYTES = json.dumps(rows()).encode()
+SECOND = json.dumps(rows()[:1]).encode()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder and says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return memeval's data folder."""
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(large, "KEPT_FROM_BYTES", 0)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def call(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Iterator[Call]:
+    """Call the command line where LongMemEval's files are small ones, made up and served from this machine."""
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "s.json").write_bytes(BYTES)
+    (served / "oracle.json").write_bytes(SECOND)
+    handler = functools.partial(Quiet, directory=str(served))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        sources = tuple(
+            Source(
+                name=name,
+                url=f"http://127.0.0.1:{server.server_port}/{name}.json",
+                filename=f"made_{name}.json",
+                bytes=len(text),
+                digest=digest_bytes(text),
+            )
+            for name, text in (("s", BYTES), ("oracle", SECOND))
+        )
+
+        class Made(LongMemEvalBenchmark):
+            info = LongMemEvalBenchmark.info.model_copy(update={"sources": sources})
+
+        monkeypatch.setitem(benchmarks.BENCHMARKS, "longmemeval@1", Made)
+        monkeypatch.chdir(tmp_path)
+
+        def run(*words: str) -> tuple[int, str, str]:
+            monkeypatch.setattr(sys, "argv", ["memeval", "data", *words])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            said = capsys.readouterr()
+            assert "Traceback" not in said.err
+            return int(ended.value.code or 0), said.out, said.err
+
+        yield run
+        server.shutdown()
+        thread.join()
+
+
+def test_nothing_is_fetched_before_the_licence_is_accepted(call: Call, folder: Path) -> None:
+    code, out, err = call("pull", "longmemeval")
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert "Its licence is MIT." in err and "https://spdx.org/licenses/MIT.html" in err and "To be cited as" in err
+    assert "the data of longmemeval@1 is under MIT" in err and "Accept it with --accept-licence" in err
+    assert not folder.exists()
+
+
+def test_a_licence_is_accepted_once_for_all_files_of_a_benchmark(call: Call, folder: Path) -> None:
+    path = folder / "longmemeval" / "made_s.json"
+    code, out, err = call("pull", "longmemeval", "--accept-licence")
+    assert (code, out) == (0, f"{path}\n") and "Its licence is MIT." in err
+    assert path.read_bytes() == BYTES
+    code, out, err = call("pull", "longmemeval", "--file", "oracle")
+    assert code == 0 and "Its licence is" not in err
+    assert (folder / "longmemeval" / "made_oracle.json").read_bytes() == SECOND
+    (stored,) = (folder / "licences").iterdir()
+    assert json.loads(stored.read_text())["licence"] == "MIT"
+
+
+def test_another_licence_and_another_benchmark_are_asked_for_anew(call: Call, folder: Path) -> None:
+    call("pull", "longmemeval", "--accept-licence")
+    stored = folder / "licences" / "longmemeval@1.json"
+    for text in (stored.read_text().replace("MIT", "Apache-2.0"), "", "[]", "\0"):
+        stored.write_text(text)
+        assert "Accept it with" in call("pull", "longmemeval")[2]
+    assert "locomo@1 is under CC-BY-NC-4.0" in call("pull", "locomo")[2]
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(call: Call, folder: Path) -> None:
+    folder.write_text("a file stands where the folder would be")
+    code, _, err = call("pull", "longmemeval", "--accept-licence")
+    assert code == ExitCode.BAD_INPUT and "MEMEVAL_DATA" in err
+
+
+@pytest.mark.parametrize(("answer", "kept"), [(b"n\n", False), (b"y\n", True)])
+def test_whoever_sits_at_a_terminal_is_asked(tmp_path: Path, answer: bytes, kept: bool) -> None:
+    ours, theirs = pty.openpty()
+    # No server stands behind the proxy, so nothing is fetched from anywhere.
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    command = [sys.executable, "-m", "memeval", "data", "pull", "locomo"]
+    environment = {**os.environ, **nowhere, "MEMEVAL_DATA": str(tmp_path), "no_proxy": ""}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as asked:
+        os.close(theirs)
+        said = b""
+        while b"[y/N]" not in said:
+            said += os.read(ours, 4096)
+        os.write(ours, answer)
+        try:
+            while more := os.read(ours, 4096):
+                said += more
+        except OSError:  # how a terminal says that nobody is left
+            pass
+        assert asked.wait(timeout=60) == ExitCode.BAD_INPUT
+    os.close(ours)
+    assert b"Do you accept this licence?" in said and b"CC-BY-NC-4.0" in said
+    assert (b"cannot be reached" in said) is kept
+    assert (b"you did not accept that" in said) is not kept
+    assert (tmp_path / "licences" / "locomo@1.json").exists() is kept
+
+
+def test_the_list_names_every_file_and_how_to_get_it(call: Call, folder: Path) -> None:
+    call("pull", "longmemeval", "--accept-licence")
+    code, out, _ = call("list")
+    lines = out.splitlines()
+    assert code == 0
+    assert "beliefs@1: 500 items; Apache-2.0; generated by memeval" in lines
+    assert "longmemeval@1: 500 items; MIT (accepted)" in lines
+    assert f"  s: {len(BYTES):,} bytes, {digest_bytes(BYTES)}; here: {folder}/longmemeval/made_s.json" in lines
+    (oracle,) = [line for line in lines if line.startswith("  oracle: ")]
+    assert oracle.endswith("; not here: memeval data pull longmemeval --file oracle")
+
+
+def test_machines_get_the_whole_catalogue(call: Call) -> None:
+    rows = {row["id"]: row for row in json.loads(call("list", "--json")[1])}
+    assert set(rows) == set(benchmarks.BENCHMARKS)
+    row = rows["longmemeval@1"]
+    assert [(file["name"], file["here"], file["bytes"]) for file in row["files"]] == [
+        ("s", False, len(BYTES)),
+        ("oracle", False, len(SECOND)),
+    ]
+    assert (row["licence"], row["redistribution"], row["accepted"], row["here"]) == ("MIT", "ids", False, False)
+    assert row["bytes"] == len(BYTES) and row["digest"] == digest_bytes(BYTES) and row["items"] == 500
+    assert {"categories", "protocols", "tiers", "metrics", "defects", "citation", "example", "alternates"} <= set(row)
+    assert rows["beliefs@1"]["files"] == [] and rows["beliefs@1"]["accepted"] is None
+
+
+@pytest.mark.parametrize("command", ["pull", "verify"])
+def test_a_file_that_there_is_not_is_refused(call: Call, command: str) -> None:
+    code, _, err = call(command, "longmemeval", "--file", "xl")
+    assert code == ExitCode.BAD_INPUT and "has no file 'xl'. It has: s, oracle." in err
+
+
+def test_a_damaged_download_is_told_from_a_good_one(call: Call, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "served" / "s.json").write_bytes(BYTES.replace(b"a", b"b", 1))
+    code, _, err = call("pull", "longmemeval", "--accept-licence")
+    assert code == ExitCode.BAD_INPUT and "gave bytes with the digest" in err
+    assert list((folder / "longmemeval").iterdir()) == []
+    assert call("verify", "longmemeval")[0] == ExitCode.CHECK_FAILED
+
+
+def test_verify_counts_what_a_released_file_must_hold(call: Call) -> None:
+    call("pull", "longmemeval", "--accept-licence")
+    code, _, err = call("verify", "longmemeval")
+    assert code == ExitCode.CHECK_FAILED and "and the catalogue says 70." in err
+
+
+def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Call, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(json.dumps(rows()[1:]).encode())
+    code, _, err = call("verify", "longmemeval", "--data", str(copy))
+    assert code == ExitCode.CHECK_FAILED
+    assert "has the shape of longmemeval@1 but is no released file: its digest is sha256:" in err
+    code, _, err = call("verify", "longmemeval", "--data", str(copy), "--file", "oracle")
+    assert code == ExitCode.CHECK_FAILED and "is not the released 'oracle'" in err
+
+
+def test_verify_reads_the_bytes_and_believes_no_index(call: Call, folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(json.dumps(rows()[1:]).encode())
+    call("verify", "longmemeval", "--data", str(copy))
+    (index,) = (folder / "indexes").iterdir()
+    index.write_text(index.read_text().replace(digest_bytes(copy.read_bytes()), digest_bytes(BYTES)))
+    code, _, err = call("verify", "longmemeval", "--data", str(copy))
+    assert code == ExitCode.CHECK_FAILED and f"its digest is {digest_bytes(copy.read_bytes())}, and it was" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "which"),
+    [
+        ("deepmemeval", "deepmemeval_500.json", "500 items, 2020 questions"),
+        ("locomo", "locomo10.json", "1986 items, 1986 questions"),
+    ],
+)
+def test_verify_names_the_released_file(call: Call, name: str, file: str, which: str) -> None:
+    data = Path(os.environ.get("MEMEVAL_TEST_DATA", "nowhere"))
+    if not (data / name / file).is_file():
+        pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {name}/{file}")
+    code, out, _ = call("verify", name, "--data", str(data))
+    assert code == 0 and which in out and out.endswith(f"; the released file 'full', {file}\n")
+
+
+def test_verify_says_that_a_sample_was_released_too(call: Call) -> None:
+    sample = Path(os.environ.get("MEMEVAL_TEST_DATA", "nowhere")) / "deepmemeval" / "deepmemeval_sample.json"
+    if not sample.is_file():
+        pytest.skip("MEMEVAL_TEST_DATA names no folder with deepmemeval/deepmemeval_sample.json")
+    code, out, _ = call("verify", "deepmemeval", "--data", str(sample))
+    assert code == 0 and "10 items" in out and "released, and none of the files that" in out
+
+
+def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DEFAULTS, "size", 12)
+    code, out, _ = call("verify", "beliefs")
+    assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
+
+
+def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
+    err = call("pull", "longmemeval", "--accept-licence")[2]
+    assert f"made_s.json: {len(BYTES):,} of {len(BYTES):,} bytes" in err
