@@ -181,12 +181,16 @@ def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding
 
 
 def reproduce(
-    run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
+    run: str | Path | RunFolder,
+    *,
+    results: Path = Path("results"),
+    data: Path | None = None,
+    errata: Path | None = None,
 ) -> Reproduction:
     """Grade a run's stored responses again, offline, and compare with what is stored; see :func:`reproduce_run`."""
     from memeval.evaluation.reproduction import reproduce_run
 
-    return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data)
+    return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
 
 
 def rejudge(

@@ -23,7 +23,7 @@ from memeval.cli.models import (
     model_options,
 )
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
-from memeval.cli.shared import DEFAULT_RESULTS, Data, Results, dollars, percent
+from memeval.cli.shared import DEFAULT_RESULTS, Data, Errata, Results, dollars, percent
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -52,9 +52,14 @@ def run(
     protocol: Annotated[str | None, typer.Option("--protocol", help="Way of asking and grading.")] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of a generated benchmark, repeatable."),
+        typer.Option(
+            "--parameter",
+            metavar="NAME=VALUE",
+            help="Parameter of a benchmark, repeatable: seed=7 of a generated one, file=oracle of one of many files.",
+        ),
     ] = None,
     data: Data = None,
+    errata: Errata = None,
     judge: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +138,7 @@ def run(
         results=results,
         protocol=protocol,
         tier=tier,
+        errata=errata,
         judge=judge,
         judge_label=judge_label,
         prompts=prompts,
@@ -261,13 +267,14 @@ def report(folder: RunFolder) -> None:
         head = f"composite {percent(scores.composite.value)}{limits}"
     alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
     print(
-        f"{run.system.slug} on {run.track.benchmark} (track {run.track_id}): {head}{alternates}; "
+        f"{run.system.slug} on {run.track.benchmark} {run.track.protocol} (track {run.track_id}): {head}{alternates}; "
         f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
         file=sys.stderr,
     )
     for category in scores.categories:
         tally = category.tally
-        print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {tally.correct}/{tally.planned}", file=sys.stderr)
+        earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
+        print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)
     if run.usage:
         _report_usage(folder)
 

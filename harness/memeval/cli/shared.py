@@ -14,6 +14,10 @@ Results = Annotated[Path, typer.Option("--results", help="Folder of stored runs.
 Data = Annotated[
     Path | None, typer.Option("--data", help="A local copy of the benchmark's data, instead of the one memeval keeps.")
 ]
+Errata = Annotated[
+    Path | None,
+    typer.Option("--errata", help="A file of errata for corrected scores, instead of those that memeval ships."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 DEFAULT_RESULTS = Path("results")

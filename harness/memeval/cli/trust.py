@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
 from memeval.records.errors import CheckFailed
 
 
@@ -49,6 +49,7 @@ def reproduce(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
+    errata: Errata = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade stored answers again, offline, and compare with what is stored.
@@ -61,7 +62,7 @@ def reproduce(
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     outcomes = []
     for folder in folders:
-        outcome = api.reproduce(folder, data=data)
+        outcome = api.reproduce(folder, data=data, errata=errata)
         outcomes.append(outcome)
         if not as_json:
             for finding in outcome.findings:

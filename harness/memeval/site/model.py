@@ -12,6 +12,7 @@ from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, sto
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
+from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.leaderboard.board import Board, Row, Table, build_board
 from memeval.leaderboard.releases import releases as stored_releases
@@ -151,10 +152,12 @@ def read_site(
     board = build_board(sealed_runs(results), Ledger(results))
     if releases is None:
         releases = stored_releases(results)
-    names = sorted({table.track.benchmark for table in board.tables})
+    names = {table.track.benchmark for table in board.tables}
+    if find is None:
+        names |= set(BENCHMARKS)
     return SiteModel(
         board=board,
-        benchmarks={name: _benchmark(name, board, find or _shipped) for name in names},
+        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names)},
         releases=tuple(reversed(list(releases))),
         version=version,
         audits=tuple(stored_audits(results)),

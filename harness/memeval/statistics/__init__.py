@@ -2,7 +2,14 @@
 
 from memeval.statistics.agreement import Kappa, cohen_kappa
 from memeval.statistics.composite import CompositeEstimate, Layout, Sample, composite, composite_interval, design_effect
-from memeval.statistics.paired import PairedDifference, holm, mcnemar, paired_difference, pairwise
+from memeval.statistics.paired import (
+    PairedDifference,
+    holm,
+    mcnemar,
+    paired_difference,
+    pairwise,
+    smallest_difference,
+)
 from memeval.statistics.ranks import RankRange, rank_ranges
 from memeval.statistics.wilson import wilson
 
@@ -22,5 +29,6 @@ __all__ = [
     "paired_difference",
     "pairwise",
     "rank_ranges",
+    "smallest_difference",
     "wilson",
 ]

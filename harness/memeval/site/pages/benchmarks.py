@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
 from memeval.leaderboard.board import Row, Table
+from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.run import SystemKind
 from memeval.records.track import Redistribution
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
@@ -13,6 +14,7 @@ from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind,
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.tiers import tier_powers
 from memeval.site.urls import benchmark_url, segment
 
 
@@ -36,6 +38,9 @@ class BenchmarkPages(Publisher):
         url = benchmark_url(benchmark.id)
         audits, bridges = audits_of(site, benchmark.id), bridges_of(site, benchmark.id)
         words = benchmark.redistribution is Redistribution.FULL
+        catalogue, info = f"{url}catalogue.json", benchmark.info
+        if info is not None:
+            yield Asset(catalogue, (info.to_json() + "\n").encode())
         files = {
             folder.path: dict(_files(url, folder, words)) for found in audits for folder in (found.latest, *found.older)
         }
@@ -51,6 +56,8 @@ class BenchmarkPages(Publisher):
                 url,
                 site=site,
                 benchmark=benchmark,
+                catalogue=catalogue,
+                powers=tier_powers(info) if info else (),
                 controls=[(table, _controls(table)) for table in benchmark.tables],
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
@@ -63,16 +70,25 @@ class BenchmarkPages(Publisher):
                 downloads=lambda folder: files[folder.path].items(),
                 bridge_file=lambda folder: _bridge_file(url, folder),
             ),
-            headings=(
-                Heading("categories", "Categories"),
-                Heading("made", "How it was made"),
-                Heading("data", "Data"),
-                Heading("rules", "Other rules"),
-                Heading("judges", "Judges"),
-                Heading("controls", "Controls"),
-                Heading("defects", "Known defects"),
-            ),
+            headings=tuple(_headings(info)),
         )
+
+
+def _headings(info: BenchmarkInfo | None) -> Iterator[Heading]:
+    yield Heading("categories", "Categories")
+    if info is not None and info.example is not None:
+        yield Heading("example", "What it looks like")
+    yield Heading("made", "How it was made")
+    yield Heading("data", "Data")
+    if info is not None:
+        yield Heading("protocols", "Protocols")
+        yield Heading("tiers", "Tiers")
+        if info.metrics:
+            yield Heading("metrics", "Metrics")
+    yield Heading("rules", "Other rules")
+    yield Heading("judges", "Judges")
+    yield Heading("controls", "Controls")
+    yield Heading("defects", "Known defects")
 
 
 def _controls(table: Table) -> list[Row]:
