@@ -1,0 +1,87 @@
+"""Small histories of several turns a session, and what a system could bring up from them. All of it is synthetic."""
+
+from collections.abc import Sequence
+
+from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+
+Said = Sequence[tuple[str, str]]
+"""Role and content of the turns of a session."""
+
+
+def history(*sessions: Said, sources: Sequence[str] | None = None, question: str = "Where did Ada row?") -> Scenario:
+    """Return a scenario with one question; sessions are called ``S1``, ``S2``, … unless named."""
+    steps = [
+        TakeIn(
+            source_id=sources[n - 1] if sources else f"S{n}",
+            session=Session(
+                session_id=f"s{n:03}",
+                date=f"2021-03-0{n}T10:00:00Z",
+                turns=tuple(
+                    Turn(turn_id=f"s{n:03}:t{m:02}", role=role, content=content)
+                    for m, (role, content) in enumerate(said, 1)
+                ),
+            ),
+        )
+        for n, said in enumerate(sessions, 1)
+    ]
+    return Scenario(scenario_id="x", steps=(*steps, Ask(question_id="x:0", question=question)))
+
+
+def locomo_item(
+    answer: str | None = "Lima",
+    category: LocomoCategory = LocomoCategory.SINGLE_HOP,
+    evidence: Sequence[str] = (),
+    sessions: Sequence[str] = (),
+    turns: Sequence[str] = (),
+    trap: str | None = None,
+) -> ItemKey:
+    """Return an item of LoCoMo's."""
+    key = LocomoKey(category=category, answer=answer, trap=trap, evidence=tuple(evidence), evidence_turns=tuple(turns))
+    return _item(key, category.value, sessions)
+
+
+def lme_item(
+    sessions: Sequence[str] = (), turns: Sequence[str] = (), abstention: bool = False, answer: str = "Lima"
+) -> ItemKey:
+    """Return an item of LongMemEval's."""
+    kind = LongMemEvalType.MULTI_SESSION
+    key = LongMemEvalKey(question_type=kind, abstention=abstention, answer=answer, evidence_turns=tuple(turns))
+    return _item(key, kind.value, sessions)
+
+
+def _item(key: LocomoKey | LongMemEvalKey, category: str, sessions: Sequence[str]) -> ItemKey:
+    return ItemKey(
+        item_id="x:0",
+        scenario_id="x",
+        question_ids=("x:0",),
+        category=category,
+        cluster="x",
+        evidence=tuple(sessions) or None,
+        key=key,
+    )
+
+
+def named(*sources: str | Sequence[str]) -> tuple[RetrievedItem, ...]:
+    """Return items with text of a system's own, which name the sources they come from."""
+    groups = [(each,) if isinstance(each, str) else tuple(each) for each in sources]
+    return tuple(RetrievedItem(text=f"memory {n}", source_ids=group) for n, group in enumerate(groups))
+
+
+def answered(
+    answer: str = "", items: Sequence[RetrievedItem] | None = None, outcome: Outcome | None = None
+) -> Response:
+    """Return the response to the one question."""
+    outcome = outcome or (Outcome.OK if answer.strip() else Outcome.EMPTY)
+    return Response(
+        item_id="x:0",
+        scenario_id="x",
+        question_id="x:0",
+        outcome=outcome,
+        answer=answer,
+        error="It broke." if outcome.is_error else None,
+        items=None if items is None else tuple(items),
+        context_tokens=None if items is None else 7,
+        timings=Timings(started="2026-01-01T00:00:00Z"),
+    )

@@ -1,0 +1,228 @@
+"""LoCoMo's own scoring, and its questions before a judge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.grading.judged import JUDGED
+from memeval.grading.locomo import LocomoF1, LocomoJudged, abstains, dia_id, official_f1, recall_upstream
+from memeval.grading.scoring import score
+from memeval.judging.base import Ruling
+from memeval.keys import BeliefKey, ItemKey, LocomoCategory, LocomoKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Outcome
+from memeval.records.track import CategoryPlan
+from tests.grading.builders import FixedJudge, NoJudge, fact
+from tests.grading.histories import answered, history, locomo_item, named
+
+FULL = "locomo/locomo10.json"
+HISTORY = history([("user", "I rowed."), ("user", "Where?")], [("user", "In Lima.")])
+ADVERSARIAL = locomo_item(None, LocomoCategory.ADVERSARIAL, trap="a kayak")
+YES = FixedJudge(Ruling(GradeState.GRADED, True, "It fits.", alternates={"substring": True}))
+
+
+def graded(item: ItemKey, answer: str, outcome: Outcome | None = None) -> Grade:
+    return LocomoF1().grade(item, HISTORY, [answered(answer, outcome=outcome)], NoJudge())
+
+
+@pytest.mark.parametrize(
+    ("category", "reference", "answer", "value"),
+    [
+        (LocomoCategory.MULTI_HOP, "pottery, camping, painting, swimming", "pottery, camping", 0.5),
+        (LocomoCategory.SINGLE_HOP, "pottery, camping", "camping", 2 / 3),
+        (LocomoCategory.TEMPORAL, "May 7th, 2023", "7 May 2023", 2 / 3),
+        (LocomoCategory.OPEN_DOMAIN, "A raft; since she has one", "raft", 1.0),
+        (LocomoCategory.OPEN_DOMAIN, "A raft; since she has one", "A raft, since she has one", 1 / 3),
+        (LocomoCategory.ADVERSARIAL, "No", "It is NOT MENTIONED, but it is a kayak", 1.0),
+        (LocomoCategory.ADVERSARIAL, None, "No information available", 1.0),
+        (LocomoCategory.ADVERSARIAL, "No", "No", 0.0),
+        (LocomoCategory.SINGLE_HOP, "", "", None),
+        (LocomoCategory.SINGLE_HOP, None, "x", None),
+    ],
+)
+def test_every_category_has_its_rule(
+    category: LocomoCategory, reference: str | None, answer: str, value: float | None
+) -> None:
+    found = official_f1(LocomoKey(category=category, answer=reference), answer)
+    assert found == (None if value is None else pytest.approx(value))
+
+
+def test_the_credit_is_rounded_and_the_measure_is_not() -> None:
+    grade = graded(locomo_item("a kayak on Titicaca"), "a kayak")
+    assert (grade.state, grade.verdict, grade.credit) == (GradeState.GRADED, None, 0.5)
+    grade = graded(locomo_item("pottery, camping"), "camping")
+    assert (grade.credit, grade.alternates["unrounded"]) == (0.667, 2 / 3)
+    assert grade.alternates["without-adversarial"] == 0.667
+    assert grade.metrics == {"f1": 2 / 3, "abstained": 0.0}
+    assert (grade.grader, grade.answerable) == ("locomo-f1@1", False)
+
+
+def test_adversarial_questions_can_be_left_out_and_never_count_as_false_abstentions() -> None:
+    grade = graded(ADVERSARIAL, "Not mentioned.")
+    assert (grade.credit, grade.alternates) == (1.0, {"unrounded": 1.0, "without-adversarial": None})
+    assert grade.metrics == {"f1": 1.0}
+    assert graded(locomo_item(), "It is not mentioned.").metrics == {"f1": 0.0, "abstained": 1.0}
+
+
+def test_a_blank_answer_is_worth_nothing_and_is_no_error() -> None:
+    grade = graded(locomo_item(), " ", Outcome.EMPTY)
+    assert (grade.state, grade.credit, grade.reason) == (GradeState.EMPTY, 0.0, "The answer is blank.")
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome.is_error])
+@pytest.mark.parametrize("item", [locomo_item(), ADVERSARIAL], ids=["answerable", "adversarial"])
+def test_an_error_has_no_credit_and_stays_where_it_counts(item: ItemKey, outcome: Outcome) -> None:
+    grade = graded(item, "Lima, not mentioned", outcome)
+    assert (grade.state.value, grade.credit, grade.metrics) == (outcome.value, None, {"f1": None})
+    out = None if item is ADVERSARIAL else 0.0
+    assert grade.alternates == {"unrounded": 0.0, "without-adversarial": out}
+
+
+def test_what_it_cannot_grade_is_refused() -> None:
+    stranger = locomo_item().model_copy(update={"key": BeliefKey(current=fact("Lima"), stale=())})
+    for grader in (LocomoF1(), LocomoJudged()):
+        with pytest.raises(TypeError, match=r"x:0: .* cannot grade keys of kind 'belief-update'"):
+            grader.grade(stranger, HISTORY, [answered("Lima")], YES)
+        with pytest.raises(ValueError, match="one response"):
+            grader.grade(locomo_item(), HISTORY, [answered(), answered()], YES)
+    with pytest.raises(ValueError, match="no reference answer to compare with"):
+        graded(locomo_item(None), "Lima")
+    assert LocomoF1().cases(locomo_item(), HISTORY, [answered("Lima")]) == ()
+
+
+def test_a_handful_of_measures_says_what_was_retrieved_where_a_system_says_it() -> None:
+    item = locomo_item(sessions=["s002"], turns=["s002:t01"])
+    response = answered("Lima", named("s001:t01", "s002:t01"))
+    for grader in (LocomoF1(), LocomoJudged()):
+        metrics = grader.grade(item, HISTORY, [response], YES).metrics
+        assert metrics == {
+            "f1": 1.0,
+            "abstained": 0.0,
+            "session_recall@5": 1.0,
+            "session_recall@10": 1.0,
+            "session_mrr": 0.5,
+            "turn_recall@10": 1.0,
+        }
+        assert grader.grade(item, HISTORY, [answered("Lima")], YES).metrics.keys() == {"f1", "abstained"}
+
+
+class TestJudged:
+    """A verdict, and LoCoMo's score beside it."""
+
+    def test_the_judge_decides_and_the_score_is_told(self) -> None:
+        grade = LocomoJudged().grade(locomo_item("Lima; or so"), HISTORY, [answered("In Lima")], YES)
+        assert (grade.verdict, grade.credit, grade.grader) == (True, None, "locomo-judged@1")
+        assert grade.metrics["f1"] == pytest.approx(0.4)
+        assert grade.alternates == {"substring": True}
+        assert grade.answerable
+
+    def test_doubt_is_no_fault_where_nothing_can_be_answered(self) -> None:
+        assert not LocomoJudged().grade(ADVERSARIAL, HISTORY, [answered("Not mentioned")], YES).answerable
+
+    def test_a_score_that_cannot_be_computed_is_none_and_never_nothing(self) -> None:
+        assert LocomoJudged().grade(locomo_item(""), HISTORY, [answered("Lima")], YES).metrics["f1"] is None
+
+    @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
+    def test_what_is_no_answer_never_reaches_the_judge(self, outcome: Outcome) -> None:
+        grade = LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge())
+        assert grade.verdict is (False if outcome is Outcome.EMPTY else None)
+        assert LocomoJudged.name in JUDGED and LocomoF1.name not in JUDGED
+
+
+@pytest.mark.parametrize(
+    ("source", "own"), [("s001", "S1"), ("s012", "S12"), ("s001:t03", "D1:3"), ("s030:t105", "D30:105")]
+)
+def test_ordinals_are_locomos_ids_in_another_dress(source: str, own: str) -> None:
+    assert dia_id(source) == own
+
+
+@pytest.mark.parametrize("source", ["D1:3", "s001:", "", "answer_1", "s001:t01 "])
+def test_what_is_no_ordinal_is_no_id(source: str) -> None:
+    with pytest.raises(ValueError, match="no ordinal"):
+        dia_id(source)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "retrieved", "recall"),
+    [
+        (["D1:3", "D2:1"], ["D2:1", "D9:9"], 0.5),
+        (["D1:3", "D1:3", "D2:1"], ["D1:3"], 2 / 3),
+        (["D8:6; D9:17"], ["D8:6", "D9:17"], 0.0),
+        (["D8:6; D9:17"], ["S8"], 1.0),
+        (["D10:1", "D1:1"], ["S1", "S2"], 0.5),
+        (["D"], ["S1"], 0.0),
+        (["D1:3"], ["D1:2", "S1"], 0.0),
+        (["D1:3"], [], 0.0),
+        ([], ["D1:3"], 1.0),
+        (["D1:3"], None, 1.0),
+    ],
+)
+def test_upstream_recall(evidence: list[str], retrieved: list[str] | None, recall: float) -> None:
+    assert recall_upstream(evidence, retrieved) == pytest.approx(recall)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_one"),
+    [
+        ("Not Mentioned", True),
+        ("no information available.", True),
+        ("It was mentioned", False),
+        ("No information", False),
+    ],
+)
+def test_two_phrases_are_an_abstention_and_no_others(answer: str, is_one: bool) -> None:
+    assert abstains(answer) is is_one
+
+
+def test_alternates_make_composites_of_their_own() -> None:
+    items = [
+        locomo_item("Lima").model_copy(update={"item_id": "a"}),
+        locomo_item("pottery, camping").model_copy(update={"item_id": "b"}),
+        ADVERSARIAL.model_copy(update={"item_id": "c"}),
+    ]
+    grades = [graded(item, "camping") for item in items]
+    plan = [
+        CategoryPlan(name="single-hop", weight=2 / 3, items=2, grader=LocomoF1.name, shared=True),
+        CategoryPlan(name="adversarial", weight=1 / 3, items=1, grader=LocomoF1.name, shared=True),
+    ]
+    scores = score(plan, grades)
+    assert scores.composite.value == pytest.approx(0.667 / 3)
+    assert scores.alternates["unrounded"].value == pytest.approx(2 / 9)
+    assert scores.alternates["without-adversarial"].value == pytest.approx(0.667 / 2)
+    assert scores.false_hedge_rate is None
+
+
+@pytest.mark.data
+def test_the_unrounded_means_of_the_whole_data_are_upstreams_to_the_last_digit() -> None:
+    """Upstream adds up category by category, in the order of the file."""
+    folder = os.environ.get("MEMEVAL_TEST_DATA")
+    if not folder or not (Path(folder) / FULL).is_file():
+        pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {FULL}")
+    dataset = LocomoBenchmark().open(Path(folder))
+    questions = {ask.question_id: ask.question for scenario in dataset.scenarios() for ask in scenario.questions()}
+    sums: dict[str, dict[str, float]] = {"gold": {}, "question": {}, "absent": {}, "none": {}}
+    count = 0
+    for item in dataset.keys():  # noqa: SIM118 - no dictionary
+        count += 1
+        assert isinstance(item.key, LocomoKey)
+        given = {
+            "gold": item.key.answer if item.category != "adversarial" else "Not mentioned in the conversation",
+            "question": questions[item.item_id],
+            "absent": "Not mentioned in the conversation",
+            "none": "No information available.",
+        }
+        for name, answer in given.items():
+            value = official_f1(item.key, answer or "")
+            assert value is not None
+            sums[name][item.category] = sums[name].get(item.category, 0.0) + value
+    assert {name: sum(categories.values()) / count for name, categories in sums.items()} == {
+        "gold": 0.9964898342410493,
+        "question": 0.029395667717728797,
+        "absent": 0.2329666564761494,
+        "none": 0.2279769282412787,
+    }
+    assert sums["gold"]["open-domain"] / 96 == 0.9273834458617068

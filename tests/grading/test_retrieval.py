@@ -1,0 +1,143 @@
+"""What was retrieved, as sessions and turns, against what the key rests on."""
+
+from __future__ import annotations
+
+import pytest
+
+from memeval.grading.evidence import History
+from memeval.grading.retrieval import Retrieval
+from memeval.judging.base import Case
+from memeval.records.grade import GradeState
+from memeval.records.response import Outcome, RetrievedItem
+from memeval.records.scenario import dated_line
+from tests.grading.builders import NoJudge
+from tests.grading.histories import answered, history, locomo_item, named
+
+HISTORY = history(
+    [("user", "Hello!"), ("user", "I rowed.")],
+    [("user", "Hello!"), ("user", "In Lima.")],
+    [("user", "It rained.")],
+)
+ITEM = locomo_item(evidence=["D2:2", "D3:1"], sessions=["s002", "s003"], turns=["s002:t02", "s003:t01"])
+
+
+def sessions(*items: RetrievedItem) -> tuple[str, ...]:
+    return History(HISTORY).retrieved(items).sessions
+
+
+def turns(*items: RetrievedItem) -> tuple[str, ...] | None:
+    return History(HISTORY).retrieved(items).turns
+
+
+class TestRetrieved:
+    """From items to sessions and turns."""
+
+    def test_a_turn_stands_for_its_session_at_its_first_rank(self) -> None:
+        found = named("s002:t02", "s001:t01", "s002:t01", "s001:t01")
+        assert sessions(*found) == ("s002", "s001")
+        assert turns(*found) == ("s002:t02", "s001:t01", "s002:t01")
+
+    def test_an_item_of_several_sources_takes_as_many_ranks(self) -> None:
+        assert sessions(*named(["s003", "s001:t01"], "s002")) == ("s003", "s001", "s002")
+
+    def test_turns_are_unknown_where_none_is_named(self) -> None:
+        assert turns(*named("s001", "s002")) is None
+        assert turns() is None
+        assert turns(*named("s001", "s002:t01")) == ("s001", "s002:t01")
+
+    @pytest.mark.parametrize("unknown", ["s009", "s002:t99", "S2", "D2:2", "answer_1", "s002:t02 ", "", "s002:"])
+    def test_what_is_unknown_takes_a_rank_and_is_no_session(self, unknown: str) -> None:
+        found = named(unknown, "s002:t02")
+        assert sessions(*found) == (unknown, "s002")
+
+    def test_an_item_that_names_nothing_takes_a_rank_of_its_own(self) -> None:
+        found = (*named([], []), *named("s002"))
+        assert len(sessions(*found)) == 3 and sessions(*found)[2] == "s002"
+
+    def test_the_turn_whose_text_it_is_comes_before_what_the_system_says(self) -> None:
+        stored = RetrievedItem(turn_id="s002:t02", source_ids=("s001", "s003"))
+        assert turns(stored) == ("s002:t02",)
+
+    def test_of_turns_with_the_same_words_the_one_that_is_named_is_meant(self) -> None:
+        bare = RetrievedItem(turn_id="s001:t01", source_ids=("s002:t01",))
+        assert turns(bare) == ("s002:t01",)
+        dated = RetrievedItem(turn_id="s001:t01", dated=True, source_ids=("s002:t01",))
+        one, other = ((session, session.turns[0]) for session in HISTORY.sessions()[:2])
+        assert dated_line(*one) != dated_line(*other)
+        assert turns(dated) == ("s001:t01",)
+
+
+def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
+    response = answered(items=named("s001:t02", "s002:t01", "s002:t02"))
+    grade = Retrieval().grade(ITEM, HISTORY, [response], NoJudge())
+    assert (grade.state, grade.verdict, grade.credit, grade.grader) == (GradeState.GRADED, None, 0.5, "retrieval@1")
+    assert grade.reason == "1 of 2 sessions of evidence are among the first 5."
+    expected = {
+        "session_recall@1": 0.0,
+        "session_recall@5": 0.5,
+        "session_recall_all@5": 0.0,
+        "session_hit@5": 1.0,
+        "session_precision@5": 0.2,
+        "session_mrr": 0.5,
+        "turn_recall@1": 0.0,
+        "turn_recall@5": 0.5,
+        "turn_mrr": 1 / 3,
+        "recall_upstream": 0.5,
+        "no_retrieval@1": 0.0,
+        "no_retrieval@5": 1.0,
+        "context_tokens": 7,
+    }
+    assert {name: grade.metrics[name] for name in expected} == expected
+    assert not grade.answerable and grade.alternates == {}
+
+
+def test_upstreams_recall_is_over_sessions_where_sessions_are_named() -> None:
+    response = answered(items=named("nowhere", "s002", "s001"))
+    metrics = Retrieval().grade(ITEM, HISTORY, [response], NoJudge()).metrics
+    assert metrics["recall_upstream"] == 0.5
+    assert metrics["turn_recall@5"] is None and metrics["turn_mrr"] is None
+
+
+def test_naming_everything_in_one_item_gains_nothing() -> None:
+    many = history(*([("user", f"Day {n}.")] for n in range(9)))
+    item = locomo_item(sessions=["s009"], turns=["s009:t01"])
+    everything = answered(items=named([f"s{n:03}" for n in range(1, 10)]))
+    assert Retrieval().grade(item, many, [everything], NoJudge()).credit == 0
+
+
+def test_who_says_nothing_of_what_it_retrieved_earns_nothing_and_is_told_why() -> None:
+    grade = Retrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
+    assert (grade.state, grade.credit) == (GradeState.GRADED, 0.0)
+    assert grade.reason == "The system does not say what it retrieved."
+    assert grade.metrics["recall_upstream"] == 1.0 and "session_mrr" not in grade.metrics
+
+
+def test_who_finds_nothing_has_found_nothing() -> None:
+    grade = Retrieval().grade(ITEM, HISTORY, [answered(items=())], NoJudge())
+    assert (grade.credit, grade.metrics["session_mrr"], grade.metrics["recall_upstream"]) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome.is_error])
+def test_an_error_stays_an_error_whatever_came_with_it(outcome: Outcome) -> None:
+    grade = Retrieval().grade(ITEM, HISTORY, [answered("", named("s002"), outcome)], NoJudge())
+    assert (grade.state.value, grade.credit, grade.metrics) == (outcome.value, None, {})
+
+
+def test_an_item_without_evidence_is_none_of_its_business() -> None:
+    with pytest.raises(ValueError, match="names no evidence"):
+        Retrieval().grade(locomo_item(), HISTORY, [answered(items=())], NoJudge())
+    nothing: tuple[Case, ...] = ()
+    assert Retrieval().cases(ITEM, HISTORY, [answered()]) == nothing
+
+
+def test_the_same_grader_grades_one_history_after_the_other() -> None:
+    grader, other = (
+        Retrieval(),
+        history([("user", "In Quito.")], [("user", "No.")], [("user", "Yes.")], [("user", "So.")]),
+    )
+    response = answered(items=named("s004", "s002"))
+    credits = [
+        grader.grade(ITEM, each, [response], NoJudge()).metrics["session_mrr"] for each in (HISTORY, other, HISTORY)
+    ]
+    assert credits == [0.5, 0.5, 0.5]
+    assert grader.grade(locomo_item(sessions=["s004"]), other, [response], NoJudge()).metrics["session_mrr"] == 1.0
