@@ -12,7 +12,7 @@ Each kind of answer is made only where the benchmark's own rule settles what it 
 Injections always stand around a wrong answer that is given without them as well (off target where there is one, else
 empty talk; where doubt is due, the plain statement), so that accepting one is a false accept and the two can be
 compared. They hold no doubt and no question of their own, which would be an answer where
-doubt is due.
+doubt is due. Keys that are a reference in words have answers of their own: :mod:`memeval.judging.reference_answers`.
 """
 
 from __future__ import annotations
