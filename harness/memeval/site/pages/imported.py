@@ -102,11 +102,12 @@ def _line(site: SiteModel, row: Row, origin: Imported) -> Line:
 
 
 def _over_planned(run: Run, points: float, planned: int) -> Score | None:
-    """Return the composite where there is one, and what the answered questions add up to where some are missing."""
+    """Return the share of points; where categories have weights of their own, the composite if there is one."""
     composite = run.scores.composite
-    if composite.value is None or composite.interval is None:
-        return _share(points, planned)
-    return Score(composite.value, composite.interval, points, planned)
+    weighted = any(plan.weight and not plan.shared for plan in run.track.categories)
+    if weighted and composite.value is not None and composite.interval is not None:
+        return Score(composite.value, composite.interval, points, planned)
+    return _share(points, planned)
 
 
 def _share(points: float, items: int) -> Score | None:
