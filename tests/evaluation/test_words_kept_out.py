@@ -190,10 +190,12 @@ def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked
 
 
 def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, server: PickyServer) -> None:
-    server.answer = lambda body: f"{fair(body)}" if "Lima" not in said_to(body) else "Well, I have moved to Lima too."
+    server.answer = lambda body: (
+        f"{fair(body)}" if "Lima" not in said_to(body) else "Yes – for I have moved to Lima too."
+    )
     run = run_system(parrot(tmp_path), exam(), options(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
-    assert verdicts(run) == [None, None, True, True]
+    assert verdicts(run) == [True, None, True, True]
     assert holds(run)
 
 

@@ -16,14 +16,13 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
-from memeval.evaluation.withholding import asked_of, withheld_audit
+from memeval.evaluation.withholding import asked_of, says, withheld_audit
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
 from memeval.grading.audit import audit_lines
 from memeval.judging.calibration import Trial, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
-from memeval.judging.verdict import parse_strict
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, MemevalError
@@ -178,7 +177,7 @@ def _probes(folder: AuditFolder) -> Iterator[Finding]:
                 yield Finding(where, f"{probe.item_id} names no judgment, and the judge is a model.", REMEDY)
         elif probe.judgment_key not in said:
             yield Finding(where, f"{probe.item_id} rests on a judgment that is not in {JUDGMENTS}.gz.", REMEDY)
-        elif probe.verdict is not parse_strict(said[probe.judgment_key] or ""):
+        elif not says(said[probe.judgment_key], probe.verdict, folder.audit.redistribution):
             yield Finding(where, f"{probe.item_id}: the verdict is not what the judge said.", REMEDY)
 
 

@@ -14,11 +14,11 @@ from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import REMEDY, Finding
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.seal import Rows, cost, coverage
+from memeval.evaluation.withholding import says
 from memeval.gateway.prices import price_list
 from memeval.gateway.replies import Unusable, read, text_of
 from memeval.grading.judged import JUDGED
 from memeval.grading.scoring import score
-from memeval.judging.verdict import parse_strict
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade, GradeState
@@ -214,7 +214,7 @@ def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list
                 yield Finding(where, f"{grade.item_id} names no judgment, and its judge is a model.")
         elif grade.judgment_key not in said:
             yield Finding(where, f"{grade.item_id} rests on a judgment that is not in judgments.jsonl.gz.")
-        elif grade.verdict is not parse_strict(said[grade.judgment_key] or ""):
+        elif not says(said[grade.judgment_key], grade.verdict, run.redistribution):
             yield Finding(where, f"{grade.item_id}: the verdict is not what the judge replied.")
 
 

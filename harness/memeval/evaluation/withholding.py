@@ -28,6 +28,7 @@ from memeval.evaluation.quoting.rows import (
     traffic_with,
 )
 from memeval.judging.base import Case
+from memeval.judging.verdict import parse_strict
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
 from memeval.records.base import Digest, Stored, digest_bytes
@@ -36,14 +37,14 @@ from memeval.records.errors import BadInput
 from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
-from memeval.records.track import Track
+from memeval.records.track import Redistribution, Track
 
 if TYPE_CHECKING:
     from memeval.evaluation.seal import Rows
 
 T = TypeVar("T", bound=Stored)
 
-OPEN_AT_ONCE = 8
+OPEN_AT_ONCE = 16
 """Scenarios that are held while rows in any order are read."""
 
 
@@ -135,6 +136,18 @@ def read_in(responses: Iterable[Response]) -> dict[Digest, str]:
 def scenario_of_call(call: Call, read: Mapping[Digest, str]) -> str | None:
     """Return the scenario that a reader's or a system's call is about; ``None`` where none is known."""
     return read.get(call.key) if call.caller is Caller.READER else call.scenario_id or None
+
+
+def says(reply: str | None, verdict: bool | None, redistribution: Redistribution) -> bool:
+    """Return whether a judge's reply gives a verdict, as far as it can be read.
+
+    Args:
+        reply: its text; ``None`` where there is none.
+        verdict: the verdict.
+        redistribution: whether its words are all there; where some are kept out, only the data tell.
+    """
+    is_quoted = redistribution is Redistribution.IDS and "⟦" in (reply or "")
+    return is_quoted or parse_strict(reply or "") is verdict
 
 
 def withheld(rows: Rows, log: Sequence[LogLine], exam: Exam, track: Track) -> tuple[Rows, list[LogLine]]:

@@ -72,7 +72,7 @@ def _quoted_json(text: str, quote: Change, spell: Change, keep: frozenset[str]) 
 
 def _spelled_json(text: str, spell: Change, keep: frozenset[str]) -> str:
     def change(literal: str, value: str, _is_name: bool) -> str:
-        if "⟦" not in value or value in keep:
+        if value in keep or not ("⟦" in value or "\\u27e6" in value.lower()):  # the sign itself, or escaped further in
             return literal
         named = _JSON.match(value)
         return written(unquoted(value[named.end() if named else 0 :], spell), int(named[1]) if named else 0)

@@ -19,6 +19,8 @@ _PLACE = re.compile(
     r"(?P<place>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
 )
 
+_SAFE = re.compile(r"[A-Za-z0-9_.:/-]+")
+
 _NOT_TEXT = frozenset({"kind", "evidence", "evidence_turns"})
 """Fields of an answer key that hold ids, and no words."""
 
@@ -69,7 +71,8 @@ class Quoter:
         first, end = int(found["first"]), int(found["end"])
         if not first < end <= len(text):
             raise no_such_mark(mark, self.scenario_id)
-        return "".join(map(_CASES[found["case"] or ""], text[first:end]))
+        words = text[first:end]
+        return "".join(map(_CASES[found["case"]], words)) if found["case"] else words
 
     def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
         """Return a text that :meth:`encode` gave as it was before.
@@ -159,14 +162,18 @@ class Quoter:
         origin = self._texts[place]
         theirs = self._source.spans(first, len(spans))
         begin, end = theirs[0][0], theirs[-1][1]
-        if text[spans[0][0] : spans[-1][1]] == origin[begin:end]:
-            return f"⟦{place}⟧" if end - begin == len(origin) else f"⟦{place} {begin}-{end}⟧"
+        mine, its = text[spans[0][0] : spans[-1][1]], origin[begin:end]
+        if mine == its:
+            return f"⟦{place}⟧" if its == origin else f"⟦{place} {begin}-{end}⟧"
+        for case, fold in _CASES.items():
+            if mine == "".join(map(fold, its)):
+                return f"⟦{place} {begin}-{end} {case}⟧"
         return "".join(_runs(place, origin, list(_aligned(text, spans, origin, theirs))))
 
 
 def in_mark(name: str) -> str:
     """Return an id as it stands in a mark: without spaces and brackets."""
-    return quote(name, safe=":/,;+()'!*$&=", errors="replace")
+    return name if _SAFE.fullmatch(name) else quote(name, safe=":/,;+()'!*$&=", errors="replace")
 
 
 def no_such_mark(mark: str, scenario_id: str) -> BadInput:

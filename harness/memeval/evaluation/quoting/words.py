@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,15 @@ LEAST_WORDS = 3
 MOST_PLACES = 32
 """Of the places at which some words stand in the source, so many are tried for the longest stretch in common."""
 
+SPANS_HELD = 1024
+"""Texts of the source in which it is known where each word stands."""
+
 _SINGLE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
 
-_WORD = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\[bfnrt]|%[0-9A-Fa-f]{{2}}|(?P<word>[{_SINGLE}]|[^\W_{_SINGLE}]+)")
+_WORD = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\[bfnrt]|%[0-9A-Fa-f]{{2}}|([{_SINGLE}]|[^\W_{_SINGLE}]+)")
 """A word; in scripts without spaces, a sign. What escapes a sign in JSON or a URL is no part of a word."""
 
 Span = tuple[int, int]
@@ -47,25 +51,21 @@ class SourceWords:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._numbers: dict[str, int] = {}
         self._words = array("q")
-        self._begins, self._ends = array("q"), array("q")
         self._extent: dict[str, Span] = {}
+        numbers = self._numbers
         for place, text in texts.items():
             first = len(self._words)
-            for found in _WORD.finditer(text):
-                if found["word"] is not None:
-                    self._words.append(self._numbers.setdefault(found["word"].lower(), len(self._numbers) + 1))
-                    self._begins.append(found.start())
-                    self._ends.append(found.end())
+            found = filter(None, _WORD.findall(text))
+            self._words.extend([numbers.setdefault(word.lower(), len(numbers) + 1) for word in found])
             self._extent[place] = (first, len(self._words))
             self._words.append(0)  # no stretch goes on from one text into the next
-            self._begins.append(0)
-            self._ends.append(0)
         self._places = list(self._extent)
         self._firsts = np.asarray([first for first, _end in self._extent.values()], dtype=np.int64)
         keys, usable = _keys(self._words)
         order = np.argsort(keys[usable], kind="stable")
         self._where = usable[order]
         self._sorted = keys[self._where]
+        self._spans_in = lru_cache(maxsize=SPANS_HELD)(lambda place: _spans(texts[place]))
 
     def place_of(self, word: int) -> str:
         """Return the place of the text that a word stands in."""
@@ -73,13 +73,14 @@ class SourceWords:
 
     def spans(self, first: int, count: int) -> list[Span]:
         """Return where some words in a row stand in their text."""
-        words = slice(first, first + count)
-        return list(zip(self._begins[words], self._ends[words], strict=True))
+        place = self.place_of(first)
+        begin = first - self._extent[place][0]
+        return self._spans_in(place)[begin : begin + count]
 
     def read(self, text: str) -> tuple[list[Span], list[int]]:
         """Return where each word of a text stands in it, and its number; 0 where the source has no such word."""
-        found = [(match.span(), match["word"]) for match in _WORD.finditer(text) if match["word"] is not None]
-        return [span for span, _word in found], [self._numbers.get(word.lower(), 0) for _span, word in found]
+        spans = _spans(text)
+        return spans, [self._numbers.get(text[begin:end].lower(), 0) for begin, end in spans]
 
     def stretches(self, words: Sequence[int], whole: Iterable[str] = ()) -> list[Stretch]:
         """Return stretches over every word of a text that is part of one, each word in one of them, in order.
@@ -99,14 +100,13 @@ class SourceWords:
             number = number + 1 if best is None else best.end
         return found
 
-    def _candidates(self, words: Sequence[int]) -> dict[int, list[int]]:
-        """Return by word where in the source it and those after it may stand; the words must still be compared."""
+    def _candidates(self, words: Sequence[int]) -> dict[int, Span]:
+        """Return by word which of ``_where`` it and those after it may stand at; the words must still be compared."""
         keys, usable = _keys(words)
         low, high = (np.searchsorted(self._sorted, keys[usable], side=side) for side in ("left", "right"))
-        return {
-            int(usable[hit]): self._where[low[hit] : min(high[hit], low[hit] + MOST_PLACES)].tolist()
-            for hit in np.nonzero(high > low)[0]
-        }
+        hits = np.nonzero(high > low)[0]
+        last = np.minimum(high[hits], low[hits] + MOST_PLACES)
+        return dict(zip(usable[hits].tolist(), zip(low[hits].tolist(), last.tolist(), strict=True), strict=True))
 
     def _occurrences(self, words: Sequence[int], place: str) -> Iterable[Stretch]:
         first, end = self._extent[place]
@@ -117,7 +117,7 @@ class SourceWords:
         return [Stretch(at, at + count, first) for at in starts if list(words[at : at + count]) == wanted]
 
     def _furthest(
-        self, words: Sequence[int], candidates: Mapping[int, list[int]], short: Iterable[Stretch], number: int
+        self, words: Sequence[int], candidates: Mapping[int, Span], short: Iterable[Stretch], number: int
     ) -> Stretch | None:
         """Return the stretch over a word that goes on the furthest; ``None`` where there is none.
 
@@ -126,7 +126,8 @@ class SourceWords:
         """
         best: Stretch | None = None
         for begin in range(max(number - LEAST_WORDS + 1, 0), number + 1):
-            for at in candidates.get(begin, ()):
+            first, last = candidates.get(begin, (0, 0))
+            for at in self._where[first:last].tolist():
                 end = self._common(words, begin, at)
                 if end - begin >= LEAST_WORDS and (best is None or end > best.end):
                     best = Stretch(begin, end, at)
@@ -141,6 +142,10 @@ class SourceWords:
         while begin < len(words) and words[begin] and words[begin] == mine[at]:
             begin, at = begin + 1, at + 1
         return begin
+
+
+def _spans(text: str) -> list[Span]:
+    return [found.span() for found in _WORD.finditer(text) if found[1] is not None]
 
 
 def _keys(words: Sequence[int]) -> tuple[Any, Any]:
