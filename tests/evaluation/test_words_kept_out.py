@@ -12,6 +12,7 @@ import pytest
 
 from memeval.archive.audits import JUDGMENTS, PROBES, stored_audits
 from memeval.archive.runs import RunFolder
+from memeval.cli.trust import verify
 from memeval.evaluation import reproduction
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.bridging import bridge_judges
@@ -187,6 +188,20 @@ def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked
         assert "Which city has Ada moved to?" in str(call.request.body)
     assert holds(run)
     assert "Lima" in (tmp_path / "results" / RECORD).read_text(), "the local record serves later runs"
+
+
+def test_verifying_says_what_only_the_data_can_check(
+    tmp_path: Path, server: PickyServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_rules = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    verify([str(by_rules.path)], results=tmp_path / "results")
+    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores hold.\n"
+    by_model = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
+    assert capsys.readouterr().out == (
+        "2 runs verified: schema, digests, coverage and scores hold.\n"
+        "Of 1 run, memeval reproduce checks by the data what models were asked.\n"
+    )
 
 
 def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, server: PickyServer) -> None:

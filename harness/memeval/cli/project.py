@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-GITIGNORE = "build/\njournal/\n"
+GITIGNORE = ".record/\nbuild/\njournal/\n"
 
 
 def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:

@@ -29,11 +29,13 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
+    from memeval.evaluation.verification import is_checked_without_data
     from memeval.systems.output import visible
 
     places = runs or [str(results)]
     findings = [finding for place in places for finding in api.verify(place, results=results)]
-    count = sum(len(api.load_runs(place, results)) for place in places)
+    folders = [folder for place in places for folder in api.load_runs(place, results)]
+    count = len(folders)
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
@@ -43,6 +45,8 @@ def verify(
         raise CheckFailed(f"{counted(len(findings), 'thing')} amiss in {counted(count, 'run')}.")
     if not as_json:
         print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores hold.")
+        if closed := sum(not is_checked_without_data(folder.run) for folder in folders):
+            print(f"Of {counted(closed, 'run')}, memeval reproduce checks by the data what models were asked.")
 
 
 def reproduce(
