@@ -179,6 +179,14 @@ def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, 
     expect(page.locator(".mv-list li")).to_have_count(10)
 
 
+def test_a_cause_on_a_runs_page_leads_to_its_items_alone(wide: Visit, site: Built) -> None:
+    page = wide.go(f"runs/{shown(site, 'shaky')}/")
+    page.get_by_role("link", name="Error", exact=True).click()
+    expect(page.locator(".mv-list li")).to_have_count(4)
+    expect(page.get_by_label("Cause")).to_have_value("error")
+    expect(page.locator(".mv-item .mv-badge", has_text="error").last).to_be_visible()
+
+
 def test_a_run_or_item_that_is_not_there_is_said_so(wide: Visit, site: Built) -> None:
     page = wide.go("items/?run=../../secret")
     expect(page.get_by_role("alert")).to_contain_text("no such run")

@@ -53,7 +53,7 @@ def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is
     assert sum(counts["causes"].values()) == 60 - counts["right"]
     said = text_of(page_of(built))
     assert "What went wrong" in said
-    assert f"Of 60 items all of it was found: {100 * counts['right'] / 60:.1f} % of them are right." in said
+    assert f"Of 60 items all of it was found: {100 * counts['right'] / 60:.1f} % right." in said
 
 
 def test_each_cause_leads_to_its_items_and_the_index_names_it(built: Built) -> None:

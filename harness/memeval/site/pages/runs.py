@@ -8,6 +8,7 @@ from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import Row
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
+from memeval.records.failure import FailureSummary
 from memeval.records.log import LogLine
 from memeval.records.run import Run
 from memeval.site import charts, svg
@@ -60,7 +61,7 @@ class RunPages(Publisher):
         words = site.text_allowed(row)
         benchmark = site.benchmark_of(run.track)
         chart, failures = _categories(site, row), run_failures(site, row)
-        counts = failures.summary if failures else None
+        counts = _in_order(run, failures.summary) if failures else None
         if failures is None or counts is None or not counts.says_something:
             failures = counts = None
         else:
@@ -141,6 +142,13 @@ def _categories(site: SiteModel, row: Row) -> Figure:
 def _measured(run: Run) -> list[str]:
     """Return the names of all further measurements, in the order in which categories have them."""
     return list(dict.fromkeys(name for category in run.scores.categories for name in category.metrics))
+
+
+def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
+    """Return a failure analysis with its categories in the benchmark's order."""
+    order = {category.name: place for place, category in enumerate(run.scores.categories)}
+    known = sorted(counts.categories, key=lambda one: order.get(one.category, len(order)))
+    return counts.model_copy(update={"categories": tuple(known)})
 
 
 def _marks(site: SiteModel, row: Row) -> tuple[Mark, ...]:
