@@ -12,6 +12,7 @@ from memeval.archive.rows import read_rows
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
+from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
@@ -28,6 +29,7 @@ ROW_FILES = (
     "calls.jsonl",
     "prompts.jsonl",
     "traffic.jsonl",
+    "failures.jsonl",
     "log.jsonl",
 )
 """Files of rows of a sealed run, by name without ``.gz``."""
@@ -101,6 +103,10 @@ class RunFolder:
     def traffic(self) -> Iterator[Traffic]:
         """Yield the exchanges with hosts, as they ended; none where the system declares no host."""
         return self._rows("traffic.jsonl", Traffic)
+
+    def failures(self) -> Iterator[Failure]:
+        """Yield what every graded item came to against its evidence; none in runs of before that was kept."""
+        return self._rows("failures.jsonl", Failure)
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
         return read_rows(self.file(name), model) if name in self.run.files else iter(())

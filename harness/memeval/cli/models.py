@@ -18,7 +18,11 @@ JudgeLabel = Annotated[
 ]
 Prompts = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="DIR", help="Other prompts for a model judge; part of the track, by digest."),
+    typer.Option(
+        "--prompts",
+        metavar="DIR|NAME",
+        help="Other prompts for a model judge: a folder, or 'lenient', a set for LoCoMo that lets more pass.",
+    ),
 ]
 JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Calls to a model judge in flight.")]
 RequestsPerMinute = Annotated[

@@ -15,7 +15,7 @@ from memeval.evaluation.provenance import harness
 from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
 from memeval.execution.progress import Progress
 from memeval.grading.audit import bridge_line
-from memeval.grading.judged import Judged
+from memeval.grading.judged import JUDGED
 from memeval.judging.prompting import is_judges
 from memeval.records.audit import Bridge, BridgedRun
 from memeval.records.base import Digest, digest_of
@@ -109,7 +109,7 @@ def _pairs(old: RunFolder, new: RunFolder) -> list[tuple[str, Pair]]:
 
 
 def _is_ruled(grade: Grade) -> bool:
-    return grade.grader == Judged.name and grade.state is GradeState.GRADED
+    return grade.grader in JUDGED and grade.state is GradeState.GRADED
 
 
 def _bridged(old: RunFolder, new: RunFolder) -> BridgedRun:

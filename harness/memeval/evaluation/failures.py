@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.evaluation.grades import last_attempts
@@ -280,7 +279,7 @@ def failures_of_run(folder: RunFolder, exam: Callable[[], Exam] | None = None) -
         BadInput: the run cannot be read; or it holds none and the data is not here, or is not the data of the run.
     """
     if FAILURES in folder.run.files:
-        return list(read_rows(folder.file(FAILURES), Failure))
+        return list(folder.failures())
     ours = data_of(folder.run) if exam is None else exam()
     spelled = opened(folder, ours)
     return failures_of(ours, ours.keys, spelled.responses(), spelled.contexts(), spelled.grades(), folder.run.track)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
+from memeval.evaluation.failures import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
@@ -81,6 +83,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_strangers(folder, answered, exam),
         *_differences(folder, stored, again),
         *_contexts(folder, exam),
+        *_causes(folder, exam, again),
         *_read(folder, responses),
         *_keys(folder),
     ]
@@ -153,6 +156,18 @@ def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
             text = None
         if text is None or digest_of_text(text) != context.digest:
             yield Finding(f"{path}:{number}", "does not spell out the text that its digest names.")
+
+
+def _causes(folder: RunFolder, exam: Exam, grades: list[Grade]) -> Iterator[Finding]:
+    """Compare the stored failure analysis, where there is one, with what follows from the rows."""
+    if FAILURES not in folder.run.files:
+        return
+    stored = list(folder.failures())
+    again = failures_of(exam, exam.keys, folder.responses(), folder.contexts(), grades, folder.run.track)
+    for number, (was, now) in enumerate(zip_longest(stored, again), start=1):
+        if was != now:
+            name = (was or now).item_id
+            yield Finding(f"{folder.file(FAILURES)}:{number}", f"{name}: what went wrong is another than stored.")
 
 
 def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:

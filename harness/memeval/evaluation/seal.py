@@ -11,6 +11,7 @@ from pathlib import Path
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
+from memeval.evaluation.failures import FAILURES, failures_of
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.withholding import withheld
 from memeval.execution.journal import utc_now
@@ -63,7 +64,7 @@ class Rows:
 
 
 def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, exam: Exam) -> RunFolder:
-    """Write the sealed run, without the benchmark's words where they may not be published.
+    """Write the sealed run with its failure analysis, without the benchmark's words where they may not be published.
 
     The head, ``run.json``, is written last: until it is there the run is unfinished and its journal is whole.
 
@@ -82,7 +83,8 @@ def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurren
     if plan.redistribution is Redistribution.IDS:
         stored, lines = withheld(rows, log, exam, plan.inputs.track)
     files: dict[str, FileDigest] = {}
-    for name, records in {**stored.files(), "log.jsonl": lines}.items():
+    failures = failures_of(exam, exam.keys, rows.responses, rows.contexts, rows.grades, plan.inputs.track)
+    for name, records in {**stored.files(), FAILURES: failures, "log.jsonl": lines}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
     write_whole(folder / "run.json", _pretty(head(plan, stored, files, concurrency)))
