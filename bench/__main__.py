@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import rejudge, run_deepmemeval, sandbox
+from bench import large_file, rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
-MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure)
+MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure, large_file.measure)
 OUT = Path("build/bench.json")
 
 
@@ -29,8 +29,8 @@ def main() -> int:
     for each in found:
         table.add_row(
             each.name,
-            f"{each.ours_seconds:.2f}",
-            f"{each.reference_seconds:.2f}",
+            f"{each.ours_seconds:.3g}",
+            f"{each.reference_seconds:.3g}",
             f"{each.ratio:.2f}",
             f"≤ {each.target:g}",
             ""
