@@ -75,7 +75,8 @@ def _spelled_json(text: str, spell: Change, keep: frozenset[str]) -> str:
         if value in keep or not ("⟦" in value or "\\u27e6" in value.lower()):  # the sign itself, or escaped further in
             return literal
         named = _JSON.match(value)
-        return written(unquoted(value[named.end() if named else 0 :], spell), int(named[1]) if named else 0)
+        made = unquoted(value[named.end() if named else 0 :], spell)
+        return literal if made == value else written(made, int(named[1]) if named else 0)
 
     return change_literals(text, change)
 
