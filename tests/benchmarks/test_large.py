@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -160,6 +162,22 @@ def test_a_line_of_a_hundred_megabytes_is_an_element_like_any_other(tmp_path: Pa
     path = written(tmp_path / "line.json", text)
     found = indexed(path, lambda row: {"size": len(row["a"])}, kind="sizes@1", remedy=REMEDY)
     assert found.heads == ({"size": 100_000_000}, {"size": 1}) and found.digest == digest_bytes(text)
+
+
+def test_the_memory_it_takes_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    row = json.dumps({"text": "made up " * 70_000})
+    with path.open("w") as file:
+        file.write("[" + row + ("," + row) * 120 + "]")
+    code = (
+        "import resource, sys\nfrom pathlib import Path\nfrom memeval.benchmarks.large import indexed\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "indexed(Path(sys.argv[1]), lambda row: {}, kind='memory@1', remedy='')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
+    assert path.stat().st_size > 65_000_000
+    assert int(said) < 30_000, "kilobytes"
 
 
 def test_what_the_head_refuses_is_refused(tmp_path: Path) -> None:
