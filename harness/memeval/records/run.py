@@ -52,6 +52,8 @@ class ContextSource(StrEnum):
     """What the system retrieved, read by the track's reader."""
     ASK = "actor-ask"
     """Whatever the system drew on to answer by itself."""
+    UNKNOWN = "unknown"
+    """The answers were made elsewhere, and nobody says."""
 
 
 class EnvironmentIdentity(Record):
@@ -357,6 +359,8 @@ class Run(Stored):
     def context_source(self) -> ContextSource:
         """What the answers were drawn from."""
         system = self.system
+        if system.kind is SystemKind.IMPORTED:
+            return ContextSource.UNKNOWN
         if system.kind is SystemKind.CONTROL and system.slug in BLIND_CONTROLS:
             return ContextSource.NONE
         if system.view is View.EVIDENCE or self.track.parameters.get("file") == "oracle":

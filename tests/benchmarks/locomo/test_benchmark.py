@@ -1,58 +1,12 @@
 """The table: weights, protocols, ceilings, and what the catalogue says."""
 
-import pytest
-
 from memeval.benchmarks import find
-from memeval.benchmarks.locomo import CEILINGS, LocomoBenchmark, over_ceiling
+from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.keys import LocomoCategory
-from memeval.records.base import digest_bytes
-from memeval.records.scores import CategoryScore, Composite, Scores, Tally
-from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
+from memeval.records.track import CategoryPlan, Redistribution
 from tests.benchmarks.locomo.samples import made
 
 NAMES = ["single-hop", "multi-hop", "temporal", "open-domain", "adversarial"]
-
-
-def track(protocol: str, *, sampled: bool = False) -> Track:
-    return Track(
-        benchmark="locomo@1",
-        data_digest=digest_bytes(b""),
-        protocol=protocol,
-        tier="full",
-        categories=(),
-        reader="native",
-        judge="rules@1",
-        tokenizer="none",
-        limits=Limits(),
-        sample=digest_bytes(b"x") if sampled else None,
-    )
-
-
-def scores(shares: dict[str, float | None]) -> Scores:
-    absent = Composite(value=None, interval=None, reason="Synthetic.")
-    tallies = {
-        name: Tally(
-            planned=100,
-            done=100,
-            correct=0,
-            errors=0,
-            accuracy=share,
-            interval=None,
-            graded_accuracy=share,
-        )
-        for name, share in shares.items()
-    }
-    return Scores(
-        composite=absent,
-        alternates={},
-        overall=next(iter(tallies.values())),
-        categories=tuple(
-            CategoryScore(name=name, weight=0.25, tally=tally, flags=()) for name, tally in tallies.items()
-        ),
-        slices=(),
-        states={},
-        false_hedge_rate=None,
-    )
 
 
 def test_the_registry_knows_it() -> None:
@@ -105,24 +59,12 @@ def test_the_catalogue_is_whole() -> None:
 
 
 def test_the_ceilings_are_the_published_ones() -> None:
-    assert {name: round(100 * share, 2) for name, share in CEILINGS.items()} == {
+    ceilings = {each.name: (each.ceiling, each.items) for each in LocomoBenchmark.info.categories if each.ceiling}
+    assert {name: round(100 * share, 2) for name, (share, _) in ceilings.items()} == {
         "multi-hop": 90.07,
         "temporal": 91.90,
         "open-domain": 90.62,
         "single-hop": 95.72,
     }
-    items = {category.name: category.items for category in LocomoBenchmark.info.categories}
-    right = sum(round(share * items[name]) for name, share in CEILINGS.items())
-    assert (right, sum(items[name] for name in CEILINGS)) == (1441, 1540)
-
-
-@pytest.mark.parametrize("protocol", ["f1", "judge"])
-def test_a_category_above_its_ceiling_is_named(protocol: str) -> None:
-    found = scores({"single-hop": 0.958, "multi-hop": 0.90, "temporal": None, "adversarial": 1.0})
-    assert over_ceiling(track(protocol), found) == ("single-hop",)
-
-
-def test_neither_samples_nor_retrieval_have_a_ceiling() -> None:
-    found = scores({"single-hop": 1.0})
-    assert over_ceiling(track("f1", sampled=True), found) == ()
-    assert over_ceiling(track("retrieval"), found) == ()
+    assert sum(round(share * items) for share, items in ceilings.values()) == 1441
+    assert sum(items for _, items in ceilings.values()) == 1540
