@@ -343,7 +343,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         track_id=where.id,
         track=where,
         system=identity,
-        redistribution=benchmark.info.redistribution,
+        redistribution=Redistribution.FULL,
         isolation=Isolation.FILES_REACHABLE,
         harness=Harness(
             version="0.1.0",

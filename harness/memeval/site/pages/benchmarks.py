@@ -96,8 +96,9 @@ def _controls(table: Table) -> list[Row]:
 
 
 def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:
-    """Yield the files of an audit that may be fetched, with their addresses: its rows hold the benchmark's words."""
-    names = [folder.HEAD, *(f"{name}.gz" for name in sorted(folder.audit.files) if words)]
+    """Yield the files of an audit that may be fetched, with their addresses: its rows may hold private words."""
+    offered = words or folder.audit.redistribution is Redistribution.IDS
+    names = [folder.HEAD, *(f"{name}.gz" for name in sorted(folder.audit.files) if offered)]
     for name in names:
         path = folder.path / name
         if segment(name) == name and path.is_file() and not path.is_symlink():

@@ -11,6 +11,7 @@ from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
 from memeval.records.log import LogLine
 from memeval.records.run import Run
+from memeval.records.track import Redistribution
 from memeval.site import charts, svg
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
@@ -67,7 +68,9 @@ class RunPages(Publisher):
         else:
             yield Asset(f"{url}{FAILURES}", failures.file)
         yield chart.asset()
-        files = dict(_files(row, words))
+        # The rows of a benchmark whose text may not be published hold references in its place.
+        offered = words or run.redistribution is Redistribution.IDS
+        files = dict(_files(row, offered))
         yield from (Asset(f"{url}files/{name}", row.folder.path / name) for name in files.values())
         shown = {
             "imported": run.imported is not None,
@@ -86,6 +89,7 @@ class RunPages(Publisher):
                 row=row,
                 run=run,
                 words=words,
+                offered=offered,
                 benchmark=benchmark,
                 headline=benchmark.headline(run.track),
                 chart=chart,
@@ -100,7 +104,7 @@ class RunPages(Publisher):
                 known={other.run.run_id for other in site.board.runs},
                 sentences=UNRANKED,
                 phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
-                log=_log_tail(row, words),
+                log=_log_tail(row, offered),
                 commands=repeat_commands(run),
             ),
             headings=tuple(
@@ -160,17 +164,17 @@ def _took_place(run: Run, phase: Phase) -> bool:
     return phase in run.timing.phases or phase in run.usage
 
 
-def _files(row: Row, words: bool) -> Iterator[tuple[str, str]]:
-    """Yield the files that may be fetched: all, or where the benchmark's text stays private only the head."""
+def _files(row: Row, rows: bool) -> Iterator[tuple[str, str]]:
+    """Yield the files that may be fetched: all, or only the head where the rows hold text that stays private."""
     yield "run.json", "run.json"
-    if words:
+    if rows:
         for name in sorted(row.run.files):
             path = row.folder.file(name)
             if path.is_file() and not path.is_symlink() and segment(name) == name:
                 yield name, f"{name}.gz"
 
 
-def _log_tail(row: Row, words: bool) -> list[LogLine] | None:
+def _log_tail(row: Row, details: bool) -> list[LogLine] | None:
     """Return the end of the run's log; ``None`` where it is not here."""
     path = row.folder.file("log.jsonl")
     if not path.is_file():
@@ -179,4 +183,4 @@ def _log_tail(row: Row, words: bool) -> list[LogLine] | None:
         lines = list(read_rows(path, LogLine))[-LOG_TAIL:]
     except MemevalError:
         return None
-    return [line if words else line.model_copy(update={"detail": None}) for line in lines]
+    return [line if details else line.model_copy(update={"detail": None}) for line in lines]
