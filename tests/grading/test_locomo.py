@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.grading.judged import JUDGED
-from memeval.grading.locomo import LocomoF1, LocomoJudged, abstains, dia_id, official_f1, recall_upstream
+from memeval.grading.locomo import LocomoF1, LocomoJudged, abstains, dia_id, official_f1, recall_upstream, rounded_f1
 from memeval.grading.scoring import score
 from memeval.judging.base import Ruling
 from memeval.keys import BeliefKey, ItemKey, LocomoCategory, LocomoKey
@@ -59,6 +62,26 @@ def test_the_credit_is_rounded_and_the_measure_is_not() -> None:
     assert grade.alternates["without-adversarial"] == 0.667
     assert grade.metrics == {"f1": 2 / 3, "abstained": 0.0}
     assert (grade.grader, grade.answerable) == ("locomo-f1@1", False)
+
+
+def test_the_mean_of_several_hops_is_rounded_as_numpy_rounds_and_other_scores_as_python_does() -> None:
+    """LoCoMo's code rounds what NumPy gave it for several hops, and 0.0125 is a little more than that in binary."""
+    parts = ", ".join(f"q{number}" for number in range(10))
+    several = graded(locomo_item(parts, LocomoCategory.MULTI_HOP), "q0" + " x" * 14)
+    assert (several.alternates["unrounded"], several.credit) == (0.0125, 0.012)
+    assert round(np.float64(0.0125), 3) == 0.012
+    single = graded(locomo_item("q0"), "q0" + " x" * 158)
+    assert (single.alternates["unrounded"], single.credit) == (0.0125, 0.013)
+
+
+@given(st.integers(0, 2000), st.integers(1, 2000))
+def test_scores_are_rounded_as_locomos_code_rounds_them(numerator: int, denominator: int) -> None:
+    value = min(1.0, numerator / denominator)
+    several, single = (
+        LocomoKey(category=each, answer=None) for each in (LocomoCategory.MULTI_HOP, LocomoCategory.SINGLE_HOP)
+    )
+    assert rounded_f1(several, value) == float(round(np.float64(value), 3))
+    assert rounded_f1(single, value) == round(value, 3)
 
 
 def test_adversarial_questions_can_be_left_out_and_never_count_as_false_abstentions() -> None:

@@ -17,7 +17,7 @@ from memeval.evaluation.exchange.answers import UNKNOWN
 from memeval.evaluation.exchange.locomo import CATEGORIES, bare_question
 from memeval.evaluation.exchange.writing import answered, exam_needed, sources_of, write_json
 from memeval.evaluation.plan import Exam
-from memeval.grading.locomo import DECIMALS, official_f1, recall_upstream
+from memeval.grading.locomo import DECIMALS, official_f1, recall_upstream, rounded_f1
 from memeval.keys import ItemKey, LocomoKey
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -96,7 +96,7 @@ def _predicted(key: LocomoKey, row: Response, slug: str, named: Mapping[str, str
     """
     answer = chosen(row.answer, key.options) if key.options else row.answer
     found = {f"{slug}_prediction": answer}
-    score = {f"{slug}_f1": round(official_f1(key, answer) or 0.0, DECIMALS)}
+    score = {f"{slug}_f1": rounded_f1(key, official_f1(key, answer) or 0.0)}
     if named is None:
         return {**found, **score}
     context = None
