@@ -150,6 +150,37 @@ def test_a_run_by_the_rules_holds_none_of_the_words_that_its_system_says(tmp_pat
     assert holds(run)
 
 
+IN_PIECES = '''
+import json
+
+class InPieces:
+    """Says what it was told word by word, so that no text by itself has three words of it in a row."""
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+        print(json.dumps(session["turns"][0]["content"].split()), flush=True)
+
+    def query(self, question, timestamp="now"):
+        said = self.told[0].split()
+        names = {}
+        for word in reversed(said):
+            names = {word: names}
+        return {"answer": json.dumps(said), "items": [{"text": json.dumps(names), "source_ids": said}]}
+'''
+
+
+def test_what_a_system_says_word_by_word_is_kept_out_too(tmp_path: Path) -> None:
+    path = tmp_path / "pieces.py"
+    path.write_text(IN_PIECES, encoding="utf-8")
+    run = run_system(file_source(path), exam(), options(tmp_path, **rules(tmp_path)))
+    assert list(told_by(tmp_path / "results")) == []
+    assert next(opened(run, exam()).responses()).answer == '["I", "have", "moved", "to", "Lima", "for", "good."]'
+    assert holds(run)
+
+
 def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
     run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
     stored, full = list(run.responses()), list(opened(run, exam()).responses())

@@ -16,7 +16,8 @@ from urllib.parse import unquote
 from memeval.evaluation.grades import cases_of
 from memeval.evaluation.judges import ChosenJudge, judge_of
 from memeval.evaluation.plan import Exam
-from memeval.evaluation.quoting.marks import plain, quoted
+from memeval.evaluation.quoting.literals import is_json
+from memeval.evaluation.quoting.marks import as_text, left, plain, quoted
 from memeval.evaluation.quoting.quoter import Quoter, no_such_mark
 from memeval.evaluation.quoting.rows import (
     Change,
@@ -214,8 +215,11 @@ class _Job:
     item_id: str | None
     wholes: bool
 
-    def do(self, change: Change) -> None:
-        self.sheet[self.place] = self.change(self.sheet[self.place], change)
+    def made(self, change: Change) -> Any:
+        return self.change(self.sheet[self.place], change)
+
+    def put(self, row: Any) -> None:
+        self.sheet[self.place] = row
 
 
 class _Sheets:
@@ -264,11 +268,22 @@ class _Sheets:
         for scenario_id, jobs in self._jobs.items():
             quoter = self.quoters.of(scenario_id)
             for job in jobs:
-                job.do(_encoding(quoter, job))
+                row = job.made(_encoding(quoter, job))
+                spills = quoter.spills(row.to_json())
+                job.put(job.made(quoter.encode_every_word) if spills else row)
             for part in parts:
                 parts[part] = quoter.refine(parts[part])
         for job in self._strays:
-            job.do(lambda text, *, keep=frozenset(): quoted(text, parts.__getitem__, self.quoters.spell, keep))
+            job.put(job.made(self._refined(parts)))
+
+    def _refined(self, parts: Mapping[str, str]) -> Change:
+        """Return the change of rows that name no scenario; JSON is quoted as a text where that leaves less of it."""
+
+        def change(text: str, *, keep: frozenset[str] = frozenset()) -> str:
+            made = quoted(text, parts.__getitem__, self.quoters.spell, keep)
+            return min(made, as_text(parts[text]), key=left) if is_json(text) else made
+
+        return change
 
     def _parts_of_strays(self) -> dict[str, str]:
         """Return the texts of the rows that name no scenario, each with what it is so far."""
@@ -279,6 +294,8 @@ class _Sheets:
 
         def collecting(text: str, *, keep: frozenset[str] = frozenset()) -> str:
             quoted(text, collect, self.quoters.spell, keep)
+            if is_json(text):
+                collect(text)
             return text
 
         for job in self._strays:

@@ -111,6 +111,36 @@ def test_no_three_words_of_the_source_stay_in_a_row(parts: list[tuple[type[str],
         assert not threes(words) & KNOWN
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    TEXTS | st.recursive(TEXTS, lambda inner: st.dictionaries(TEXTS, inner, max_size=3), max_leaves=4).map(json.dumps)
+)
+def test_any_text_comes_back_that_has_every_word_quoted(text: str) -> None:
+    stored = QUOTER.encode_every_word(text)
+    assert QUOTER.decode(stored) == text
+    assert not QUOTER.spills(stored)
+
+
+NESTED = json.dumps({"across": {"the": {"lake": {"Jo": 1}}}})
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(LAKE.split()), NESTED, "across the lake", '["it was","across"]\n["the lake"]']
+)
+def test_words_that_make_a_stretch_together_are_noticed_and_quoted_each(text: str) -> None:
+    assert QUOTER.spills(text)
+    stored = QUOTER.encode_every_word(text)
+    assert not re.findall("across|lake", stored)
+    assert QUOTER.decode(stored) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "across the", "a lake across the", "across ⟦s001:t02 1-4⟧ the lake", "lake the across"]
+)
+def test_words_that_make_no_stretch_are_let_be(text: str) -> None:
+    assert not QUOTER.spills(text)
+
+
 @pytest.mark.parametrize(
     ("text", "stored"),
     [

@@ -19,4 +19,7 @@ as low as it goes without quoting half of everyone's English ("it is", "in the")
 what makes a text someone's. Texts that are shorter than that are quoted where they are all there is (an answer, a
 line of a context, a string in a request), and in what is stored of an item its own question and key are quoted however
 short they are.
+
+Strings of a row that are shorter than that each, such as a list of words, may make a stretch together. Where what is
+left of a row beside its marks still has one, every word in it that the source has is quoted.
 """

@@ -25,7 +25,17 @@ def plain(text: str) -> str:
     return text.replace("⟦", "⟦⟧")
 
 
-def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = frozenset()) -> str:
+def as_text(made: str) -> str:
+    """Return a text that was quoted as a whole, so marked that it is not taken for JSON whose strings were."""
+    return _TEXT + made if is_json(made) else made
+
+
+def left(made: str) -> int:
+    """Return how many signs of a quoted text are no marks."""
+    return len(MARK.sub("", made))
+
+
+def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = frozenset(), *, names: bool = False) -> str:
     """Return a text with its parts quoted: its strings where it is JSON, else the whole of it.
 
     Args:
@@ -33,11 +43,11 @@ def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = froze
         quote: quotes a part; what it gives has the sign ``⟦`` in marks only.
         spell: gives the words of a mark.
         keep: strings that stay in JSON as they are.
+        names: whether the names of values in JSON are quoted too.
     """
     if not is_json(text):
-        made = quote(text)
-        return _TEXT + made if is_json(made) else made
-    made = _quoted_json(text, quote, spell, keep)
+        return as_text(quote(text))
+    made = _quoted_json(text, quote, spell, keep, names)
     return made if unquoted(made, spell, keep) == text else _TEXT + quote(text)
 
 
@@ -57,11 +67,11 @@ def unquoted(text: str, spell: Change, keep: frozenset[str] = frozenset()) -> st
     return _spelled_json(text, spell, keep) if is_json(text) else _spelled(text, spell)
 
 
-def _quoted_json(text: str, quote: Change, spell: Change, keep: frozenset[str]) -> str:
+def _quoted_json(text: str, quote: Change, spell: Change, keep: frozenset[str], names: bool) -> str:
     def change(literal: str, value: str, is_name: bool) -> str:
-        if value in keep or (is_name and value.isidentifier()):  # what a reply is read by
+        if value in keep or (is_name and not names and value.isidentifier()):  # what a reply is read by
             return literal
-        made = quoted(value, quote, spell)
+        made = quoted(value, quote, spell, names=names)
         if made == value:
             return literal
         style = style_of(literal, value)

@@ -99,6 +99,22 @@ class Quoter:
         """
         return quoted(text, lambda part: self._quoted(part, item_id, wholes), self.spell, keep)
 
+    def spills(self, text: str) -> bool:
+        """Return whether words that stand in the source in a row stand in a row beside the marks of a stored text."""
+        words: list[int] = []
+        for part in re.split("⟦[^⟧]*⟧", text):
+            words += [*self._source.read(part)[1], 0]
+        return bool(self._source.stretches(words))
+
+    def encode_every_word(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
+        """Return a text with every word quoted that the source has: for a text whose parts make a stretch together.
+
+        Args:
+            text: any text; in a JSON object or array the strings are quoted, names of values too.
+            keep: strings that stay in JSON as they are.
+        """
+        return quoted(text, lambda part: self._stretches(part, None, every=True), self.spell, keep, names=True)
+
     def refine(self, text: str) -> str:
         """Return a quoted text with more of it quoted, by marks that name this scenario."""
         parts = re.split("(⟦[^⟧]*⟧)", text)
@@ -140,12 +156,12 @@ class Quoter:
     def _source(self) -> SourceWords:
         return SourceWords(self._texts)
 
-    def _stretches(self, text: str, item_id: str | None) -> str:
-        """Return a text with every word quoted that is part of a stretch in common with the source."""
+    def _stretches(self, text: str, item_id: str | None, *, every: bool = False) -> str:
+        """Return a text with every word quoted that is part of a stretch in common with the source, or every word."""
         spans, words = self._source.read(text)
         done = []
         at = 0
-        for begin, end, first in self._source.stretches(words, self._own.get(item_id or "", ())):
+        for begin, end, first in self._source.stretches(words, self._own.get(item_id or "", ()), every=every):
             done += [plain(text[at : spans[begin][0]]), self._marks(text, spans[begin:end], first)]
             at = spans[end - 1][1]
         return "".join([*done, plain(text[at:])])

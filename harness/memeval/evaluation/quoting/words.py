@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,12 +82,13 @@ class SourceWords:
         spans = _spans(text)
         return spans, [self._numbers.get(text[begin:end].lower(), 0) for begin, end in spans]
 
-    def stretches(self, words: Sequence[int], whole: Iterable[str] = ()) -> list[Stretch]:
+    def stretches(self, words: Sequence[int], whole: Iterable[str] = (), *, every: bool = False) -> list[Stretch]:
         """Return stretches over every word of a text that is part of one, each word in one of them, in order.
 
         Args:
             words: the text's words, by number.
             whole: places of texts of the source that are looked for as a whole, however short they are.
+            every: whether a word of the source that is part of no stretch is one by itself.
         """
         candidates = self._candidates(words)
         short = [stretch for place in whole for stretch in self._occurrences(words, place)]
@@ -95,10 +96,17 @@ class SourceWords:
         number = 0
         while number < len(words):
             best = self._furthest(words, candidates, short, number)
+            if best is None and every and words[number]:
+                best = Stretch(number, number + 1, int(self._firsts_of_words[words[number]]))
             if best is not None:
                 found.append(Stretch(number, best.end, best.source + number - best.begin))
             number = number + 1 if best is None else best.end
         return found
+
+    @cached_property
+    def _firsts_of_words(self) -> Any:
+        """Where in the source each word stands first, by its number; numbers are given from 1 up, 0 ends each text."""
+        return np.unique(np.asarray([0, *self._words]), return_index=True)[1] - 1
 
     def _candidates(self, words: Sequence[int]) -> dict[int, Span]:
         """Return by word which of ``_where`` it and those after it may stand at; the words must still be compared."""
