@@ -40,6 +40,7 @@ def graded(item: ItemKey, answer: str, outcome: Outcome | None = None) -> Grade:
         (LocomoCategory.TEMPORAL, "May 7th, 2023", "7 May 2023", 2 / 3),
         (LocomoCategory.OPEN_DOMAIN, "A raft; since she has one", "raft", 1.0),
         (LocomoCategory.OPEN_DOMAIN, "A raft; since she has one", "A raft, since she has one", 1 / 3),
+        (LocomoCategory.OPEN_DOMAIN, "A raft; so she says; or so", "raft", 1.0),
         (LocomoCategory.ADVERSARIAL, "No", "It is NOT MENTIONED, but it is a kayak", 1.0),
         (LocomoCategory.ADVERSARIAL, None, "No information available", 1.0),
         (LocomoCategory.ADVERSARIAL, "No", "No", 0.0),
@@ -153,6 +154,10 @@ class TestJudged:
     def test_what_is_no_answer_never_reaches_the_judge(self, outcome: Outcome) -> None:
         grade = LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge())
         assert grade.verdict is (False if outcome is Outcome.EMPTY else None)
+        score = (
+            LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge()).metrics["f1"]
+        )
+        assert score == (1.0 if outcome is Outcome.EMPTY else None)
         assert LocomoJudged.name in JUDGED and LocomoF1.name not in JUDGED
 
 
@@ -195,6 +200,7 @@ def test_upstream_recall(evidence: list[str], retrieved: list[str] | None, recal
         ("no information available.", True),
         ("It was mentioned", False),
         ("No information", False),
+        ("Unknown: I do not know, it is not said", False),
     ],
 )
 def test_two_phrases_are_an_abstention_and_no_others(answer: str, is_one: bool) -> None:

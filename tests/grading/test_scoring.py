@@ -1,10 +1,11 @@
 """From grades to scores."""
 
 import random
+from typing import Any
 
 import pytest
 
-from memeval.grading.scoring import score
+from memeval.grading.scoring import score, task_average
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
 from memeval.records.track import CategoryPlan
 from memeval.statistics import wilson
@@ -181,3 +182,102 @@ def test_false_hedges_are_those_where_a_plain_answer_is_right() -> None:
 def test_grades_outside_the_plan_are_refused(grades: list[Grade], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         score(plan(("a", 2, 1.0)), grades)
+
+
+def measured(name: str, credit: float | None, category: str = "a", **more: Any) -> Grade:
+    """Return the grade of a grader that measures; no credit is an error."""
+    state = GradeState.TIMEOUT if credit is None else GradeState.GRADED
+    return grade(name, None, category, state=state, **more).model_copy(update={"credit": credit})
+
+
+def shared(**items: int) -> list[CategoryPlan]:
+    """Return categories whose items all count the same."""
+    whole = sum(items.values())
+    return [
+        CategoryPlan(name=name, weight=count / whole, items=count, grader="locomo-f1@1", shared=True)
+        for name, count in items.items()
+    ]
+
+
+class TestMeasured:
+    """Items that are worth a share of a point."""
+
+    def test_the_denominator_is_the_plans_as_well(self) -> None:
+        scores = score(shared(a=8), [measured("1", 1.0), measured("2", 0.25), measured("3", None), measured("4", 0.0)])
+        found = scores.categories[0].tally
+        assert (found.planned, found.done, found.correct, found.errors, found.points) == (8, 4, 1, 1, 1.25)
+        assert found.accuracy == 1.25 / 8 and found.graded_accuracy == pytest.approx(1.25 / 3)
+        assert found.interval is not None and (found.interval.low, found.interval.high) == wilson(1.25, 8)
+        assert scores.composite.value is None and scores.composite.reason == "a has 4 of 8 items."
+
+    def test_where_a_judge_rules_no_points_are_told(self) -> None:
+        assert score(plan(("a", 1, 1.0)), [grade("1", True)]).overall.points is None
+
+    def test_an_error_is_worth_nothing_whatever_a_rule_gives_it(self) -> None:
+        grades = [
+            measured("1", 0.5, alternates={"unrounded": 0.4996}),
+            measured("2", None, alternates={"unrounded": 1}),
+        ]
+        scores = score(shared(a=2), grades)
+        assert scores.composite.value == 0.25
+        assert scores.alternates["unrounded"].value == pytest.approx(0.2498)
+        assert scores.categories[0].alternates["unrounded"].points == pytest.approx(0.4996)
+
+
+class TestLeftOut:
+    """Rules that leave items out of the count."""
+
+    GRADES = (
+        measured("1", 1.0, "a"),
+        measured("2", 0.5, "a", alternates={"corrected": None}),
+        measured("3", 0.0, "b", alternates={"corrected": 1.0}),
+        measured("4", 0.2, "b"),
+        measured("5", 0.4, "c", alternates={"corrected": None}),
+    )
+
+    def test_what_is_left_shares_the_weight_anew(self) -> None:
+        """All items counted (1 + .5 + 0 + .2 + .4) / 5; of the three left, 1 + 1 + .2 are earned."""
+        scores = score(shared(a=2, b=2, c=1), self.GRADES)
+        assert scores.composite.value == pytest.approx(2.1 / 5)
+        assert scores.alternates["corrected"].value == pytest.approx(2.2 / 3)
+        rows = {category.name: category.alternates.get("corrected") for category in scores.categories}
+        told = {name: (row.planned, row.done, row.points, row.accuracy) for name, row in rows.items() if row}
+        assert told == {"a": (1, 1, 1.0, 1.0), "b": (2, 2, 1.2, 0.6), "c": (0, 0, None, None)}
+
+    def test_items_without_a_grade_stay_planned_under_it(self) -> None:
+        scores = score(shared(a=3, b=2, c=1), self.GRADES)
+        assert scores.alternates["corrected"].value is None
+        assert scores.alternates["corrected"].reason == "a has 1 of 2 items."
+        row = scores.categories[0].alternates["corrected"]
+        assert (row.planned, row.done, row.accuracy) == (2, 1, 0.5)
+
+    def test_fixed_weights_stay_and_a_category_that_is_left_out_whole_has_no_score(self) -> None:
+        given = [CategoryPlan(name=n, weight=w, items=i, grader="x") for n, w, i in (("a", 0.3, 2), ("b", 0.7, 2))]
+        scores = score(given, self.GRADES[:4])
+        assert scores.composite.value == pytest.approx(0.3 * 0.75 + 0.7 * 0.1)
+        assert scores.alternates["corrected"].value == pytest.approx(0.3 * 1 + 0.7 * 0.6)
+        without = score(plan(("c", 1, 1.0)), self.GRADES[4:]).alternates["corrected"]
+        assert (without.value, without.reason) == (None, "There are no items in c.")
+
+    def test_a_category_that_stands_apart_takes_no_share(self) -> None:
+        apart = CategoryPlan(name="c", weight=0.0, items=1, grader="x")
+        scores = score([*shared(a=2, b=2), apart], self.GRADES)
+        assert scores.composite.value == pytest.approx(1.7 / 4)
+        assert scores.alternates["corrected"].value == pytest.approx(2.2 / 3)
+
+    def test_everything_left_out_leaves_no_score(self) -> None:
+        found = score(shared(c=1), self.GRADES[4:]).alternates["corrected"]
+        assert (found.value, found.reason) == (None, "There are no categories.")
+
+
+class TestTaskAverage:
+    """The mean over categories, each of which counts the same."""
+
+    def test_every_category_counts_the_same_but_for_those_that_stand_apart(self) -> None:
+        given = [*shared(a=2, b=1), CategoryPlan(name="c", weight=0.0, items=1, grader="x")]
+        grades = [grade("1", True), grade("2", False), grade("3", True, "b"), grade("4", False, "c")]
+        assert task_average(score(given, grades)) == pytest.approx((0.5 + 1) / 2)
+
+    def test_there_is_none_where_a_category_has_no_items(self) -> None:
+        assert task_average(score(plan(("a", 1, 0.5), ("b", 0, 0.5)), [grade("1", True)])) is None
+        assert task_average(score([], [])) is None
