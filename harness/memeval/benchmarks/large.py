@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -29,8 +30,12 @@ from memeval.storage import locked, write_whole
 Head = Callable[[Any], dict[str, Any]]
 """Given an element, returns what is kept of it, as plain JSON data; may raise ``BadInput``."""
 
-WINDOW_BYTES = 1 << 20
-"""How much is read at a time; more where an element is larger."""
+WINDOW_BYTES = 4 << 20
+"""How much is read at a time; more where an element is larger. Each time the thread that digests may have to wait for
+this one's parser, so there should not be many."""
+
+WINDOWS_AHEAD = 3
+"""How many windows may wait to be digested."""
 
 LARGEST_ELEMENT_BYTES = 256 << 20
 """A larger element is refused: those of the largest known file have some 6 MB."""
@@ -145,7 +150,7 @@ class _Reading:
         self._expected = 0  # bytes of the next element, about
         self._first_key = b""  # of the element before, as it is written
         self._hash = hashlib.sha256()
-        self._hashed: Future[None] | None = None
+        self._hashed: deque[Future[None]] = deque()
 
     @property
     def digest(self) -> Digest:
@@ -213,9 +218,10 @@ class _Reading:
         return None if size is None else (self._parsed(self._window[self._at : self._at + size]), self._at + size)
 
     def _guessed_end(self) -> int | None:
-        """Return where the element ends if the next one has the same first key as the last one had."""
+        """Return where the element ends if it is not much smaller than the last, and the next has its first key."""
         own = self._window.find(self._first_key, self._at)
-        following = -1 if own < 0 else self._window.find(self._first_key, own + 1)
+        near = max(own + 1, self._at + self._expected * 3 // 5)
+        following = -1 if own < 0 else self._window.find(self._first_key, near)
         if following < 0:
             return None
         nearby = max(self._at, following - _LONGEST_SEAM)
@@ -267,9 +273,9 @@ class _Reading:
         self._before += self._at
         chunk = os.read(self._handle, max(WINDOW_BYTES, len(rest), self._expected))
         self._ended = not chunk
-        if self._hashed:
-            self._hashed.result()
-        self._hashed = self._hashing.submit(self._hash.update, chunk)
+        if len(self._hashed) >= WINDOWS_AHEAD:
+            self._hashed.popleft().result()
+        self._hashed.append(self._hashing.submit(self._hash.update, chunk))
         self._window, self._at = rest + chunk, 0
 
     def _refuse(self, problem: str) -> NoReturn:
