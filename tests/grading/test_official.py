@@ -77,6 +77,15 @@ def test_turns_stand_for_sessions_as_many_as_it_takes() -> None:
     assert turns_as_sessions(["answer_x_1"], ["answer_x_1", "answer_x_3"], 5)["ndcg_any"] == 0.5
 
 
+def test_it_takes_as_many_turns_as_a_long_session_has_until_the_next_turns_up() -> None:
+    documents = [*(f"s1_{number}" for number in range(1, 14, 2)), "answer_x_1", "answer_y_1"]
+    found = turns_as_sessions(documents, documents, 2)
+    assert (found["recall_any"], found["recall_all"]) == (1, 0)
+    assert found["ndcg_any"] == pytest.approx(dcg([0] * 7 + [1]) / dcg([1, 1]))
+    assert turns_as_sessions(documents[7:], documents, 1)["recall_all"] == 0
+    assert turns_as_sessions(documents[7:], documents, 2)["recall_all"] == 1
+
+
 def test_the_corpus_is_what_users_said_and_marked_where_a_user_said_the_answer() -> None:
     found = corpus(History(HISTORY), frozenset(EVIDENCE))
     assert found.sessions == {"s001": "ultrachat_7", "s002": "answer_a1_1", "s003": "noans_a1_2"}
@@ -110,6 +119,21 @@ def test_both_kinds_of_measures_stand_side_by_side() -> None:
     }
     assert {name: grade.metrics[name] for name in expected} == expected
     assert "recall_upstream" not in grade.metrics
+
+
+def test_it_is_measured_at_the_depths_of_its_code() -> None:
+    depths = {name.partition("@")[2] for name in retrieved("s001:t01").metrics if name.startswith("official_t")}
+    assert depths == {"1", "3", "5", "10", "30", "50"}
+
+
+def test_what_is_unknown_takes_a_rank_among_turns_and_what_the_assistant_said_does_not() -> None:
+    for first, found in (("nowhere", 0.0), ("s001:t02", 1.0)):
+        assert retrieved(first, "s002:t03").metrics["official_turn_recall_any@1"] == found
+
+
+def test_measures_of_turns_are_unknown_where_no_turn_is_marked() -> None:
+    metrics = retrieved("s002:t03", item=lme_item(sessions=["s002"], turns=())).metrics
+    assert (metrics["session_mrr"], metrics["turn_mrr"], metrics["turn_recall@5"]) == (1.0, None, None)
 
 
 def test_measures_of_turns_are_unknown_where_sessions_are_named() -> None:

@@ -27,6 +27,11 @@ def test_the_standard_ndcg_of_longmemevals_example() -> None:
     assert found["mrr"] == 0.5
 
 
+def test_not_everything_is_found_where_there_is_more_than_the_depth_holds() -> None:
+    found = measures(["a", "b", "x"], {"a", "b"}, (1, 2))
+    assert (found["recall@1"], found["recall_all@1"], found["ndcg@1"], found["recall_all@2"]) == (0.5, 0, 1, 1)
+
+
 def test_nothing_retrieved_is_nothing_found() -> None:
     assert set(measures([], {"a"}).values()) == {0.0}
 

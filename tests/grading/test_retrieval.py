@@ -105,6 +105,13 @@ def test_naming_everything_in_one_item_gains_nothing() -> None:
     assert Retrieval().grade(item, many, [everything], NoJudge()).credit == 0
 
 
+@pytest.mark.parametrize(("length", "without_choice"), [(4, 1.0), (5, 1.0), (6, 0.0)])
+def test_as_many_as_there_are_sessions_is_no_retrieval(length: int, without_choice: float) -> None:
+    whole = history(*([("user", f"Day {n}.")] for n in range(length)))
+    grade = Retrieval().grade(locomo_item(sessions=["s001"]), whole, [answered(items=named("s001"))], NoJudge())
+    assert grade.metrics["no_retrieval@5"] == without_choice
+
+
 def test_who_says_nothing_of_what_it_retrieved_earns_nothing_and_is_told_why() -> None:
     grade = Retrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
     assert (grade.state, grade.credit) == (GradeState.GRADED, 0.0)
@@ -140,4 +147,7 @@ def test_the_same_grader_grades_one_history_after_the_other() -> None:
         grader.grade(ITEM, each, [response], NoJudge()).metrics["session_mrr"] for each in (HISTORY, other, HISTORY)
     ]
     assert credits == [0.5, 0.5, 0.5]
+    turn_of_the_other = answered(items=named("s004:t01"))
+    item = locomo_item(sessions=["s004"])
+    assert grader.grade(item, other, [turn_of_the_other], NoJudge()).metrics["session_mrr"] == 1.0
     assert grader.grade(locomo_item(sessions=["s004"]), other, [response], NoJudge()).metrics["session_mrr"] == 1.0
