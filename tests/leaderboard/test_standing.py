@@ -10,12 +10,14 @@ import pytest
 from memeval.archive.ledger import Ledger, trust_of
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import Row, Standing, build_board
+from memeval.records.base import digest_of
 from memeval.records.errors import CheckFailed
+from memeval.records.imported import Imported
 from memeval.records.ledger import AnswerTrust, Deed
 from memeval.records.run import HostUse, Isolation, SystemKind
 from memeval.records.submission import Vendor
 from memeval.site.publish import publish
-from tests.support.runs import make_run
+from tests.support.runs import edit_head, make_run, make_track
 
 RIGHT = {"kept": 40, "changed": 30}
 VENDOR = Vendor(name="Acme", never_run=False)
@@ -114,3 +116,26 @@ def test_only_a_sandboxed_run_becomes_repeated(tmp_path: Path, isolation: Isolat
     folder = make_run(tmp_path, "acme", RIGHT, isolation=isolation)
     entry = Ledger(tmp_path).append(Deed.REPEATED, folder, by="me", reason="again", other=folder)
     assert trust_of(folder, [entry]).answers is trust
+
+
+@pytest.mark.parametrize(
+    ("reader", "limits", "expected"),
+    [
+        ("native", {"top_k": 10, "ask_seconds": 60.0}, Standing.RANKED),
+        ("native", {"top_k": 5}, Standing.IMPORTED),
+        ("native", {"budget": "none"}, Standing.IMPORTED),
+        ("native", {}, Standing.IMPORTED),
+        ("gpt-4o", {"top_k": 10}, Standing.IMPORTED),
+        (None, {"top_k": 10}, Standing.IMPORTED),
+    ],
+)
+def test_answers_made_elsewhere_are_ranked_where_reader_and_limits_are_told_and_equal(
+    tmp_path: Path, reader: str | None, limits: dict[str, Any], expected: Standing
+) -> None:
+    origin = Imported(format="locomo", file="a.json", digest=digest_of("a file"), reader=reader, limits=limits)
+    folder = edit_head(make_run(tmp_path, "acme", RIGHT, kind=SystemKind.IMPORTED), imported=origin.data())
+    assert rows(tmp_path, folder)["acme"].standing is expected
+
+
+def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> None:
+    assert standing(tmp_path, track=make_track(released=False)) is Standing.UNRELEASED

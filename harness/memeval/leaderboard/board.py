@@ -16,6 +16,7 @@ from memeval.gateway.endpoints import is_makers
 from memeval.grading.scoring import headline
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
+from memeval.records.imported import Imported
 from memeval.records.ledger import Deed, LedgerEntry
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
@@ -187,10 +188,10 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
         return Standing.PARTIAL
     if run.system.kind is SystemKind.CONTROL:
         return Standing.CONTROL
+    if run.imported is not None and not made_alike(run.imported, run.track):
+        return Standing.IMPORTED
     if not run.track.released:
         return Standing.UNRELEASED
-    if run.imported is not None:
-        return Standing.IMPORTED
     if run.system.label is not None:
         return Standing.LABELLED
     if run.system.vendor is not None and (waits := _vendors(run, entries)) is not None:
@@ -219,6 +220,16 @@ def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> Standing | None:
     told = None if vendor.notified is None else date.fromisoformat(vendor.notified)
     had_notice = told is not None and any(day - told >= NOTICE for day in accepted)
     return None if had_notice else Standing.AWAITING_VENDOR
+
+
+def made_alike(imported: Imported, track: Track) -> bool:
+    """Return whether answers made elsewhere were read by the track's reader, within its limits, as their file says.
+
+    What a file does not tell is not taken for equal: without a reader and at least one limit, it is not alike.
+    """
+    ours = {**track.limits.data(), "top_k": track.limits.search_items}
+    told = imported.limits
+    return imported.reader == track.reader and bool(told) and all(ours.get(name) == told[name] for name in told)
 
 
 def is_plumbing(track: Track) -> bool:
