@@ -19,6 +19,10 @@ COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.
         (80, 100, 0.71117, 0.86663),
         (0, 80, 0.0, 0.04582),
         (1, 1, 0.20655, 1.0),
+        # LoCoMo specification, section 7: what its tiers can tell apart.
+        (25, 50, 0.36645, 0.63355),
+        (100, 200, 0.43136, 0.56864),
+        (993, 1986, 0.47803, 0.52197),
     ],
 )
 def test_golden_intervals(correct: int, n: int, low: float, high: float) -> None:

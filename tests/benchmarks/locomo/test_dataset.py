@@ -7,6 +7,7 @@ import pytest
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.choice import NOT_MENTIONED
+from memeval.evaluation.exchange.locomo_writing import NUMBERS
 from memeval.keys import ItemKey, LocomoCategory
 from memeval.records.errata import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
@@ -225,10 +226,12 @@ def test_the_released_evidence_names_no_turn_in_nine_places(dataset: Dataset) ->
 def test_the_names_of_the_categories_fit_how_much_evidence_there_is(dataset: Dataset) -> None:
     strings: dict[str, list[int]] = {}
     for key in dataset.keys():  # noqa: SIM118 - no dictionary
-        if locomo(key).evidence:
-            strings.setdefault(key.category, []).append(len(locomo(key).evidence))
-    means = {name: round(sum(counts) / len(counts), 1) for name, counts in strings.items()}
-    assert (means["multi-hop"], means["temporal"], means["single-hop"]) == (3.1, 1.2, 1.1)
+        strings.setdefault(key.category, []).append(len(locomo(key).evidence))
+    means = {name: round(sum(counts) / len(counts), 2) for name, counts in strings.items()}
+    several = {name: round(100 * sum(n > 1 for n in counts) / len(counts)) for name, counts in strings.items()}
+    del means["adversarial"], several["adversarial"]
+    assert means == {"multi-hop": 3.13, "temporal": 1.17, "open-domain": 2.08, "single-hop": 1.07}
+    assert several == {"multi-hop": 98, "temporal": 12, "open-domain": 49, "single-hop": 5}
 
 
 def test_the_released_oddities(dataset: Dataset) -> None:
@@ -241,6 +244,13 @@ def test_the_released_oddities(dataset: Dataset) -> None:
     assert Counter(key.category for key in keys if locomo(key).answer == "2022" and key.scenario_id == "conv-26") == {
         "temporal": 4
     }
+    numbers = {key.item_id: (key.category, locomo(key).answer) for key in keys if key.item_id in NUMBERS}
+    assert Counter(numbers.values()) == {("temporal", "2022"): 4, ("multi-hop", "2"): 1, ("multi-hop", "3"): 1}
+
+
+def test_twelve_questions_are_asked_twice(dataset: Dataset) -> None:
+    asked = Counter((s.scenario_id, ask.question) for s in dataset.scenarios() for ask in s.questions())
+    assert sum(count == 2 for count in asked.values()) == 12 and max(asked.values()) == 2
 
 
 def test_what_the_released_turns_hold(dataset: Dataset) -> None:

@@ -18,6 +18,11 @@ Sampler = Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]
 ORDER = sorted(LocomoCategory)
 
 
+def hashed(name: str) -> str:
+    """Return K(name) under the seed 42."""
+    return hashlib.sha256(f"42:{name}".encode()).hexdigest()
+
+
 def layout(sizes: dict[str, dict[LocomoCategory, int]]) -> list[ItemKey]:
     """Return made-up questions: per conversation, so many of each category, one category after the other."""
     made = []
@@ -95,6 +100,39 @@ def test_golden_first_picks(dataset: Dataset) -> None:
     assert [key.item_id for key in benchmark.sampled(keys, "quick")[:6]] == [
         *("conv-26:195", "conv-26:65", "conv-26:14", "conv-26:109", "conv-26:45", "conv-30:91")
     ]
+
+
+def test_golden_hash_of_the_first_pick() -> None:
+    assert hashed("conv-26:195").startswith("048d869755ddd005")
+
+
+def test_conversations_categories_and_questions_are_dealt_in_the_order_of_their_hashes() -> None:
+    sizes = {f"conv-{number}": dict.fromkeys(LocomoCategory, 3) for number in range(12)}
+    keys = layout(sizes)
+    first = sorted(sizes, key=lambda name: hashed(f"conv|{name}"))[:5]
+    chosen = exact(keys, 5, equal, 42)
+    assert {key.scenario_id for key in chosen} == set(first)
+    for key in chosen:
+        name = key.scenario_id
+        assert key.category == min(LocomoCategory, key=lambda category: hashed(f"{name}|{category}"))
+        group = [each.item_id for each in keys if (each.scenario_id, each.category) == (name, key.category)]
+        assert key.item_id == min(group, key=hashed)
+
+
+def test_of_equal_remainders_the_first_name_gains() -> None:
+    assert proportional({"b": 3, "a": 1}, 2, str) == {"b": 1, "a": 1}
+
+
+def test_documented_sampling_takes_one_of_each_category_at_least() -> None:
+    keys = layout({"conv-1": dict.fromkeys(LocomoCategory, 2)})
+    assert len(documented(keys, 0)) == len(documented(keys, 1)) == len(LocomoCategory)
+
+
+def test_the_golden_head_of_the_file_is_no_sample(dataset: Dataset) -> None:
+    """Why no tier is a head: of its 50 questions most are temporal, and none is single-hop or adversarial."""
+    head = tuple(dataset.keys())[:50]
+    assert Counter(key.category for key in head) == {"temporal": 24, "multi-hop": 19, "open-domain": 7}
+    assert {key.scenario_id for key in head} == {"conv-26"}
 
 
 def test_golden_quotas_of_conversations(dataset: Dataset) -> None:

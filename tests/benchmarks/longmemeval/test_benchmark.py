@@ -82,6 +82,11 @@ def test_the_sources_are_pinned_to_one_revision() -> None:
         ("oracle", 15_388_478),
         ("m", 2_737_100_077),
     ]
+    assert [source.digest for source in sources] == [
+        "sha256:d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
+        "sha256:821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",
+        "sha256:9d79e5524794a2e6900a3aa9cb7d9152c5a3e8319c9a87c25494ba1eacee495f",
+    ]
     for source in sources:
         assert source.url == (
             "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/"
