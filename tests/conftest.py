@@ -1,8 +1,15 @@
-"""Fixtures and plugins that every test can use, and one setting: tests of the machinery look over its shoulder."""
+"""Plugins that every test can use, and two settings: no sandbox unless asked for, and a data folder of our own."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 pytest_plugins = ["tests.skips"]
 
 # Adapters of tests leave marks on the disk for the test to read. Tests of the sandbox ask for it by name.
 os.environ["MEMEVAL_SANDBOX"] = "none"
+
+# Data and its indexes: not the user's, so that no test depends on what is there or leaves anything behind.
+os.environ["MEMEVAL_DATA"] = tempfile.mkdtemp(prefix="memeval-data-")
+atexit.register(shutil.rmtree, os.environ["MEMEVAL_DATA"], ignore_errors=True)
