@@ -37,9 +37,10 @@ demo-all: $(RUNTIME)
 serve: $(RUNTIME)
 	@$(BIN)/memeval site serve
 
+# The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@$(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
 
 bench: $(DEV)
 	@mkdir -p build

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from memeval.cli.project import schemas
 from memeval.records.base import Record, Stored
 
+exported = functools.cache(schemas)
+"""The schemas of all files, by the name of the file: made once, as finding their words takes a while."""
+
 
 def all_records() -> list[type[Record]]:
     """Return every record of a file of memeval's own, by name; what others wrote is not ours to describe."""
-    schemas()  # loads every module that defines one
+    exported()  # loads every module that defines one
     return sorted(set(_below(Record)), key=lambda model: model.__name__)
 
 

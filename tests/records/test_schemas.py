@@ -7,13 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from memeval.cli.project import schemas
 from memeval.records.base import Record
 from memeval.records.schema import descriptions
-from tests.records.models import all_records, all_stored
+from tests.records.models import all_records, all_stored, exported
 from tests.records.strategies import records
 
-FILES = schemas()
+FILES = exported()
 MODELS = {model.__name__: model for model in all_records()}
 
 
