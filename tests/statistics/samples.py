@@ -28,3 +28,9 @@ def drawn(shape: Layout, share: float, seed: int) -> Sample:
 def samples_of(shape: Layout) -> st.SearchStrategy[list[list[bool]]]:
     """Return any sample of a layout."""
     return st.tuples(*(st.lists(st.booleans(), min_size=len(c), max_size=len(c)) for c in shape.clusters)).map(list)
+
+
+def credits_of(shape: Layout) -> st.SearchStrategy[list[list[float]]]:
+    """Return any sample of a layout whose items earn shares of a point."""
+    shares = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
+    return st.tuples(*(st.lists(shares, min_size=len(c), max_size=len(c)) for c in shape.clusters)).map(list)

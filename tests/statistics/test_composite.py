@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from memeval.statistics import Layout, composite, composite_interval, design_effect, wilson
-from tests.statistics.samples import drawn, layout, samples_of, singles
+from tests.statistics.samples import credits_of, drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)
 
@@ -100,3 +100,13 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 def test_equal_rows_have_equal_intervals() -> None:
     shape = layout()
     assert composite_interval(shape, drawn(shape, 0.6, 3)) == composite_interval(shape, drawn(shape, 0.6, 3))
+
+
+@given(credits_of(layout((8, 6), clusters=7)))
+def test_of_shares_of_points_the_composite_is_the_mean_and_the_interval_holds_it(sample: list[list[float]]) -> None:
+    shape = layout((8, 6), clusters=7)
+    found = composite_interval(shape, sample)
+    assert found.value == pytest.approx(sum(sample[0]) / 16 + sum(sample[1]) / 12)
+    assert found.low is not None and found.high is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert composite_interval(singles((5,)), [[0.5] * 5]).low == pytest.approx(wilson(2.5, 5)[0])

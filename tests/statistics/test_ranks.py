@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.statistics import RankRange, composite, rank_ranges
-from tests.statistics.samples import drawn, layout, samples_of
+from tests.statistics.samples import credits_of, drawn, layout, samples_of
 
 SMALL = layout((8, 6), clusters=7)
 
 
-@given(st.lists(samples_of(SMALL), min_size=1, max_size=5))
-def test_a_range_holds_the_rank_by_score(rows: list[list[list[bool]]]) -> None:
+@given(st.lists(samples_of(SMALL) | credits_of(SMALL), min_size=1, max_size=5))
+def test_a_range_holds_the_rank_by_score(rows: list[list[list[float]]]) -> None:
     scores = [composite(SMALL, row) for row in rows]
     for score, found in zip(scores, rank_ranges(SMALL, rows), strict=True):
         better = sum(other > score + 1e-12 for other in scores)
@@ -33,6 +33,17 @@ def test_rows_far_apart_have_a_place_each_and_close_ones_share() -> None:
     shape = layout((200, 200), clusters=50)
     rows = [drawn(shape, share, seed) for seed, share in enumerate((0.2, 0.9, 0.55, 0.55))]
     assert rank_ranges(shape, rows) == (RankRange(4, 4), RankRange(1, 1), RankRange(2, 3), RankRange(2, 3))
+
+
+def test_shares_of_points_tell_rows_apart_as_points_do() -> None:
+    """A tenth of a point more on every item is a place, whatever the items earn; the same mean is none."""
+    shape = layout((200, 200), clusters=50)
+    chance = random.Random(5)
+    earned = [[chance.randint(0, 900) / 1000 for _ in category] for category in shape.clusters]
+    more = [[value + 0.1 * chance.random() for value in category] for category in earned]
+    other = [[0.45 for _ in category] for category in shape.clusters]
+    assert rank_ranges(shape, [earned, more, earned]) == (RankRange(2, 3), RankRange(1, 1), RankRange(2, 3))
+    assert rank_ranges(shape, [earned, other]) == (RankRange(1, 2), RankRange(1, 2))
 
 
 def test_equal_rows_share_every_place() -> None:
