@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from memeval.records.base import Digest, validated
 from memeval.records.errata import Errata, ErratumAction
@@ -26,6 +27,8 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
             other data.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise BadInput("this is no file.", where=path, remedy="Name a file of errata.")
         with path.open("rb") as stream:
             text = stream.read(LARGEST + 1)
     except OSError as error:
@@ -33,8 +36,12 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
     if len(text) > LARGEST:
         raise BadInput(f"the file has more than {LARGEST:,} bytes and is no file of errata.", where=path)
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = json.loads(text.decode(), object_pairs_hook=_once_each)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8 at byte {error.start:,}.", where=path, remedy="Save the file as UTF-8.") from None
+    except RecursionError:
+        raise BadInput("nested too deep to be errata.", where=path) from None
+    except ValueError as error:
         raise BadInput(f"not valid JSON ({error}).", where=path) from None
     errata = validated(Errata, data, path)
     twice = [name for name, times in Counter(entry.id for entry in errata.entries).items() if times > 1]
@@ -49,3 +56,10 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
             where=path,
         )
     return errata
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    twice = [name for name, times in Counter(name for name, _value in pairs).items() if times > 1]
+    if twice:
+        raise ValueError(f"the key {twice[0][:64]!a} stands there twice")
+    return dict(pairs)

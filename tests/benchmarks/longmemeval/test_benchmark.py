@@ -1,5 +1,6 @@
 """What the benchmark says of itself, what each protocol asks, and who is in a tier."""
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -107,6 +108,12 @@ def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -
     exam = Exam.open(BENCHMARK, written(tmp_path, [row(answer_session_ids=[]), row("2_abs")]), protocol="retrieval")
     with pytest.raises(BadInput, match="the protocol 'retrieval' has nothing to ask"):
         _ = exam.keys
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="neither a file nor a folder"):
+        BENCHMARK.open(tmp_path / "pipe")
 
 
 def test_retrieval_goes_with_the_blank_reader_and_fifty_items() -> None:

