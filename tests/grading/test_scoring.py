@@ -261,7 +261,7 @@ class TestLeftOut:
 
     def test_a_category_that_stands_apart_takes_no_share(self) -> None:
         apart = CategoryPlan(name="c", weight=0.0, items=1, grader="x")
-        scores = score([*shared(a=2, b=2), apart], self.GRADES)
+        scores = score([*shared(a=2, b=2), apart], [*self.GRADES[:4], measured("5", 0.4, "c")])
         assert scores.composite.value == pytest.approx(1.7 / 4)
         assert scores.alternates["corrected"].value == pytest.approx(2.2 / 3)
 
