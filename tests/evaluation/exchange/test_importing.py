@@ -83,6 +83,13 @@ def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path,
     assert holds(run)
 
 
+def test_an_unknown_id_that_is_a_sentence_is_listed_by_its_digest(tmp_path: Path, tiny: None) -> None:
+    stray = [{"id": name, "text": "x"} for name in ("I have moved to Lima", "I_have_moved_to_Lima", "other:?7")]
+    imported = graded(tmp_path, [*all_right(), *stray], ROWS, exam()).run.imported
+    assert imported is not None
+    assert [name[:7] for name in imported.unknown] == ["sha256:", "sha256:", "other:?"]
+
+
 def test_answers_to_nothing_that_is_asked_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none of its 1 answers is to a question of tiny@1"):
         graded(tmp_path, [{"id": "x", "text": "y"}], ROWS, exam())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from memeval.execution.readers import reader_named
 from memeval.execution.secrets import blotted
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
-from memeval.records.base import digest_of
+from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, Imported
 from memeval.records.journal import Plan
@@ -37,6 +38,11 @@ from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits
 from memeval.systems.controls.table import CONTROLS
 from memeval.systems.output import visible
+
+MOST_WORDS = 4
+"""An id of more words is a sentence."""
+
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
@@ -198,13 +204,18 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
             "claims": claims,
             "missing": tuple(question for question in planned if question not in told),
             "unknown": tuple(
-                visible(question)
+                _listed(question)
                 for question in dict.fromkeys(answer.question_id for answer in answers.answers)
                 if question not in known
             ),
         }
     )
     return replace(answers, slug=slug, imported=imported)
+
+
+def _listed(unknown: str) -> str:
+    """Return how an unknown question's id is listed: by its digest where it is a sentence, which may be the data's."""
+    return digest_bytes(unknown.encode()) if len(_WORD.findall(unknown)) > MOST_WORDS else visible(unknown)
 
 
 def _inputs(answers: Answers, exam: Exam, judge: ChosenJudge, form: Format) -> Inputs:
