@@ -7,18 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from memeval.execution.readers import NoReader, Reader
 from memeval.execution.runner import Runner
 from memeval.execution.work import Finished, Work
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.systems import SystemProcess
-from tests.execution.helpers import Doorkeeper, Reads, native, searching, system, work
+from tests.execution.helpers import SEARCHING, Doorkeeper, Reads, native, searching, system, work
 
 Said = list[tuple[str, str, str]]
 
 
-def answers(system: SystemProcess, todo: Work, reader: Reads | None = None, said: Said | None = None) -> list[Response]:
+def answers(
+    system: SystemProcess, todo: Work, reader: Reader | None = None, said: Said | None = None
+) -> list[Response]:
     """Run a scenario and return the rows."""
     log: Said = [] if said is None else said
     with system:
@@ -46,6 +49,13 @@ def test_a_reader_that_fails_is_an_error_of_that_question_alone(tmp_path: Path) 
     assert failed.items is not None, "what was retrieved stays on record"
     assert failed.context_digest is not None
     assert said == [("read", "tiny-000:q01: 2 lines were not sent.", "tiny-000")]
+
+
+def test_a_context_without_items_is_no_answer_where_items_are_what_is_asked_for(tmp_path: Path) -> None:
+    source = SEARCHING.replace("return self.told[:k]", "return {'context': ' '.join(self.told)}")
+    (response,) = answers(system(tmp_path, source), work(), NoReader())
+    assert response.outcome is Outcome.ADAPTER_ERROR
+    assert response.error == "It gave a context and no items, and items are what is asked for."
 
 
 def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path) -> None:

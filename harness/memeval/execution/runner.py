@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.door import Door, NoDoor
 from memeval.execution.journal import utc_now
-from memeval.execution.readers import Reader, ReaderFailed, Reading
+from memeval.execution.readers import NoReader, Reader, ReaderFailed, Reading
 from memeval.execution.secrets import blotted
 from memeval.execution.tokens import count_tokens
 from memeval.execution.usage import UsageMeter
@@ -241,7 +241,9 @@ class Runner:
         if context is not None:
             gathered.contexts.append(texts.context(context))
             gathered.delivered.append(context)
-        if self._reader is not None and reply is not None:
+        if isinstance(self._reader, NoReader) and reply is not None and found is None:
+            outcome, error = Outcome.ADAPTER_ERROR, "It gave a context and no items, and items are what is asked for."
+        elif self._reader is not None and reply is not None:
             seen = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
             began = time.monotonic()
             try:

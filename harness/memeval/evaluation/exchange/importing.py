@@ -42,6 +42,9 @@ from memeval.systems.output import visible
 MOST_WORDS = 4
 """An id of more words is a sentence."""
 
+LONGEST_NAME = 8
+"""A system's name of more words is a text, which may be the data's; its slug stands for it."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -214,7 +217,7 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
 
 
 def _listed(unknown: str) -> str:
-    """Return how an unknown question's id is listed: by its digest where it is a sentence, which may be the data's."""
+    """Return how an id or a column's name is listed: by its digest where it is a sentence, which may be the data's."""
     return digest_bytes(unknown.encode()) if len(_WORD.findall(unknown)) > MOST_WORDS else visible(unknown)
 
 
@@ -227,13 +230,13 @@ def _inputs(answers: Answers, exam: Exam, judge: ChosenJudge, form: Format) -> I
 def _system(answers: Answers, form: Format) -> SystemIdentity:
     return SystemIdentity(
         slug=answers.slug,
-        name=answers.system,
+        name=answers.system if len(_WORD.findall(answers.system)) <= LONGEST_NAME else answers.slug,
         version=answers.version,
         kind=SystemKind.IMPORTED,
         adapter_class=f"none: answers in the format {form.name}",
         submission_digest=answers.imported.digest,
         environment_digest=digest_of(form.name),
-        parameters={} if answers.column is None else {"answers": answers.column},
+        parameters={} if answers.column is None else {"answers": _listed(answers.column)},
     )
 
 
