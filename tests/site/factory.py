@@ -199,7 +199,7 @@ def track(
         protocol=benchmark.info.protocols[0].name,
         tier="full",
         categories=tuple(
-            CategoryPlan(name=n, weight=w, items=ITEMS, grader="test@1")
+            CategoryPlan(name=n, weight=w, items=ITEMS, grader="judged@1")
             if not benchmark.measured
             else CategoryPlan(name=n, weight=1 / len(CATEGORIES), items=ITEMS, grader="test@1", shared=True)
             for n, _t, w in CATEGORIES

@@ -210,3 +210,14 @@ def test_model_calls_are_offered_as_files(built: Built) -> None:
     for name in ("judgments.jsonl.gz", "calls.jsonl.gz"):
         assert (files / name).read_bytes() == (run.path / name).read_bytes()
     assert SECRET in built.read(f"data/runs/{run.run.run_id}/0.json")
+
+
+def test_where_answers_are_measured_no_judge_is_named_for_the_score(built: Built) -> None:
+    site, track = model(built.results), built.runs[0].run.track
+    measured = track.model_copy(
+        update={"categories": tuple(c.model_copy(update={"grader": "locomo-f1@1"}) for c in track.categories)}
+    )
+    assert judge_note(site, track).asked
+    note = judge_note(site, measured)
+    assert (note.asked, note.said) == (False, "no judge is asked, answers are measured")
+    assert note.url.endswith("#protocols")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
+from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Row, Standing
 from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
@@ -17,6 +18,9 @@ from memeval.site.urls import benchmark_url, segment
 RESPONSES = "responses.jsonl"
 
 NOT_AUDITED = "not audited yet"
+
+NOT_ASKED = "no judge is asked, answers are measured"
+"""What is said where a protocol needs no verdicts."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class JudgeNote:
     """What the audit found, or that there is none."""
     url: str
     """Where the audit is shown."""
+    asked: bool = True
+    """Whether the protocol asks a judge at all."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,8 @@ def judge_note(site: SiteModel, track: Track) -> JudgeNote:
     """Return the judge of a track with its latest audit on the track's benchmark, on the same data if there is one."""
     page = benchmark_url(track.benchmark)
     judge = JudgeName(track.judge, track.judge_endpoint, track.judge_label)
+    if track.categories and not any(category.grader in JUDGED for category in track.categories):
+        return JudgeNote(judge, None, NOT_ASKED, f"{page}#protocols", asked=False)
     found = [folder.audit for folder in site.audits if _audits(folder.audit, track)]
     if not found:
         return JudgeNote(judge, None, NOT_AUDITED, f"{page}#judges")
