@@ -28,6 +28,8 @@ def main() -> None:
     given.n_ctx = 4096
     # What was asked before must not change a reply: one slot, and no prefix kept from request to request.
     given.n_parallel, given.cache_prompt = 1, False
+    # More threads wait for one another by turning, which costs twice the work where other tests want the processors.
+    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
     given.warmup, given.verbosity = False, -1
     server = library.Server(given)
     print(f"{server.listening_address}/v1", flush=True)
