@@ -20,11 +20,11 @@ KILLS = 20
 ITEMS = 60
 
 
-def command(adapter: Path, results: Path, *more: str) -> list[str]:
+def command(adapter: Path, results: Path, items: int = ITEMS) -> list[str]:
     """Return the call that runs an adapter on a small ``beliefs@1``."""
     return [
         *(sys.executable, "-m", "memeval", "run", str(adapter), "--benchmark", "beliefs@1"),
-        *("--parameter", f"size={ITEMS}", "--results", str(results), *more),
+        *("--parameter", f"size={items}", "--results", str(results)),
     ]
 
 
@@ -40,9 +40,10 @@ def stored_rows(results: Path) -> int:
 
 @pytest.mark.slow
 def test_a_run_killed_twenty_times_ends_with_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
-    adapter = plain_adapter(tmp_path, on_query="time.sleep(0.02)")
+    # Few items that take long: most of a short life is still spent on them.
+    adapter = plain_adapter(tmp_path, on_query="time.sleep(0.05)")
     began = time.monotonic()
-    subprocess.run(command(adapter, tmp_path / "calm"), check=True, capture_output=True, timeout=120)
+    subprocess.run(command(adapter, tmp_path / "calm", 24), check=True, capture_output=True, timeout=120)
     life = time.monotonic() - began
     (calm,) = sealed_runs(tmp_path / "calm")
     chance = random.Random(20)
@@ -53,7 +54,7 @@ def test_a_run_killed_twenty_times_ends_with_the_rows_of_an_undisturbed_one(tmp_
         while True:
             resumed_onto_rows += stored_rows(results) > 0
             with (tmp_path / "said.txt").open("wb") as said:
-                process = subprocess.Popen(command(adapter, results), stdout=said, stderr=said)
+                process = subprocess.Popen(command(adapter, results, 24), stdout=said, stderr=said)
             try:
                 code = process.wait(timeout=120 if kills >= KILLS else chance.uniform(0, life))
             except subprocess.TimeoutExpired:
