@@ -252,7 +252,7 @@ def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, 
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(base)
-    expect(board(page).locator("tbody tr")).to_have_count(8)
+    expect(board(page).locator("tbody tr")).to_have_count(9)
     expect(page.locator("figure svg").first).to_be_visible()
     page.get_by_role("link", name="Acme Memory").first.click()
     expect(page.locator("h1")).to_have_text("Acme Memory")

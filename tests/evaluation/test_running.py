@@ -63,6 +63,7 @@ def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
     assert not (run.path / "journal").exists()
     assert sorted(path.name for path in run.path.iterdir()) == [
         "contexts.jsonl.gz",
+        "failures.jsonl.gz",
         "grades.jsonl.gz",
         "log.jsonl.gz",
         "responses.jsonl.gz",

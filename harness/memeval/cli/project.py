@@ -75,6 +75,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.benchmark import BenchmarkInfo
     from memeval.records.call import Call
     from memeval.records.conformance import Conformance
+    from memeval.records.errata import Errata
+    from memeval.records.failure import Failure
     from memeval.records.grade import Grade
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
@@ -96,6 +98,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         "calls": Call,
         "conformance": Conformance,
         "contexts": Context,
+        "errata": Errata,
+        "failures": Failure,
         "grades": Grade,
         "judgments": Call,
         "keys": ItemKey,
