@@ -17,8 +17,7 @@ from memeval.evaluation import summary
 from memeval.gateway.replies import text_of
 from memeval.grading.base import Grader
 from memeval.grading.scoring import score
-from memeval.keys import ItemKey
-from memeval.keys.key import BeliefKey, Fact, NoiseKey
+from memeval.keys import BeliefKey, Fact, ItemKey, NoiseKey
 from memeval.records.audit import ProbeKind
 from memeval.records.base import Stored, digest_of
 from memeval.records.benchmark import BenchmarkInfo, Defect, Direction, MetricInfo, ProtocolInfo, TierInfo

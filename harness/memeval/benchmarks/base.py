@@ -15,7 +15,7 @@ from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
 from memeval.records.errata import Errata, Erratum
 from memeval.records.errors import BadInput
-from memeval.records.scenario import Scenario, TakeIn
+from memeval.records.scenario import Retain, Scenario, TakeIn
 from memeval.records.track import CategoryPlan
 
 Parameters = Mapping[str, str | int]
@@ -111,7 +111,7 @@ class Dataset(ABC):
             KeyError: there is no scenario of that id.
         """
         steps = self.scenario(scenario_id).steps
-        return {step.source_id: step.session.session_id for step in steps if isinstance(step, TakeIn)}
+        return {step.source_id: step.session.session_id for step in steps if isinstance(step, TakeIn | Retain)}
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with what an erratum puts in the place of what is wrong.
@@ -151,12 +151,26 @@ class Benchmark(ABC):
             BadInput: the data is missing, or is not what the benchmark says it is.
         """
 
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Open the data as a protocol and a tier have it: other data where they ask for other histories.
+
+        Args:
+            path: see :meth:`open`.
+            parameters: see :meth:`open`.
+            protocol: one of the benchmark's protocols.
+            tier: one of its tiers.
+
+        Raises:
+            BadInput: as :meth:`open` does.
+        """
+        return self.open(path, parameters)
+
     def available(self, path: Path | None = None) -> bool:
         """Return whether :meth:`open` would find data."""
         return True
 
-    def table(self, protocol: str) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them."""
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
+        """Return the categories as a protocol weighs and grades them in a tier, the default one unless named."""
         return self.categories
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
@@ -176,12 +190,14 @@ class Benchmark(ABC):
         """Return the errata that memeval ships for this benchmark; ``None`` where it ships none."""
         return None
 
-    def plan(self, keys: Sequence[ItemKey], protocol: str | None = None) -> tuple[CategoryPlan, ...]:
+    def plan(
+        self, keys: Sequence[ItemKey], protocol: str | None = None, tier: str | None = None
+    ) -> tuple[CategoryPlan, ...]:
         """Return the fixed denominator: the categories with the number of items that ``keys`` declare in each.
 
         Where every item counts the same, a category weighs its share of the items, and one without items is left out.
         """
-        table = self.table(protocol or self.info.protocols[0].name)
+        table = self.table(protocol or self.info.protocols[0].name, tier)
         counts = Counter(key.category for key in keys)
         sharing = sum(counts[category.name] for category in table if category.weight is None)
         return tuple(

@@ -13,7 +13,7 @@ from typing import overload
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
 from memeval.execution.model_reader import PREFIX, ModelReader
-from memeval.execution.readers import NATIVE, Reader, reader_named
+from memeval.execution.readers import NATIVE, OFFLINE, Reader, reader_named
 from memeval.execution.tokens import tokenizer_name
 from memeval.execution.work import Work
 from memeval.grading.base import Grader
@@ -22,7 +22,7 @@ from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errata import Errata, ErratumAction
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.run import View
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits, Track
@@ -86,7 +86,7 @@ class Exam:
         info = benchmark.info
         protocol = _one_of("protocol", protocol, [each.name for each in info.protocols], info.id)
         tier = _one_of("tier", tier, [each.name for each in info.tiers], info.id)
-        dataset = benchmark.open(path, parameters)
+        dataset = benchmark.opened(path, parameters, protocol, tier)
         if isinstance(errata, Path):
             errata = read_errata(errata, dataset.digest)
         elif errata is None and shipped_errata:
@@ -111,7 +111,7 @@ class Exam:
     @cached_property
     def graders(self) -> dict[str, Grader]:
         """Who grades, by category."""
-        return {category.name: category.grader for category in self.benchmark.table(self.protocol)}
+        return {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
 
     def corrections(self) -> dict[str, ItemKey | None]:
         """Return the errata's items: each with its corrected key, or ``None`` where it is left out of the count.
@@ -159,7 +159,7 @@ class Exam:
             parameters=dict(self.dataset.parameters),
             protocol=self.protocol,
             tier=self.tier,
-            categories=self.benchmark.plan(self.keys, self.protocol),
+            categories=self.benchmark.plan(self.keys, self.protocol, self.tier),
             reader=NATIVE if reader is None else reader.name,
             reader_endpoint=reader.endpoint if isinstance(reader, ModelReader) else None,
             judge=RulesJudge.name,
@@ -245,7 +245,7 @@ def choose_reader(
     capabilities: Sequence[str],
     slug: str,
     make_model_reader: Callable[[str], Reader],
-    fixed: str | None = None,
+    protocol: ProtocolInfo | None = None,
 ) -> Reader | None:
     """Return who answers: ``None`` for the system itself.
 
@@ -254,22 +254,32 @@ def choose_reader(
         capabilities: the methods the adapter has.
         slug: the system, for the refusal.
         make_model_reader: gives the reader that a model is, by its name.
-        fixed: the one reader that the protocol goes with; ``None`` where it goes with any.
+        protocol: the way of asking; it may go with one reader alone, and need methods of its own.
 
     Raises:
-        BadInput: there is no such reader, or the system cannot be asked that way.
+        BadInput: there is no such reader.
+        NotApplicable: the system cannot be asked that way.
     """
+    fixed = protocol.reader if protocol else None
+    offline = protocol.offline_reader if protocol and protocol.offline_reader else OFFLINE
     if fixed is not None and asked not in (None, fixed):
         raise BadInput(f"this protocol goes with the reader '{fixed}' alone.", remedy="Leave --reader out.")
-    name = asked or fixed or (NATIVE if "query" in capabilities else "extractive")
-    needed = "query" if name == NATIVE else "search"
+    name = asked or fixed or (NATIVE if "query" in capabilities else offline)
+    if name == OFFLINE:
+        name = offline
     reader = None
     if name.startswith(PREFIX):
         reader = make_model_reader(name)
     elif name != NATIVE and (reader := reader_named(name)) is None:
-        raise BadInput(
-            f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, extractive, {PREFIX}MODEL."
+        raise BadInput(f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
+    if protocol is not None and (lacking := [need for need in protocol.needs if need not in capabilities]):
+        raise NotApplicable(
+            f"{slug} has no {' and no '.join(map(repr, lacking))}, which the protocol '{protocol.name}' needs.",
+            remedy="Give the adapter what is missing, or choose another protocol.",
         )
-    if needed not in capabilities:
-        raise BadInput(f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose the other reader.")
+    needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
+    if needed is not None and needed not in capabilities:
+        raise NotApplicable(
+            f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose the other reader."
+        )
     return reader

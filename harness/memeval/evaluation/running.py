@@ -231,8 +231,8 @@ def _reader(setting: _Setting, hello: Hello) -> Reader | None:
         endpoint = setting.models.endpoint(Caller.READER)
         return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
 
-    fixed = setting.exam.protocol_info.reader
-    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader, fixed)
+    protocol = setting.exam.protocol_info
+    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader, protocol)
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:

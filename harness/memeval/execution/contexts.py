@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.response import Context, ContextPart, RetrievedItem
 from memeval.records.scenario import Scenario, dated_line
+from memeval.systems.messages import Found
 
 
 class TurnTexts:
@@ -43,8 +45,13 @@ class TurnTexts:
             turn_id=turn_id, dated=dated, text=None if turn_id else text, source_ids=source_ids, score=score
         )
 
-    def context(self, text: str) -> Context:
-        """Return a context as it is stored."""
+    def context(self, text: str, items: Sequence[Found] = ()) -> Context:
+        """Return a context as it is stored.
+
+        Args:
+            text: the context.
+            items: what it was made of, where the system says.
+        """
         parts = []
         own: list[str] = []
         for line in text.split("\n"):

@@ -18,6 +18,9 @@ KEPT_CHARACTERS = 10_000
 NATIVE = "native"
 """The system answers by itself."""
 
+OFFLINE = "extractive"
+"""The reader that needs no model: by this name, whichever of them a protocol goes with."""
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -11,15 +11,16 @@ from memeval.execution.door import Door, NoDoor
 from memeval.execution.journal import utc_now
 from memeval.execution.readers import NoReader, Reader, ReaderFailed, Reading
 from memeval.execution.secrets import blotted
+from memeval.execution.steps import Counting, Lookahead
 from memeval.execution.tokens import count_tokens
 from memeval.execution.usage import UsageMeter
 from memeval.execution.work import Finished, Work
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.response import Context, Outcome, Response, Timings
-from memeval.records.scenario import Ask, TakeIn
+from memeval.records.scenario import Ask, Export, Question, Recall, Reflect, Retain, TakeIn, Task
 from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.messages import Found, Reply, session_json
+from memeval.systems.messages import Found, Reply
 from memeval.systems.process import SystemProcess
 
 OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
@@ -45,15 +46,24 @@ class _Aborted(Exception):
 
 
 @dataclass
+class _Taken:
+    """What was taken in between two questions, and the seconds it took."""
+
+    seconds: float = 0.0
+    sessions: int = 0
+    retain_seconds: list[float] = field(default_factory=list)
+    settle_seconds: float | None = None
+
+
+@dataclass
 class _Pass:
     """What one pass over a scenario has gathered."""
 
     responses: dict[str, list[Response]] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)
     delivered: list[str] = field(default_factory=list)
-    take_in_seconds: float | None = None
-    take_in_sessions: int = 0
-    settle_seconds: float | None = None
+    taken: _Taken | None = None
+    """What was taken in since the question before."""
 
 
 class Runner:
@@ -174,76 +184,178 @@ class Runner:
         return Finished(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
 
     def _walk(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> None:
-        """Take the scenario's steps once, asking the questions of the open items only."""
+        """Take the scenario's steps once, asking the questions of the open items only.
+
+        Steps are drawn one by one, so that a history of any length is never held.
+        """
         item_of = {question: item for item, questions in open_items.items() for question in questions}
         texts = TurnTexts(work.scenario)
-        waiting: list[TakeIn] = []
-        afresh = True
         left = len(item_of)
-        for step in work.scenario.steps:
-            if isinstance(step, TakeIn):
-                waiting.append(step)
-            elif step.question_id in item_of:
-                self._take_in(waiting, gathered, afresh)
-                waiting, afresh = [], False
-                item_id = item_of[step.question_id]
-                response = self._ask(work, item_id, step, texts, gathered)
-                gathered.responses.setdefault(item_id, []).append(response)
-                left -= 1
-                if left == 0:
-                    break
-
-    def _take_in(self, waiting: list[TakeIn], gathered: _Pass, afresh: bool) -> None:
-        """Have sessions taken in, into an empty memory where ``afresh``."""
-        if not waiting and not afresh:
-            return
-        self._door.in_phase(Phase.TAKE_IN)
-        try:
-            seconds = 0.0
-            if afresh and self._usage.wanted:
-                seconds, afresh = self._system.reset(), False
-                self._usage.begin()
-            seconds += self._system.take_in(
-                ((session_json(step.session), step.session.date) for step in waiting), afresh=afresh
-            )
-            if not waiting:
+        steps = Lookahead(work.scenario.steps, item_of)
+        afresh = True
+        while left:
+            self._take_in(steps.taken_in(), gathered, afresh)
+            afresh = False
+            asked = steps.questions()
+            for step, response in self._responses(work, asked, item_of, texts, gathered):
+                gathered.responses.setdefault(item_of[step.question_id], []).append(response)
+            left -= len(asked)
+            if not asked:
                 return
-            gathered.take_in_seconds = seconds
+
+    def _take_in(self, steps: Iterator[TakeIn | Retain], gathered: _Pass, afresh: bool) -> None:
+        """Have sessions and texts taken in, into an empty memory where ``afresh``."""
+        self._door.in_phase(Phase.TAKE_IN)
+        taken = _Taken()
+        try:
+            if afresh and self._usage.wanted:
+                taken.seconds, afresh = self._system.reset(), False
+                self._usage.begin()
+            upcoming = Counting(steps)
+            retains = self._system.hello is not None and self._system.hello.can("retain")
+            while (first := next(upcoming, None)) is not None:
+                if isinstance(first, Retain) and retains:
+                    if afresh:
+                        taken.seconds += self._system.reset()
+                    taken.retain_seconds.append(self._retain(first))
+                    taken.seconds += taken.retain_seconds[-1]
+                else:
+                    sessions = upcoming.sessions(first, stop_at_texts=retains)
+                    taken.seconds += self._system.take_in(sessions, afresh=afresh)
+                afresh = False
+            if afresh:
+                self._system.reset()
+            taken.sessions = upcoming.count
+            if not taken.sessions:
+                return
             self._door.in_phase(Phase.SETTLE)
-            gathered.settle_seconds = self._system.settle()
+            taken.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None
-        gathered.take_in_sessions = len(waiting)
+        gathered.taken = taken
 
-    def _ask(self, work: Work, item_id: str, step: Ask, texts: TurnTexts, gathered: _Pass) -> Response:
-        """Ask one question, and have the reader answer where the system only retrieves."""
+    def _retain(self, step: Retain) -> float:
+        return self._system.retain(
+            step.content,
+            bank=step.bank,
+            timestamp=step.occurred_at or None,
+            tags=step.tags,
+            source_id=step.text_id,
+            fact_type=step.fact_type,
+            metadata=step.metadata or None,
+        )
+
+    def _responses(
+        self,
+        work: Work,
+        asked: Sequence[Question],
+        item_of: dict[str, str],
+        texts: TurnTexts,
+        gathered: _Pass,
+    ) -> Iterator[tuple[Question, Response]]:
+        """Yield the response to each of the questions that come without anything taken in between them."""
+        first = asked[0] if asked else None
+        if isinstance(first, Recall) and first.in_flight > 1:
+            recalls = [step for step in asked if isinstance(step, Recall)]
+            yield from self._together(work, recalls, first.in_flight, item_of, texts, gathered)
+            return
+        for step in asked:
+            yield step, self._response(work, item_of[step.question_id], step, texts, gathered)
+
+    def _together(
+        self,
+        work: Work,
+        asked: Sequence[Recall],
+        in_flight: int,
+        item_of: dict[str, str],
+        texts: TurnTexts,
+        gathered: _Pass,
+    ) -> Iterator[tuple[Question, Response]]:
+        """Yield the responses to searches of which several are on their way at once."""
+        self._door.in_phase(Phase.SEARCH)
+        came = iter(self._system.recall_together(asked, in_flight))
+        for step in asked:
+            started = utc_now()
+            reply = next(came, None)
+            if reply is None or (isinstance(reply, SystemFailure) and not self._system.alive):
+                failure = reply or SystemDied("The system's process is not running.")
+                raise _Aborted(failure, item_of[step.question_id]) from None
+            yield step, self._made(work, item_of[step.question_id], step, reply, started, texts, gathered)
+
+    def _response(self, work: Work, item_id: str, step: Question, texts: TurnTexts, gathered: _Pass) -> Response:
+        """Put one question, and return the response to it."""
         started = utc_now()
-        reply: Reply | None = None
+        self._door.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
+        reply: Reply | SystemFailure
+        try:
+            reply = self._put(step)
+        except SystemFailure as failure:
+            if not self._system.alive:
+                raise _Aborted(failure, item_id) from None
+            reply = failure
+        return self._made(work, item_id, step, reply, started, texts, gathered)
+
+    def _answers(self, step: Question) -> bool:
+        """Whether the system's own words are the answer."""
+        return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and self._reader is None)
+
+    def _put(self, step: Question) -> Reply:
+        """Make the call that a step stands for."""
+        system = self._system
+        match step:
+            case Recall():
+                return system.recall(
+                    step.question,
+                    step.k,
+                    bank=step.bank,
+                    timestamp=step.timestamp,
+                    tags=step.tags,
+                    since=step.since,
+                    until=step.until,
+                )
+            case Reflect():
+                traits = step.dispositions or None
+                return system.reflect(step.question, bank=step.bank, timestamp=step.timestamp, dispositions=traits)
+            case Export():
+                began = time.monotonic()
+                items = system.export()
+                return Reply("", None, items, None, time.monotonic() - began, None)
+        if self._reader is None:
+            return system.ask(step.question, step.timestamp)
+        query = step.query if isinstance(step, Task) else step.question
+        return system.search(query, self._search_items, step.timestamp)
+
+    def _made(
+        self,
+        work: Work,
+        item_id: str,
+        step: Question,
+        came: Reply | SystemFailure,
+        started: str,
+        texts: TurnTexts,
+        gathered: _Pass,
+    ) -> Response:
+        """Make the response of what came back, and have the reader answer where the system only retrieves."""
         error: str | None = None
         reading = Reading("")
         outcome = Outcome.OK
         read_seconds = None
-        self._door.in_phase(Phase.ASK if self._reader is None else Phase.SEARCH)
-        try:
-            if self._reader is None:
-                reply = self._system.ask(step.question, step.timestamp)
-                reading = Reading(reply.answer)
-            else:
-                reply = self._system.search(step.question, self._search_items, step.timestamp)
-        except SystemFailure as failure:
-            if not self._system.alive:
-                raise _Aborted(failure, item_id) from None
-            outcome, error = outcome_of(failure), blotted(str(failure))
+        reply = came if isinstance(came, Reply) else None
+        if isinstance(came, SystemFailure):
+            outcome, error = outcome_of(came), blotted(str(came))
         usage = self._usage.since()
         self._check()
-        found = None if reply is None or reply.items is None else reply.items[: self._search_items]
-        context = _context(reply, found)
+        found = None if reply is None or reply.items is None else self._kept(step, reply.items)
+        context = _context(step, reply, found)
         if context is not None:
-            gathered.contexts.append(texts.context(context))
+            gathered.contexts.append(texts.context(context, found or ()))
             gathered.delivered.append(context)
-        if isinstance(self._reader, NoReader) and reply is not None and found is None:
+        answers, shows = self._answers(step), isinstance(step, Recall | Export)
+        if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
             outcome, error = Outcome.ADAPTER_ERROR, "It gave a context and no items, and items are what is asked for."
-        elif self._reader is not None and reply is not None:
+        elif reply is not None and answers:
+            reading = Reading(reply.answer)
+        elif reply is not None and self._reader is not None and not shows:
             seen = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
             began = time.monotonic()
             try:
@@ -254,9 +366,10 @@ class Runner:
             read_seconds = time.monotonic() - began
             if reading.note is not None:
                 self._log("read", f"{step.question_id}: {reading.note}", self._scenario_id)
-        if outcome is Outcome.OK and not reading.answer.strip():
+        if outcome is Outcome.OK and not reading.answer.strip() and not shows:
             outcome = Outcome.EMPTY
-        response = Response(
+        taken, gathered.taken = gathered.taken, None
+        return Response(
             item_id=item_id,
             scenario_id=work.scenario.scenario_id,
             question_id=step.question_id,
@@ -274,20 +387,30 @@ class Runner:
             usage=usage,
             timings=Timings(
                 started=started,
-                ask_seconds=reply.seconds if reply is not None and self._reader is None else None,
-                search_seconds=reply.seconds if reply is not None and self._reader is not None else None,
+                ask_seconds=reply.seconds if reply is not None and answers else None,
+                search_seconds=reply.seconds if reply is not None and not answers else None,
                 read_seconds=read_seconds,
-                take_in_seconds=gathered.take_in_seconds,
-                take_in_sessions=gathered.take_in_sessions,
-                settle_seconds=gathered.settle_seconds,
+                take_in_seconds=None if taken is None else taken.seconds,
+                take_in_sessions=0 if taken is None else taken.sessions,
+                retain_seconds=() if taken is None else tuple(taken.retain_seconds),
+                settle_seconds=None if taken is None else taken.settle_seconds,
             ),
         )
-        gathered.take_in_seconds, gathered.take_in_sessions, gathered.settle_seconds = None, 0, None
-        return response
+
+    def _kept(self, step: Question, items: Sequence[Found]) -> Sequence[Found]:
+        """Return the items that count: no more than were asked for."""
+        if isinstance(step, Export):
+            return items
+        return items[: step.k if isinstance(step, Recall) else self._search_items]
 
 
-def _context(reply: Reply | None, found: Sequence[Found] | None) -> str | None:
-    """Return the context a reply brought: what the system says it is, else its items, one after the other."""
+def _context(step: Question, reply: Reply | None, found: Sequence[Found] | None) -> str | None:
+    """Return the context a reply brought: what the system says it is, else its items, one after the other.
+
+    A store that is shown is no context of anything.
+    """
+    if isinstance(step, Export):
+        return None
     if reply is not None and reply.context is not None:
         return reply.context
     return None if found is None else "\n".join(item.text for item in found)

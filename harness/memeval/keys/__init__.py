@@ -1,11 +1,11 @@
 """Answer keys: what no system may ever see."""
 
+from memeval.keys.fact import Fact
 from memeval.keys.key import (
     AnswerKey,
     BeliefKey,
     CascadeKey,
     DeltaKey,
-    Fact,
     ItemKey,
     LocomoCategory,
     LocomoKey,
@@ -16,6 +16,10 @@ from memeval.keys.key import (
     TemporalKey,
     UncertaintyKey,
 )
+from memeval.keys.memorycd import MemoryCDKey, MemoryCDTask
+from memeval.keys.qa import QaKey
+from memeval.keys.store import StoreKey
+from memeval.keys.suites import RecallKey, ReflectKey
 
 __all__ = [
     "AnswerKey",
@@ -28,8 +32,14 @@ __all__ = [
     "LocomoKey",
     "LongMemEvalKey",
     "LongMemEvalType",
+    "MemoryCDKey",
+    "MemoryCDTask",
     "NoiseKey",
+    "QaKey",
+    "RecallKey",
+    "ReflectKey",
     "Stance",
+    "StoreKey",
     "TemporalKey",
     "UncertaintyKey",
 ]

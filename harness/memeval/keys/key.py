@@ -7,16 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from memeval.keys.fact import Fact
+from memeval.keys.memorycd import MemoryCDKey
+from memeval.keys.qa import QaKey
+from memeval.keys.store import StoreKey
+from memeval.keys.suites import RecallKey, ReflectKey
 from memeval.records.base import Record, Stored
-
-
-class Fact(Record):
-    """A fact and the phrases by which an answer can be seen to state it."""
-
-    text: str
-    """The fact as a sentence, as shown to a judge or a reader of the board."""
-    phrases: tuple[str, ...] = Field(min_length=1)
-    """Key phrase and aliases: an answer states the fact when one of them occurs in it as whole words, in any case."""
 
 
 class Stance(StrEnum):
@@ -160,7 +156,19 @@ class LongMemEvalKey(Record):
 
 
 AnswerKey = Annotated[
-    BeliefKey | CascadeKey | NoiseKey | TemporalKey | DeltaKey | UncertaintyKey | LocomoKey | LongMemEvalKey,
+    BeliefKey
+    | CascadeKey
+    | NoiseKey
+    | TemporalKey
+    | DeltaKey
+    | UncertaintyKey
+    | LocomoKey
+    | LongMemEvalKey
+    | RecallKey
+    | ReflectKey
+    | MemoryCDKey
+    | QaKey
+    | StoreKey,
     Field(discriminator="kind"),
 ]
 

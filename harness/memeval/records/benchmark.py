@@ -74,6 +74,8 @@ class MetricInfo(Record):
     """The least it can be; ``None`` where it has no bound."""
     high: float | None = None
     """The most it can be; ``None`` where it has no bound."""
+    root: bool = False
+    """Whether it is told as the square root of its mean: a mean of squares is what rows hold."""
     meaning: str
     """What it says, in a sentence."""
 
@@ -95,6 +97,11 @@ class ProtocolInfo(Record):
     """How many items it asks of ``search``; ``None`` for the usual number."""
     reader: str | None = None
     """The one reader it goes with; ``None`` where it goes with any."""
+    offline_reader: str | None = None
+    """The reader that answers here where ``extractive`` is asked for, or nothing; ``None`` for that one itself."""
+    needs: tuple[str, ...] = ()
+    """Methods a system must have to take it, besides those that its reader needs; under the reader ``native``, all
+    that it needs."""
 
 
 class TierInfo(Record):
@@ -185,6 +192,10 @@ class BenchmarkInfo(Record):
     """Other declared rules the same answers are scored under, by name, each with a sentence."""
     defects: tuple[Defect, ...] = ()
     """What is known to be wrong."""
+    by_name_only: bool = False
+    """Whether it is run only where it is named: it takes long."""
+    brought: bool = False
+    """Whether its data is a file of the caller's own, given with ``--data``."""
 
     @property
     def items(self) -> int:

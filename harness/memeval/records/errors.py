@@ -38,6 +38,10 @@ class BadInput(MemevalError):
     """A wrong call, or a file that cannot be read as what it should be."""
 
 
+class NotApplicable(BadInput):
+    """A system lacks a method without which it cannot be asked: it gets no run, and no zero."""
+
+
 class NewerSchema(BadInput):
     """A file written by a later memeval than this one."""
 

@@ -85,6 +85,8 @@ class Timings(Record):
     where there were none."""
     take_in_sessions: int = 0
     """How many sessions those were."""
+    retain_seconds: tuple[float, ...] = ()
+    """Spent on each single text retained since the question before, in order; they are part of ``take_in_seconds``."""
     settle_seconds: float | None = None
     """Spent waiting for the system to finish indexing; ``None`` where it offers no ``settle``."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -50,27 +52,126 @@ class TakeIn(Record):
     """Step: the system takes a session in."""
 
     step: Literal["take_in"] = "take_in"
-    """Tells the two kinds of step apart."""
+    """Tells the kinds of step apart."""
     session: Session
     """The session."""
     source_id: str
     """The benchmark's own id of the session; stays in memeval."""
 
 
-class Ask(Record):
-    """Step: the system is asked a question."""
+class Retain(Record):
+    """Step: the system takes a single text in, with what it can be found and filtered by.
 
-    step: Literal["ask"] = "ask"
-    """Tells the two kinds of step apart."""
+    A system that only knows sessions takes it as a session of one turn; see :attr:`session`.
+    """
+
+    step: Literal["retain"] = "retain"
+    """Tells the kinds of step apart."""
+    text_id: str
+    """Ordinal in order of ingestion, such as ``s001``; the system gives it back as a source."""
+    content: str
+    """The text."""
+    occurred_at: str = ""
+    """When it happened, ISO 8601; blank where nothing says."""
+    bank: str | None = None
+    """The bank it belongs in; ``None`` for the system's own default."""
+    tags: tuple[str, ...] | None = None
+    """What it can be filtered by; ``None`` where it has no tags."""
+    fact_type: str | None = None
+    """What sort of thing it is, such as ``world`` or ``experience``."""
+    metadata: dict[str, str | int | float | bool] = {}
+    """What else goes with it; a system may do with it what it likes."""
+    source_id: str
+    """The benchmark's own id of the text; stays in memeval."""
+
+    @property
+    def session(self) -> Session:
+        """The text as a session of one turn."""
+        turn = Turn(turn_id=f"{self.text_id}:t01", role="user", content=self.content)
+        return Session(session_id=self.text_id, date=self.occurred_at, turns=(turn,))
+
+
+class Question(Record):
+    """What all steps have in common to which the system gives a response."""
+
     question_id: str
     """Unique within the benchmark; stays in memeval."""
     question: str
-    """The question's text."""
+    """What is asked, as text."""
     timestamp: str | None = None
     """The time the question is asked as of; ``None`` where the protocol passes none."""
 
 
-Step = Annotated[TakeIn | Ask, Field(discriminator="step")]
+class Ask(Question):
+    """Step: the system is asked a question."""
+
+    step: Literal["ask"] = "ask"
+    """Tells the kinds of step apart."""
+
+
+class Task(Question):
+    """Step: the system does a piece of work; where it only retrieves, a reader does it from what ``query`` finds."""
+
+    step: Literal["task"] = "task"
+    """Tells the kinds of step apart."""
+    query: str
+    """What the memory is searched for."""
+
+
+class Recall(Question):
+    """Step: a bank is searched; what comes back is the response, and nobody answers."""
+
+    step: Literal["recall"] = "recall"
+    """Tells the kinds of step apart."""
+    k: int = 10
+    """How many items are asked for."""
+    bank: str | None = None
+    """Where; ``None`` for the system's own default."""
+    tags: tuple[str, ...] | None = None
+    """Only what has one of them; ``None`` for no such filter."""
+    since: str | None = None
+    """Only what happened then or later, ISO 8601."""
+    until: str | None = None
+    """Only what happened before, ISO 8601."""
+    in_flight: int = 1
+    """How many such calls are on their way at once: neighbours of one number go together."""
+
+
+class Reflect(Question):
+    """Step: a bank is asked a question."""
+
+    step: Literal["reflect"] = "reflect"
+    """Tells the kinds of step apart."""
+    bank: str | None = None
+    """Where; ``None`` for the system's own default."""
+    dispositions: dict[str, int] = {}
+    """Traits the answer is given under, such as ``skepticism``, each from 1 to 5; none for the system's own."""
+
+
+class Export(Question):
+    """Step: the system shows all that it keeps; the response's items are its memories."""
+
+    step: Literal["export"] = "export"
+    """Tells the kinds of step apart."""
+
+
+Step = Annotated[TakeIn | Retain | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
+
+
+class Steps(Sequence[Step], ABC):
+    """Steps that are made when they are asked for, of a history too long to be held."""
+
+    @abstractmethod
+    def session(self, session_id: str) -> Session:
+        """Return one session, without making those before it.
+
+        Raises:
+            KeyError: there is none of that id.
+        """
+
+    @abstractmethod
+    def questions(self) -> tuple[Question, ...]:
+        """Return the questions in the order they are asked, without making the sessions between them."""
 
 
 class Scenario(Stored):
@@ -79,22 +180,54 @@ class Scenario(Stored):
     scenario_id: str
     """Unique within the benchmark; stays in memeval."""
     steps: tuple[Step, ...]
-    """Sessions and questions, in the order they happen."""
+    """What is taken in and what is asked, in the order it happens; see :meth:`streamed`."""
     agent_keeps_context: bool = False
     """Whether the one who asks still knows what earlier questions of the scenario brought up, as one agent in one
     conversation does. A reader then answers from all context delivered so far."""
 
-    def sessions(self) -> tuple[Session, ...]:
-        """Return the sessions in order of ingestion."""
-        return tuple(step.session for step in self.steps if isinstance(step, TakeIn))
+    @classmethod
+    def streamed(cls, scenario_id: str, steps: Steps) -> Scenario:
+        """Return a scenario whose steps are made when they are asked for; it can be walked, and not stored."""
+        parts: dict[str, Any] = {"scenario_id": scenario_id, "steps": steps}
+        return Scenario.model_construct(**parts)
 
-    def questions(self) -> tuple[Ask, ...]:
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the steps are made when they are asked for, so that nobody should hold all of them."""
+        return isinstance(self.steps, Steps)
+
+    def sessions(self) -> tuple[Session, ...]:
+        """Return the sessions, and each retained text as a session of one turn, in order of ingestion: all at once."""
+        return tuple(self.each_session())
+
+    def each_session(self) -> Iterator[Session]:
+        """Yield what :meth:`sessions` returns, one by one: the way to go through a streamed history."""
+        return (step.session for step in self.steps if isinstance(step, TakeIn | Retain))
+
+    def session(self, session_id: str) -> Session:
+        """Return one session, or retained text, by its ordinal.
+
+        Raises:
+            KeyError: there is none of that id.
+        """
+        if isinstance(self.steps, Steps):
+            return self.steps.session(session_id)
+        for session in self.each_session():
+            if session.session_id == session_id:
+                return session
+        raise KeyError(session_id)
+
+    def questions(self) -> tuple[Question, ...]:
         """Return the questions in the order they are asked."""
-        return tuple(step for step in self.steps if isinstance(step, Ask))
+        if isinstance(self.steps, Steps):
+            return self.steps.questions()
+        return tuple(step for step in self.steps if isinstance(step, Question))
 
     def only(self, session_ids: frozenset[str]) -> Scenario:
-        """Return the scenario with no session taken in but those named (ordinals such as ``s001``)."""
-        kept = tuple(s for s in self.steps if not isinstance(s, TakeIn) or s.session.session_id in session_ids)
+        """Return the scenario with nothing taken in but what is named (ordinals such as ``s001``)."""
+        if isinstance(self.steps, Steps) and not session_ids:
+            return self.model_copy(update={"steps": self.steps.questions()})
+        kept = tuple(s for s in self.steps if not isinstance(s, TakeIn | Retain) or s.session.session_id in session_ids)
         return self.model_copy(update={"steps": kept})
 
 

@@ -200,7 +200,7 @@ def _data(track: Track, benchmark: Benchmark | None, missing: str | None) -> Ben
     dataset: Dataset | None = None
     if benchmark is not None:
         try:
-            dataset = benchmark.open(None, track.parameters or None)
+            dataset = benchmark.opened(None, track.parameters or None, track.protocol, track.tier)
         except MemevalError as error:
             missing = error.problem
         else:

@@ -18,7 +18,7 @@ from memeval.execution.contexts import TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
-from memeval.records.scenario import Ask, Scenario, Turn
+from memeval.records.scenario import Question, Scenario, Turn
 from memeval.site.calls import Calls, Lines
 from memeval.site.files import Asset
 from memeval.site.withheld import Data, lean, withheld
@@ -78,7 +78,7 @@ def _scenario(scenario: Scenario, keys: Iterable[ItemKey], words: bool) -> Data:
         "scenario_id": scenario.scenario_id,
         "steps": [
             _ask(step, words)
-            if isinstance(step, Ask)
+            if isinstance(step, Question)
             else {
                 "step": "take_in",
                 "session_id": step.session.session_id,
@@ -98,7 +98,7 @@ def _scenario(scenario: Scenario, keys: Iterable[ItemKey], words: bool) -> Data:
     }
 
 
-def _ask(step: Ask, words: bool) -> Data:
+def _ask(step: Question, words: bool) -> Data:
     return {
         "step": "ask",
         "question_id": step.question_id,

@@ -18,7 +18,7 @@ from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import OPTIONAL, TOKEN_LIMIT, USAGE
+from memeval.systems.worker import DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter's methods behind calls that do not bear their name."""
@@ -184,7 +184,7 @@ def hello(value: Any) -> Hello:
     packages = mapping(value.get("packages", {}))
     calls = texts(value.get("capabilities"))
     capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
-    if unknown := capabilities.difference(OPTIONAL):
+    if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS)):
         raise Garbled(f"a capability that is none ('{visible(min(unknown)[:QUOTED])}')")
     if "ingest_session" not in capabilities or not capabilities & {"query", "search"}:
         raise NoAdapter(f"The system can do too little ({', '.join(calls) or 'nothing'}): it needs {NEEDED_CALLS}.")

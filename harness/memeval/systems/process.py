@@ -8,10 +8,12 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from memeval.records.response import ReportedUsage
+from memeval.records.scenario import Recall
 from memeval.records.track import Limits
 from memeval.systems import messages
 from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
@@ -230,6 +232,8 @@ class SystemProcess:
         timestamp: str | None = None,
         tags: Sequence[str] | None = None,
         source_id: str | None = None,
+        fact_type: str | None = None,
+        metadata: Mapping[str, str | float] | None = None,
     ) -> float:
         """Have a text taken in; return the seconds it took. Only where the system has ``retain``.
 
@@ -239,8 +243,18 @@ class SystemProcess:
             timestamp: when it happened.
             tags: what it can be filtered by.
             source_id: what the system shall give back as the source of what it brings up.
+            fact_type: what sort of thing it is.
+            metadata: what else goes with it.
         """
-        parts = _parts(content=content, bank=bank, timestamp=timestamp, tags=tags, source_id=source_id)
+        parts = _parts(
+            content=content,
+            bank=bank,
+            timestamp=timestamp,
+            tags=tags,
+            source_id=source_id,
+            fact_type=fact_type,
+            metadata=metadata,
+        )
         started = self._service()
         self._call("retain", self._limits.take_in_seconds, parts)
         return self._service() - started
@@ -270,15 +284,56 @@ class SystemProcess:
         when = {"timestamp": timestamp, "since": since, "until": until}
         return self._question("recall", _parts(query=query, k=k, bank=bank, tags=tags, **when))
 
-    def reflect(self, query: str, *, bank: str | None = None, timestamp: str | None = None) -> Reply:
+    def recall_together(self, asked: Sequence[Recall], in_flight: int) -> Iterator[Reply | SystemFailure]:
+        """Have a bank searched time and again, with several searches on their way at once.
+
+        Replies come in the order of the questions. The seconds of each are from when it was sent, so those spent
+        waiting for the ones before it are among them; its limit counts from when the one before it was answered.
+
+        Args:
+            asked: the searches, in order.
+            in_flight: how many may be on their way.
+
+        Yields:
+            Per search its reply, or what went wrong with it; nothing more once the process is gone.
+        """
+        waiting: deque[tuple[int, float]] = deque()
+        todo = iter(asked)
+        while True:
+            for each in islice(todo, in_flight - len(waiting)):
+                waiting.append((self._send("recall", _recall_parts(each)), self._service()))
+            if not waiting:
+                return
+            number, sent = waiting.popleft()
+            try:
+                line = self._receive("recall", self._limits.ask_seconds)
+                seconds = self._service() - sent
+                reply = self._read("recall", number, line)
+                with self._ungarbled():
+                    yield messages.reply(reply["value"], seconds, reply.get("seconds"))
+            except SystemFailure as failure:
+                yield failure
+                if not self.alive:
+                    return
+
+    def reflect(
+        self,
+        query: str,
+        *,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        dispositions: Mapping[str, int] | None = None,
+    ) -> Reply:
         """Put a question to a bank. Only where the system has ``reflect``.
 
         Args:
             query: the question.
             bank: where; ``None`` leaves it to the adapter's default.
             timestamp: the time it is asked as of.
+            dispositions: traits it is answered under, each from 1 to 5; only where the system takes them.
         """
-        return self._question("reflect", _parts(query=query, bank=bank, timestamp=timestamp))
+        parts = _parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions)
+        return self._question("reflect", parts)
 
     def forget(
         self, *, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None
@@ -438,6 +493,11 @@ def _parts(**parts: Any) -> bytes:
     """Return the parts of a request that are there, as they stand behind its call."""
     there = {name: part for name, part in parts.items() if part is not None}
     return b"," + messages.to_line(there)[1:-1] if there else b""
+
+
+def _recall_parts(asked: Recall) -> bytes:
+    when = {"timestamp": asked.timestamp, "since": asked.since, "until": asked.until}
+    return _parts(query=asked.question, k=asked.k, bank=asked.bank, tags=asked.tags, **when)
 
 
 def _at(timestamp: str | None) -> bytes:

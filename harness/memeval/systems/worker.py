@@ -34,6 +34,9 @@ OPTIONAL = (
 )
 """Methods whose presence is reported."""
 
+DISPOSITIONS = "dispositions"
+"""Reported like a method where ``reflect`` takes a keyword of that name."""
+
 NEEDED = "reset, ingest_session (or retain) and query (or search)"
 """What makes a class an adapter, in words."""
 
@@ -46,7 +49,7 @@ NAMES = {
 }
 """What an adapter may call a part of a request, the first it has; other parts go by their own name."""
 
-PARTS = (*NAMES, "query", "since", "tags", "until")
+PARTS = (*NAMES, "dispositions", "fact_type", "metadata", "query", "since", "tags", "until")
 """The parts of a request that are passed by keyword, to a method that takes them."""
 
 BANK = "memeval"
@@ -54,7 +57,8 @@ BANK = "memeval"
 
 ABSTRACT = 1 << 20
 TAKES_ANY_KEYWORD = 0x08
-"""CPython's flags of a class with abstract methods left, and of a function with ``**kwargs``."""
+COROUTINE = 0x80
+"""CPython's flags of a class with abstract methods left, of a function with ``**kwargs``, and of an ``async`` one."""
 
 ITEM_LIMIT = 100_000
 """How many items a search may bring up; an endless generator would fill the memory."""
@@ -288,6 +292,10 @@ class Calls:
     def run_with(self, method: str, request: dict[str, Any], first: str | None = None) -> Any:
         """Call a method with what a request holds: ``first`` by place, the rest by keyword as far as it takes it."""
         self.method = method
+        return self.run(method, *([request[first]] if first else []), **self.keywords(method, request, first))
+
+    def keywords(self, method: str, request: dict[str, Any], first: str | None = None) -> dict[str, Any]:
+        """Return what of a request is passed to a method by keyword."""
         function, keywords = getattr(self.system, method), {}
         for part in PARTS:
             name = next((name for name in NAMES.get(part, (part,)) if takes_keyword(function, name)), None)
@@ -297,7 +305,36 @@ class Calls:
                 keywords[name] = request[part]
             elif part == "bank" and needs_keyword(function, name):
                 keywords[name] = BANK
-        return self.run(method, *([request[first]] if first else []), **keywords)
+        return keywords
+
+    def recalls_at_once(self) -> bool:
+        """Whether several searches of a bank can go on at once: ``recall`` is asynchronous."""
+        code = getattr(function_of(getattr(self.system, "recall", None)), "__code__", None)
+        return code is not None and bool(code.co_flags & COROUTINE)
+
+    def answer_together(self, requests: list[dict[str, Any]], write: Callable[[str], None]) -> None:
+        """Make several asynchronous recalls at once, and write their replies in order, each when it is due."""
+        import asyncio
+
+        async def reply_to(request: dict[str, Any]) -> str:
+            started = time.perf_counter()
+            try:
+                found = await self.system.recall(request["query"], **self.keywords("recall", request, "query"))
+                self.method = "recall"
+                body = f'"value":{self.encoded(self.brought_up(found, "recall"))}'
+            except BaseException as error:
+                self.method = "recall"
+                body = f'"error":{json.dumps(self.describe(error))}'
+            return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
+
+        async def all_of_them() -> None:
+            for task in [asyncio.ensure_future(reply_to(request)) for request in requests]:
+                write(await task)
+
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(all_of_them())
 
     def has(self, method: str) -> bool:
         """Whether the adapter has a method."""
@@ -311,10 +348,13 @@ class Calls:
         chosen, candidates = choose_class(module, request["class"])
         self.system = chosen(**request["parameters"])
         texts = self.has("retain")
+        can = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)]
+        if self.has("reflect") and takes_keyword(self.system.reflect, DISPOSITIONS):
+            can.append(DISPOSITIONS)
         return {
             "class": chosen.__name__,
             "candidates": candidates,
-            "capabilities": [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)],
+            "capabilities": can,
             "implementation": sys.implementation.name,
             "python": ".".join(map(str, sys.version_info[:3])),
             "packages": {**packages(), **(self.run("versions") if self.has("versions") else {})},
@@ -562,8 +602,11 @@ def serve() -> None:
     try:
         for batch in batches(requests):
             answers, since = [], time.monotonic()
-            for line in batch:
-                request = json.loads(line)
+            asked = [json.loads(line) for line in batch]
+            if len(asked) > 1 and all(each["call"] == "recall" for each in asked) and calls.recalls_at_once():
+                calls.answer_together(asked, lambda reply: write_all(replies, reply.encode("ascii")))
+                continue
+            for request in asked:
                 answers.append(calls.answer(request))
                 if time.monotonic() - since > HOLD_SECONDS:
                     write_all(replies, "".join(answers).encode("ascii"))

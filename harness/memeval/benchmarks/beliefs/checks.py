@@ -11,7 +11,7 @@ from itertools import pairwise
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import WEIGHTS, counts
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Scenario, TakeIn
+from memeval.records.scenario import Question, Scenario, TakeIn
 
 _TWINS = ("changed", "reconfirmed", "unchanged")
 
@@ -80,7 +80,7 @@ def _dates(scenario: Scenario) -> None:
     if scenario.agent_keeps_context:
         now = ""
         for step in scenario.steps:
-            day = step.session.date if isinstance(step, TakeIn) else step.timestamp or ""
+            day = (step.timestamp or "") if isinstance(step, Question) else step.session.date
             _require(day >= now, scenario.scenario_id, "a question is asked in the past.")
             now = day
 
@@ -156,7 +156,7 @@ def _delta(item: Made, key: DeltaKey) -> None:
     _require(len({ask.question for ask in asks}) == 20, where, "a question is asked twice.")
     said, turn = "", 0
     for step in item.scenario.steps:
-        if isinstance(step, TakeIn):
+        if not isinstance(step, Question):
             said += "\n".join(t.content for t in step.session.turns) + "\n"
             continue
         gold = key.facts_by_turn[turn]

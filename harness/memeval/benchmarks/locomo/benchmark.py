@@ -65,7 +65,7 @@ class LocomoBenchmark(Benchmark):
         """Return whether there is a file to open."""
         return locate(INFO, path).is_file()
 
-    def table(self, protocol: str) -> tuple[Category, ...]:
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories as a protocol weighs and grades them."""
         return self._tables[protocol]
 

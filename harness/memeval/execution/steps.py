@@ -1,0 +1,75 @@
+"""The steps of a scenario as they are taken: drawn one by one, so that a history of any length is never held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memeval.records.scenario import Question, Recall, Retain, Step, TakeIn
+from memeval.systems.messages import session_json
+
+
+class Lookahead:
+    """The steps of a scenario, drawn one by one: in turn what is taken in, and the questions behind it.
+
+    Args:
+        steps: the steps.
+        wanted: the questions that are asked; others are passed over.
+    """
+
+    def __init__(self, steps: Iterable[Step], wanted: Mapping[str, object]) -> None:
+        self._steps = (step for step in steps if not isinstance(step, Question) or step.question_id in wanted)
+        self._next: Step | None = next(self._steps, None)
+
+    def _draw(self) -> None:
+        self._next = next(self._steps, None)
+
+    def taken_in(self) -> Iterator[TakeIn | Retain]:
+        """Yield what is to be taken in before the next question."""
+        while isinstance(self._next, TakeIn | Retain):
+            yield self._next
+            self._draw()
+
+    def questions(self) -> list[Question]:
+        """Return the questions up to where something is taken in again, those that go together apart from others."""
+        found: list[Question] = []
+        while isinstance(self._next, Question) and (not found or _in_flight(found[0]) == _in_flight(self._next)):
+            found.append(self._next)
+            self._draw()
+        return found
+
+
+class Counting:
+    """What is to be taken in, counted as it is drawn."""
+
+    def __init__(self, steps: Iterator[TakeIn | Retain]) -> None:
+        self._steps = steps
+        self._back: TakeIn | Retain | None = None
+        self.count = 0
+
+    def __iter__(self) -> Iterator[TakeIn | Retain]:
+        return self
+
+    def __next__(self) -> TakeIn | Retain:
+        back, self._back = self._back, None
+        step = next(self._steps) if back is None else back
+        self.count += back is None
+        return step
+
+    def sessions(self, first: TakeIn | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
+        """Yield sessions as they go over the line, ``first`` and those behind it.
+
+        Args:
+            first: the first of them.
+            stop_at_texts: whether to stop where a single text comes, and leave it for the next to ask.
+        """
+        step: TakeIn | Retain | None = first
+        while step is not None:
+            yield session_json(step.session), step.session.date
+            step = next(self, None)
+            if stop_at_texts and isinstance(step, Retain):
+                self._back = step
+                return
+
+
+def _in_flight(step: Question) -> int:
+    return step.in_flight if isinstance(step, Recall) else 1
