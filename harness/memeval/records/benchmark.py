@@ -99,6 +99,8 @@ class ProtocolInfo(Record):
     """The one reader it goes with; ``None`` where it goes with any."""
     offline_reader: str | None = None
     """The reader that answers here where ``extractive`` is asked for, or nothing; ``None`` for that one itself."""
+    shown: tuple[str, ...] = ()
+    """Metrics that have a column of their own in its tables: means over all items that have them."""
     needs: tuple[str, ...] = ()
     """Methods a system must have to take it, besides those that its reader needs; under the reader ``native``, all
     that it needs."""
@@ -115,6 +117,8 @@ class TierInfo(Record):
     """How they are chosen, in a sentence."""
     seed: int | None = None
     """The seed of the choice; ``None`` where nothing is drawn."""
+    tokens: int | None = None
+    """How long a history is, in tokens, where tiers differ in that; ``None`` elsewhere."""
 
 
 class ExampleTurn(Record):

@@ -94,6 +94,8 @@ class Retain(Record):
 class Question(Record):
     """What all steps have in common to which the system gives a response."""
 
+    step: str
+    """Which kind of step it is."""
     question_id: str
     """Unique within the benchmark; stays in memeval."""
     question: str

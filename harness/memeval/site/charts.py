@@ -104,7 +104,7 @@ _SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart the composite against tokens per question: what a score is bought with."""
-    alt = _altair()
+    alt = altair()
 
     most = max(float(point.x or 0) for point in points)
     decades = [0, *(10**power for power in range(1, 9) if 10**power <= 3 * most)]
@@ -114,7 +114,7 @@ def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:Q"))
     label = base.mark_text(align="left", dx=8, dy=-6, color=INK, limit=150).encode(y="value:Q", text="label:N")
     description = "Composite and its 95 % interval against context tokens per question, a point for each system."
-    return Chart(name, title, description, _finish((rule + dot + label).properties(width=640, height=300)))
+    return Chart(name, title, description, finish((rule + dot + label).properties(width=640, height=300)))
 
 
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
@@ -130,23 +130,23 @@ def trend(name: str, title: str, points: Sequence[Point]) -> Chart:
 
 @cache
 def _intervals() -> Spec:
-    alt = _altair()
+    alt = altair()
     base = alt.Chart(_data([])).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
     rule = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
         x=_share(alt.X, "low:Q", None), x2="high:Q", color=_kind()
     )
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
-    return _finish((rule + dot).properties(width=460, height={"step": 28}))
+    return finish((rule + dot).properties(width=460, height={"step": 28}))
 
 
 @cache
 def _trend() -> Spec:
-    alt = _altair()
+    alt = altair()
     base = alt.Chart(_data([])).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
     line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
     rule = base.mark_rule(strokeWidth=1.5).encode(y=_share(alt.Y, "low:Q", "composite"), y2="high:Q", color=_kind())
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
-    return _finish((line + rule + dot).properties(width=560, height=220))
+    return finish((line + rule + dot).properties(width=560, height=220))
 
 
 def _filled(spec: Spec, points: Sequence[Point]) -> Spec:
@@ -154,13 +154,13 @@ def _filled(spec: Spec, points: Sequence[Point]) -> Spec:
     return spec | {"data": {"values": _values(points)}}
 
 
-def _altair() -> Any:
+def altair() -> Any:
     """Return Altair, imported when the first chart is made and not before: it takes most of a second."""
     return importlib.import_module("altair")
 
 
 def _data(points: Sequence[Point]) -> Any:
-    return _altair().Data(values=_values(points))
+    return altair().Data(values=_values(points))
 
 
 def _values(points: Sequence[Point]) -> list[Spec]:
@@ -182,19 +182,20 @@ def _share(channel: Any, field: str, title: str | None) -> Any:
 
 
 def _kind() -> Any:
-    alt = _altair()
+    alt = altair()
 
     return alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
 
 
 def _tooltip(*more: str) -> list[Any]:
-    alt = _altair()
+    alt = altair()
 
     shares = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("value", "low", "high")]
     return [alt.Tooltip("label:N", title="name"), *shares, *(alt.Tooltip(field) for field in more)]
 
 
-def _finish(drawing: Any) -> Spec:
+def finish(drawing: Any) -> Spec:
+    """Return a drawing as a specification in the board's colours."""
     axis = {
         "labelColor": INK,
         "titleColor": INK,

@@ -19,7 +19,7 @@ def run_command(run: Run) -> str:
         return _at_endpoints(run, ["memeval", "rejudge", run.answers_from, *_judge(run)])
     if run.imported is not None:
         return _at_endpoints(run, ["memeval", "import", *_import(run, run.imported), *_judge(run), "--fresh"])
-    named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.slug
+    named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.named
     words = ["memeval", "run", named, "--benchmark", track.benchmark]
     if track.tier != "full":
         words += ["--tier", track.tier]

@@ -7,6 +7,7 @@ from functools import partial
 
 from memeval.grading.scoring import task_average
 from memeval.leaderboard.board import Row, Standing, Table
+from memeval.records.benchmark import MetricInfo
 from memeval.records.run import Isolation, SystemKind
 from memeval.records.scores import CategoryScore, Interval
 from memeval.records.track import CategoryPlan, Track
@@ -14,6 +15,7 @@ from memeval.site import text
 from memeval.site.columns import Column, Direction, Group, Reading
 from memeval.site.commands import run_command
 from memeval.site.flags import Mark
+from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
 from memeval.site.spending import SPENDING
 from memeval.site.urls import run_url, system_url, track_url
@@ -42,6 +44,7 @@ def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Colum
         *(_alternate(name, described.get(name)) for name in alternates),
         *((TASK_AVERAGE,) if any(plan.shared for plan in table.track.categories) else ()),
         GRADED,
+        *(_measure(metric) for metric in benchmark.shown_metrics(table.track)),
         *(_category(plan, benchmark, table.track) for plan in table.track.categories),
         *REST,
     )
@@ -184,6 +187,21 @@ TASK_AVERAGE = Column(
     range=_UNIT,
     unit="%",
 )
+
+
+def _measure(metric: MetricInfo) -> Column:
+    """Return the column of a metric that the benchmark tells in its own unit, whichever way it is better."""
+    bounded = metric.low is not None and metric.high is not None
+    return Column(
+        name=f"metric_{metric.name}",
+        title=metric.title,
+        group=Group.SCORE,
+        help=f"{metric.meaning} Mean over the items that have it; {metric.direction.value} is better.",
+        read=lambda row: Reading(overall(row, metric)),
+        write=partial(text.number, digits=3),
+        direction=Direction(metric.direction.value),
+        range=(metric.low or 0.0, metric.high or 0.0) if bounded else None,
+    )
 
 
 def _category_reading(name: str, row: Row) -> Reading:

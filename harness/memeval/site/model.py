@@ -90,6 +90,12 @@ class BenchmarkView:
         protocols = self.info.protocols if self.info else ()
         return next((each for each in protocols if each.name == track.protocol), None)
 
+    def shown_metrics(self, track: Track) -> tuple[MetricInfo, ...]:
+        """Return the metrics that have a column of their own in a track's table."""
+        protocol = self.protocol(track)
+        found = (self.metric(name) for name in protocol.shown) if protocol else ()
+        return tuple(metric for metric in found if metric is not None)
+
     def headline(self, track: Track) -> str:
         """Return, for people, the metric that a track's composite is a mean of."""
         protocol = self.protocol(track)

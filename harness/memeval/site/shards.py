@@ -8,7 +8,7 @@ lengths and scores, and no words: fields are named one by one, so that a new fie
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from memeval.execution.contexts import TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
-from memeval.records.scenario import Question, Scenario, Turn
+from memeval.records.scenario import Question, Retain, Scenario, Step, TakeIn, Turn
 from memeval.site.calls import Calls, Lines
 from memeval.site.files import Asset
 from memeval.site.withheld import Data, lean, withheld
@@ -73,20 +73,11 @@ def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset
     yield Asset(f"{base}/index.json", encode({"shards": where, "questions": asked, "words": words}))
 
 
-def _scenario(scenario: Scenario, keys: Iterable[ItemKey], words: bool) -> Data:
-    return {
+def _scenario(scenario: Scenario, keys: Sequence[ItemKey], words: bool) -> Data:
+    """Return a scenario with its keys; of a history that is streamed, only the sessions that a key names."""
+    data: Data = {
         "scenario_id": scenario.scenario_id,
-        "steps": [
-            _ask(step, words)
-            if isinstance(step, Question)
-            else {
-                "step": "take_in",
-                "session_id": step.session.session_id,
-                "date": step.session.date if words else None,
-                "turns": [_turn(turn, words) for turn in step.session.turns],
-            }
-            for step in scenario.steps
-        ],
+        "steps": [_step(step, words) for step in _shown(scenario, keys)],
         "keys": {
             key.item_id: {
                 "question_ids": list(key.question_ids),
@@ -96,14 +87,40 @@ def _scenario(scenario: Scenario, keys: Iterable[ItemKey], words: bool) -> Data:
             for key in keys
         },
     }
+    return data | ({"streamed": True} if scenario.is_streamed else {})
 
 
-def _ask(step: Question, words: bool) -> Data:
+def _shown(scenario: Scenario, keys: Iterable[ItemKey]) -> Iterable[Step | Question]:
+    if not scenario.is_streamed:
+        return scenario.steps
+    named = sorted({session for key in keys for session in key.evidence or ()})
+    return (*(TakeIn(session=scenario.session(name), source_id=name) for name in named), *scenario.questions())
+
+
+def _step(step: Step | Question, words: bool) -> Data:
+    if isinstance(step, Question):
+        filters = {
+            name: getattr(step, name)
+            for name in ("bank", "tags", "since", "until", "k", "in_flight", "query", "dispositions")
+            if getattr(step, name, None)
+        }
+        return {
+            "step": "ask",
+            "call": step.step,
+            "question_id": step.question_id,
+            "timestamp": step.timestamp if words else None,
+            "question": step.question if words else withheld(step.question),
+            "filters": filters if words else {},
+        }
+    session, told = step.session, {}
+    if isinstance(step, Retain):
+        told = {"bank": step.bank, "tags": step.tags, "fact_type": step.fact_type, **step.metadata}
     return {
-        "step": "ask",
-        "question_id": step.question_id,
-        "timestamp": step.timestamp if words else None,
-        "question": step.question if words else withheld(step.question),
+        "step": "take_in",
+        "session_id": session.session_id,
+        "date": session.date if words else None,
+        "told": {name: value for name, value in told.items() if value} if words else {},
+        "turns": [_turn(turn, words) for turn in session.turns],
     }
 
 

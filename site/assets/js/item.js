@@ -58,6 +58,7 @@ function answer(response, number, answered, scenario, turns) {
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
     question ? said(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
     question?.timestamp ? make("p", { class: "mv-note" }, `asked as of ${question.timestamp}`) : null,
+    question?.filters && Object.keys(question.filters).length ? make("p", { class: "mv-note" }, `${question.call}: ${told(question.filters)}`) : null,
     make("h3", {}, "Answer"),
     response.outcome === "ok" || response.outcome === "empty" ? said(response.answer) : [
       make("p", {}, badge("warning", response.outcome)),
@@ -95,6 +96,11 @@ function turn(id, turns) {
   return make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${found.date ?? ""} ${found.role} (${id}): `), found.content);
 }
 
+/** What goes with a text or a question, on one line: its bank, its tags, its times. */
+function told(facts) {
+  return Object.entries(facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(" · ");
+}
+
 function history(scenario, key) {
   const evidence = new Set((key?.evidence ?? []).map((id) => id.split(":")[0]));
   const mine = new Set(key?.question_ids ?? []);
@@ -107,10 +113,13 @@ function history(scenario, key) {
     const body = step.turns.map((one) => (typeof one.content === "object"
       ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), said(one.content))
       : make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${one.role}: `), one.content)));
-    const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turns`;
+    if (step.told && Object.keys(step.told).length) body.unshift(make("p", { class: "mv-note" }, told(step.told)));
+    const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turn${step.turns.length === 1 ? "" : "s"}`;
     return fold(title, body, shown ? "mv-evidence" : "", shown ? badge("good", "evidence") : null);
   });
-  return [make("h3", {}, `History: ${scenario.steps.filter((step) => step.step === "take_in").length} sessions`), ...steps];
+  const number = scenario.steps.filter((step) => step.step === "take_in").length;
+  const head = scenario.streamed ? `Evidence: ${number} sessions of a history too long to show` : `History: ${number} sessions`;
+  return [make("h3", {}, head), ...steps];
 }
 
 /** A part that opens at a click, and is filled only then. */

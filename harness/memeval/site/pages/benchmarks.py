@@ -14,6 +14,7 @@ from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind,
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.studies import studies
 from memeval.site.tiers import tier_powers
 from memeval.site.urls import benchmark_url, segment
 
@@ -47,6 +48,8 @@ class BenchmarkPages(Publisher):
         for folder_path, found_files in files.items():
             yield from (Asset(path, folder_path / name) for name, path in found_files.items())
         yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
+        shown = studies(benchmark)
+        yield from (study.figure.asset() for study in shown)
         yield Page(
             url=url,
             title=benchmark.title,
@@ -58,6 +61,7 @@ class BenchmarkPages(Publisher):
                 benchmark=benchmark,
                 catalogue=catalogue,
                 powers=tier_powers(info) if info else (),
+                studies=shown,
                 controls=[(table, _controls(table)) for table in benchmark.tables],
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
@@ -70,12 +74,14 @@ class BenchmarkPages(Publisher):
                 downloads=lambda folder: files[folder.path].items(),
                 bridge_file=lambda folder: _bridge_file(url, folder),
             ),
-            headings=tuple(_headings(info)),
+            headings=tuple(_headings(info, bool(shown))),
         )
 
 
-def _headings(info: BenchmarkInfo | None) -> Iterator[Heading]:
+def _headings(info: BenchmarkInfo | None, studied: bool) -> Iterator[Heading]:
     yield Heading("categories", "Categories")
+    if studied:
+        yield Heading("studies", "Beside the score")
     if info is not None and info.example is not None:
         yield Heading("example", "What it looks like")
     yield Heading("made", "How it was made")

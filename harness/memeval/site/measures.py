@@ -1,0 +1,39 @@
+"""Measurements over the whole of a run: what its categories only have one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import Row
+from memeval.records.benchmark import MetricInfo
+
+
+def overall(row: Row, metric: MetricInfo) -> float | None:
+    """Return a metric over all items of a run that have it; ``None`` where none has, or the rows are not here.
+
+    Args:
+        row: the run.
+        metric: what the benchmark says of the metric; with ``root`` it is the square root of the mean.
+    """
+    mean = _means(row.folder.path).get(metric.name) if row.folder.has_rows else None
+    return None if mean is None else shown(mean, metric)
+
+
+def shown(mean: float, metric: MetricInfo | None) -> float:
+    """Return a mean of rows as it is told."""
+    return math.sqrt(mean) if metric is not None and metric.root and mean >= 0 else mean
+
+
+@lru_cache(maxsize=4096)
+def _means(path: Path) -> Mapping[str, float]:
+    """Return the mean of each metric over the items that have it; a sealed run never changes."""
+    values: dict[str, list[float]] = {}
+    for grade in RunFolder(path).grades():
+        for name, value in grade.metrics.items():
+            if value is not None:
+                values.setdefault(name, []).append(value)
+    return {name: math.fsum(found) / len(found) for name, found in values.items()}

@@ -1,0 +1,191 @@
+"""What a benchmark shows beside its scores: how wrong ratings are, how searches slow down, what length does to a score.
+
+A study is drawn where a benchmark's runs have what it is made of, and nowhere else: none is of a benchmark by name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy
+
+from memeval.leaderboard.board import Row, Table
+from memeval.records.benchmark import Direction
+from memeval.records.run import SystemKind
+from memeval.site import text
+from memeval.site.figures import Figure, figure
+from memeval.site.model import BenchmarkView
+from memeval.site.study_charts import Knot, Slice, curves, parts
+from memeval.site.urls import segment
+
+BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
+"""Slices by which searches are timed."""
+
+ERROR_BANDS = ((0.25, "up to ¼"), (0.5, "up to ½"), (1.0, "up to 1"), (2.0, "up to 2"), (4.0, "more than 2"))
+"""Absolute errors, in stars, told together."""
+
+NO_ANSWER = "no rating"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A chart, what it says, and the same as a table."""
+
+    figure: Figure
+    says: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def studies(benchmark: BenchmarkView) -> tuple[Study, ...]:
+    """Return what a benchmark's runs show beside their scores."""
+    return tuple(study for make in STUDIES for study in make(benchmark))
+
+
+def _errors(benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield, per track whose headline is an error, how large the errors are."""
+    for table in benchmark.tables:
+        protocol = benchmark.protocol(table.track)
+        metric = benchmark.metric(protocol.headline) if protocol else None
+        if metric is None or metric.direction is not Direction.LOWER:
+            continue
+        told = [(row, _bands(row, metric.name)) for row in table.rows if row.folder.has_rows]
+        slices = [Slice(_name(row), part, share) for row, found in told for part, share in found]
+        if not slices:
+            continue
+        names = [part for _, part in ERROR_BANDS] + [NO_ANSWER]
+        title = f"{metric.title} under {table.track.protocol}, by size"
+        yield Study(
+            figure(
+                parts(
+                    f"errors-{table.track.id}",
+                    title,
+                    "Shares of the items by the size of the error, a bar a system.",
+                    slices,
+                )
+            ),
+            "How far off each system is, as shares of all planned items. An item without an answer that can be read "
+            "has no error, and is told apart: it is not an error of any size.",
+            ("System", *names),
+            tuple((_name(row), *(text.percent(share) for _, share in found)) for row, found in told),
+        )
+
+
+def _bands(row: Row, metric: str) -> list[tuple[str, float]]:
+    planned = row.run.track.planned
+    counts = [0] * (len(ERROR_BANDS) + 1)
+    for grade in row.folder.grades():
+        error = grade.metrics.get(metric)
+        if error is None or grade.state.is_error:
+            continue
+        counts[next((at for at, (most, _) in enumerate(ERROR_BANDS) if error <= most), len(ERROR_BANDS) - 1)] += 1
+    counts[-1] = planned - sum(counts)
+    names = [part for _, part in ERROR_BANDS] + [NO_ANSWER]
+    return [(name, count / planned if planned else 0.0) for name, count in zip(names, counts, strict=True)]
+
+
+def _latency(benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield, per track whose searches are told by the size of a bank, how long they take as it grows."""
+    for table in benchmark.tables:
+        timed = [(row, found) for row in table.rows if row.folder.has_rows and (found := _timed(row))]
+        if not timed:
+            continue
+        knots, rows = [], []
+        for row, found in timed:
+            for (size, flight), seconds in sorted(found.items()):
+                median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
+                control = row.run.system.kind is SystemKind.CONTROL
+                knots.append(Knot(_name(row), size, max(1000 * median, 1e-3), control, f"{flight} in flight"))
+                rows.append(
+                    (_name(row), str(size), str(flight), str(len(seconds)), text.seconds(median), text.seconds(tail))
+                )
+        title = "Median time of a search by size of the bank"
+        axes = ("texts in the bank", "milliseconds")
+        yield Study(
+            figure(
+                curves(
+                    f"latency-{table.track.id}",
+                    f"{title}, {table.track.protocol}",
+                    "Median milliseconds of a search against texts in a bank, a line a system, a panel for each number "
+                    "of searches on their way at once.",
+                    knots,
+                    axes,
+                    shares=False,
+                )
+            ),
+            "Time from sending a search to its reply, waiting behind others on their way included, on the machine that "
+            "made the run. Only lines of one machine can be compared.",
+            ("System", "Texts in the bank", "In flight", "Searches", "Median", "95th percentile"),
+            tuple(rows),
+        )
+
+
+def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
+    """Return the seconds of a run's searches by the size of the bank and by how many were on their way."""
+    if not any(found.slice == BANK_SIZE for found in row.run.scores.slices):
+        return {}
+    places = {
+        grade.item_id: (int(grade.slices[BANK_SIZE]), int(grade.slices.get(IN_FLIGHT, "1")))
+        for grade in row.folder.grades()
+        if grade.slices.get(BANK_SIZE, "").isdecimal() and grade.slices.get(IN_FLIGHT, "1").isdecimal()
+    }
+    found: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for response in row.folder.responses():
+        if response.item_id in places and response.timings.search_seconds is not None:
+            found[places[response.item_id]].append(response.timings.search_seconds)
+    return dict(found)
+
+
+def _sizes(benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield, where tiers differ in the length of their histories, what length does to each system's score."""
+    tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
+    alike: dict[tuple[object, ...], list[Table]] = defaultdict(list)
+    for table in benchmark.tables:
+        if table.track.tier in tokens:
+            track = table.track
+            alike[track.protocol, track.reader, track.judge, track.judge_endpoint, str(dict(track.parameters))].append(
+                table
+            )
+    for number, tables in enumerate(alike.values(), start=1):
+        knots, rows = [], []
+        for table in sorted(tables, key=lambda each: tokens[each.track.tier] or 0):
+            size = tokens[table.track.tier] or 0
+            for row in table.rows:
+                composite = row.run.scores.composite
+                if composite.value is None:
+                    continue
+                control = row.run.system.kind is SystemKind.CONTROL
+                knots.append(Knot(_name(row), size, composite.value, control))
+                interval = composite.interval
+                within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
+                rows.append((_name(row), text.count(size), text.percent(composite.value), within))
+        if len({knot.x for knot in knots}) < 2:
+            continue
+        track = tables[0].track
+        title = f"Score against length of history, reader {track.reader}, judge {track.judge}"
+        yield Study(
+            figure(
+                curves(
+                    f"sizes-{segment(benchmark.id)}-{number}",
+                    title,
+                    "Composite against tokens of history, a line a system.",
+                    knots,
+                    ("tokens of history", "composite"),
+                    shares=True,
+                )
+            ),
+            "The same questions at every length: only what lies between the facts grows. Each length is a track of its "
+            "own, so a line shows one system against itself, and the lines are no ranking.",
+            ("System", "Tokens of history", "Composite %", "95 % interval"),
+            tuple(rows),
+        )
+
+
+def _name(row: Row) -> str:
+    return row.run.system.name
+
+
+STUDIES: tuple[Callable[[BenchmarkView], Iterable[Study]], ...] = (_errors, _latency, _sizes)
+"""All studies, in the order they stand on a page."""

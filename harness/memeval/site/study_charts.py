@@ -1,0 +1,127 @@
+"""Charts of what a benchmark measures beside its score: curves, and shares of a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memeval.site.charts import ACCENT, CONTROL, INK, Chart, Spec, altair, finish
+from memeval.site.text import visible
+
+
+@dataclass(frozen=True)
+class Knot:
+    """A point of a curve."""
+
+    line: str
+    """Whose curve it is on."""
+    x: float
+    y: float
+    control: bool = False
+    panel: str = ""
+    """Which of several panels it is drawn in."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of a whole."""
+
+    bar: str
+    """What it is a part of."""
+    part: str
+    """What it is."""
+    share: float
+
+
+def curves(
+    name: str, title: str, description: str, knots: Sequence[Knot], axes: tuple[str, str], shares: bool
+) -> Chart:
+    """Chart curves over a logarithmic axis, each with its name at its end.
+
+    Args:
+        name: names the chart in addresses.
+        title: its title.
+        description: what it shows, for those who do not see it.
+        knots: the curves' points.
+        axes: titles of the two axes.
+        shares: whether the values are shares of 1; else they are drawn on a logarithmic axis.
+    """
+    alt = altair()
+    ends = {
+        (knot.line, knot.panel): max(k.x for k in knots if (k.line, k.panel) == (knot.line, knot.panel))
+        for knot in knots
+    }
+    rows: list[Spec] = [
+        {
+            "line": visible(knot.line),
+            "x": knot.x,
+            "y": knot.y,
+            "kind": "control" if knot.control else "system",
+            "panel": knot.panel,
+            "end": visible(knot.line) if ends[knot.line, knot.panel] == knot.x else "",
+        }
+        for knot in knots
+    ]
+    across = sorted({knot.x for knot in knots})
+    kind = alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
+    x = alt.X("x:Q", title=axes[0]).scale(type="log").axis(values=across, format="~s")
+    y = alt.Y("y:Q", title=axes[1])
+    y = y.scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]) if shares else y.scale(type="log")
+    base = alt.Chart().encode(x=x, y=y, color=kind, detail="line:N")
+    line = base.mark_line(strokeWidth=1.5, opacity=0.7)
+    dot = base.mark_point(filled=True, size=50, opacity=1).encode(
+        tooltip=[
+            alt.Tooltip("line:N", title="name"),
+            alt.Tooltip("x:Q", title=axes[0]),
+            alt.Tooltip("y:Q", title=axes[1]),
+        ]
+    )
+    label = base.mark_text(align="left", dx=7, fontSize=11, limit=130).encode(text="end:N")
+    panels = sorted({knot.panel for knot in knots}, key=lambda panel: (len(panel), panel))
+    drawing = alt.layer(line, dot, label, data=alt.Data(values=rows))
+    if len(panels) > 1:
+        header = alt.Header(labelColor=INK, labelFontSize=12, title=None)
+        drawing = drawing.properties(width=190, height=220).facet(
+            column=alt.Column("panel:N", title=None, sort=panels, header=header), spacing=60
+        )
+    else:
+        drawing = drawing.properties(width=520, height=280)
+    return Chart(name, title, description, finish(drawing))
+
+
+def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
+    """Chart shares of a whole, a bar each, from the darkest part to the lightest; the last part is drawn apart.
+
+    Args:
+        name: names the chart in addresses.
+        title: its title.
+        description: what it shows, for those who do not see it.
+        slices: the parts, those of each bar in order.
+    """
+    alt = altair()
+    order = list(dict.fromkeys(piece.part for piece in slices))
+    rows: list[Spec] = [
+        {"bar": visible(piece.bar), "part": piece.part, "share": piece.share, "place": order.index(piece.part)}
+        for piece in slices
+    ]
+    depth = [round(1 - 0.85 * place / max(1, len(order) - 2), 2) for place in range(len(order) - 1)] + [0.45]
+    opacity = alt.Opacity("part:N", sort=order, title=None).scale(domain=order, range=depth)
+    colour = alt.Color("part:N", sort=order, title=None).scale(
+        domain=order, range=[ACCENT] * (len(order) - 1) + [CONTROL]
+    )
+    bars = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(height=18)
+        .encode(
+            x=alt.X("share:Q", title=None).scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]),
+            y=alt.Y("bar:N", sort=None, title=None).axis(labelLimit=220),
+            color=colour,
+            opacity=opacity,
+            order="place:Q",
+            tooltip=[alt.Tooltip("bar:N", title="name"), "part:N", alt.Tooltip("share:Q", format=".1%")],
+        )
+        .properties(width=460, height={"step": 30})
+    )
+    spec = finish(bars)
+    spec["config"]["legend"] = {"labelColor": INK, "orient": "bottom", "columns": 3, "symbolType": "square"}
+    return Chart(name, title, description, spec)
