@@ -151,6 +151,7 @@ class Prepared:
             capabilities=hello.capabilities,
             declared_models=source.declared_models,
             parameters=dict(source.parameters),
+            variant=source.variant,
             adapter_kind=told.kind,
             deterministic=told.deterministic,
             self_reported=told.self_reported,

@@ -32,7 +32,7 @@ from memeval.records.submission import Submission
 from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
-from memeval.systems.source import MANIFEST, SystemSource, examined_folder, greet
+from memeval.systems.source import MANIFEST, SystemSource, examined_folder, greet, variant_source
 
 SMOKE_BENCHMARK = "beliefs@1"
 SMOKE_SIZE = 6
@@ -213,7 +213,25 @@ class _Check:
         self.environment_digest = self.prepared.environment_digest(hello)
         sandbox = self.prepared.sandbox
         held = f"in {sandbox}" if sandbox else "without a sandbox: FILES REACHABLE"
-        return f"It answers ({', '.join(hello.capabilities)}), {held}."
+        varied = "".join(f" So does {name}." for name in self._start_variants(source))
+        return f"It answers ({', '.join(hello.capabilities)}), {held}.{varied}"
+
+    def _start_variants(self, source: SystemSource) -> list[str]:
+        """Start each variant once, and return what they are called: one may have parameters that nothing takes."""
+        names = list(_submission(source).variants)
+        for name in names:
+            varied = prepare(variant_source(source, name), self._options.setup, self._notes.note)
+            printed: deque[str] = deque(maxlen=QUOTED_LINES)
+            with (
+                models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
+                lending(varied, Limits(), models) as new_instance,
+                closing(new_instance(printed.append).process) as process,
+            ):
+                try:
+                    greet(varied.source, process)
+                except BadInput as error:
+                    raise _Refused(f"The variant '{name}' does not start.", _of_start(error, printed)) from None
+        return names
 
     def _conform(self, source: SystemSource) -> str:
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as nowhere:

@@ -15,7 +15,10 @@ from memeval.records.errors import BadInput, NewerSchema
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """A SHA-256 digest of uncompressed bytes, written ``sha256:`` and 64 hexadecimal digits."""
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+SLUG_LENGTH = 64
+"""How long a slug may be."""
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=SLUG_LENGTH)]
 """A name that is safe as a folder, in a URL and on every file system."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -117,6 +117,8 @@ class SystemIdentity(Record):
     """Models it says it uses."""
     parameters: dict[str, str | int | float | bool] = {}
     """Its parameters."""
+    variant: str | None = None
+    """Which variant of a submission it is, as in ``SLUG:NAME``; ``None`` for one as it stands."""
     adapter_kind: AdapterKind = AdapterKind.PYTHON
     """How memeval talked to it."""
     deterministic: bool = True
@@ -133,6 +135,13 @@ class SystemIdentity(Record):
     """Services that ran beside it."""
     hosts: tuple[HostUse, ...] = ()
     """Hosts that its requests were forwarded to."""
+
+    @property
+    def named(self) -> str:
+        """What it is called on the command line, where it is no file: ``SLUG``, or ``SLUG:NAME`` for a variant."""
+        if self.variant is None:
+            return self.slug
+        return f"{self.slug.removesuffix(self.variant).removesuffix('-')}:{self.variant}"
 
 
 class Isolation(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -104,6 +105,15 @@ class Tool(Record):
     """Where the items lie in the tool's structured result, as keys with dots between; ``None`` for its texts."""
 
 
+class Variant(Record):
+    """A submission set up in another way: the same files under other parameters, with a name of its own."""
+
+    summary: str
+    """What is different about it, in a sentence."""
+    parameters: dict[str, str | int | float | bool]
+    """Parameters that are other than the submission's own; the rest stay."""
+
+
 class Submission(Record):
     """What a system says of itself. Its text comes from outside."""
 
@@ -147,6 +157,8 @@ class Submission(Record):
     """Environment variables it is started with; no secrets."""
     parameters: dict[str, str | int | float | bool] = {}
     """Keyword arguments of the adapter class, or what ``load`` passes to a command."""
+    variants: dict[Slug, Variant] = {}
+    """Other set-ups of it, by name; ``SLUG:NAME`` is what one is called where systems are named."""
     resources: Resources = Resources()
     """What it may use."""
     hosts: tuple[Host, ...] = ()
@@ -157,3 +169,39 @@ class Submission(Record):
     """Whose hosted product it is; ``None`` where everything runs here."""
     conflict_of_interest: str | None = None
     """What ties the submitter to a system on the board."""
+
+    @property
+    def slugs(self) -> dict[str, str | None]:
+        """The names that it and its variants have in paths and URLs, each with the variant's own; ``None`` for it."""
+        return {self.slug: None} | {variant_slug(self.slug, name): name for name in self.variants}
+
+    def varied(self, name: str) -> Submission:
+        """Return what one of the variants says of itself.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        return self.altered(name, self.variants[name].parameters, self.variants[name].summary)
+
+    def altered(self, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None) -> Submission:
+        """Return the submission under other parameters.
+
+        Args:
+            name: what it is called besides; part of its slug and its name.
+            parameters: those that are other than its own.
+            summary: what is different about it; ``None`` keeps what it says of itself.
+        """
+        return self.model_copy(
+            update={
+                "slug": variant_slug(self.slug, name),
+                "name": f"{self.name} ({name})",
+                "summary": summary or self.summary,
+                "parameters": self.parameters | dict(parameters),
+                "variants": {},
+            }
+        )
+
+
+def variant_slug(slug: str, name: str) -> str:
+    """Return the name that a variant of a submission has in paths and URLs."""
+    return f"{slug}-{name}"

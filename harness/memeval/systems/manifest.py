@@ -40,6 +40,7 @@ REMEDIES = {
     "notified": 'Write the day in quotes, such as "2026-01-31".',
     "agreed": 'Write the day in quotes, such as "2026-01-31".',
     "parameters": "A parameter is a text, a number, or true or false.",
+    "variants": "Name each in a table of its own: [variants.NAME], in lower-case letters, digits and single hyphens.",
 }
 """What to do, by the last name of a path."""
 
@@ -174,6 +175,8 @@ def _present(data: Any, keys: Keys) -> bool:
 def _remedy(keys: Keys, missing: bool) -> str | None:
     if missing:
         return f"Add a line: {keys[-1]} = …"
+    if keys[:1] == ("variants",):
+        keys = keys[2:] or keys
     return next((REMEDIES[key] for key in reversed(keys) if isinstance(key, str) and key in REMEDIES), None)
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from memeval.records.submission import AdapterKind, Submission
+from memeval.records.base import SLUG_LENGTH, canonical_json
+from memeval.records.submission import AdapterKind, Submission, variant_slug
 from memeval.systems.output import visible
 from memeval.systems.toml_lines import Keys
 
@@ -57,6 +58,7 @@ def broken_rules(submission: Submission) -> Iterator[Broken]:
     yield from _variables(submission)
     yield from _endpoint(submission)
     yield from _parameters(submission)
+    yield from _variants(submission)
     yield from _words(submission)
     yield from _vendor(submission)
     yield from _light(submission)
@@ -71,6 +73,7 @@ def _texts(submission: Submission) -> Iterator[Broken]:
         (("summary",), submission.summary),
         (("label",), submission.label),
         (("conflict_of_interest",), submission.conflict_of_interest),
+        *((("variants", name, "summary"), each.summary) for name, each in submission.variants.items()),
         *((("authors", place), author) for place, author in enumerate(submission.authors)),
         *((("declared_models", place), model) for place, model in enumerate(submission.declared_models)),
         *((("command", place), word) for place, word in enumerate(submission.command)),
@@ -258,13 +261,33 @@ def _endpoint(submission: Submission) -> Iterator[Broken]:
 
 
 def _parameters(submission: Submission) -> Iterator[Broken]:
-    for name in submission.parameters:
+    named: list[Keys] = [("parameters", name) for name in submission.parameters]
+    named += [
+        ("variants", n, "parameters", name) for n, each in submission.variants.items() for name in each.parameters
+    ]
+    for keys in named:
+        name = str(keys[-1])
         if not name.isidentifier() or keyword.iskeyword(name):
             yield Broken(
-                ("parameters", name),
+                keys,
                 f"'{visible(name)}' cannot be the name of a parameter.",
                 "Take letters, digits and underscores.",
             )
+
+
+def _variants(submission: Submission) -> Iterator[Broken]:
+    """Variants have names that fit beside the submission's own, and each is another set-up."""
+    made = {"the submission itself": canonical_json(submission.parameters)}
+    for name, variant in submission.variants.items():
+        keys: Keys = ("variants", name)
+        if len(slug := variant_slug(submission.slug, name)) > SLUG_LENGTH:
+            yield Broken(keys, f"'{slug}' has more than {SLUG_LENGTH} characters.", "Give it a shorter name.")
+        parameters = canonical_json(submission.parameters | variant.parameters)
+        if (same := next((other for other, theirs in made.items() if theirs == parameters), None)) is not None:
+            yield Broken(
+                keys, f"the variant '{name}' has the parameters of {same}.", "Change a parameter, or take it out."
+            )
+        made[f"the variant '{name}'"] = parameters
 
 
 def _words(submission: Submission) -> Iterator[Broken]:

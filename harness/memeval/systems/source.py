@@ -5,51 +5,31 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from typing import Any
-from urllib.parse import urlsplit
+from pathlib import Path
 
+from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
-from memeval.records.submission import AdapterKind, Submission
+from memeval.records.submission import Submission, variant_slug
 from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
 from memeval.systems.failures import SystemFailure
 from memeval.systems.folder import examined_files, files_digest, text_of
+from memeval.systems.launching import DRIVERS as DRIVERS
+from memeval.systems.launching import DRIVERS_FOLDER, check_python, submission_launch
 from memeval.systems.manifest import MANIFEST as MANIFEST
 from memeval.systems.manifest import examined_manifest, line_of
 from memeval.systems.messages import Hello
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
 
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
 SUBMISSIONS = Path("submissions")
 """Where slugs are looked up, below the working folder."""
-
-SLUG_LENGTH = 64
-
-
-@dataclass(frozen=True)
-class Driver:
-    """A shipped adapter class that speaks to a server."""
-
-    file: Path
-    """Where it is."""
-    class_name: str
-    """What it is called."""
-
-
-_FOLDER = Path(__file__).with_name("drivers")
-
-DRIVERS = {
-    AdapterKind.HTTP: Driver(_FOLDER / "http_contract.py", "HttpContract"),
-    AdapterKind.DAEMON: Driver(_FOLDER / "jeffs_brain.py", "JeffsBrain"),
-    AdapterKind.MCP: Driver(_FOLDER / "mcp_server.py", "McpServer"),
-}
-"""What speaks to each kind of server."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +54,8 @@ class SystemSource:
     """Which sessions it is shown."""
     submission: Submission | None = None
     """All that it says of itself, where it has a ``submission.toml``."""
+    variant: str | None = None
+    """Which variant of the submission it is; ``None`` for it as it stands."""
     control: Control | None = None
     """Its line in the table of controls, where it is one."""
 
@@ -92,8 +74,9 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     """Return the system that ``named`` stands for.
 
     Args:
-        named: a control's name, a slug under ``submissions``, a folder with a ``submission.toml``, or a ``.py`` file
-            with, after a colon, the class to load. A name goes before a folder of that name; ``./name`` is the folder.
+        named: a control's name, a slug under ``submissions`` or a folder with a ``submission.toml``, either with,
+            after a colon, one of its variants; or a ``.py`` file with, after a colon, the class to load. A name goes
+            before a folder of that name; ``./name`` is the folder.
         submissions: the folder that slugs are looked up in.
 
     Raises:
@@ -101,11 +84,15 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     """
     if named in CONTROLS:
         return control_source(CONTROLS[named])
-    if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", named) and (submissions / named).is_dir():
-        return folder_source(submissions / named)
+    slug, colon, variant = named.partition(":")
+    if _SLUG.fullmatch(slug) and (submissions / slug).is_dir():
+        return folder_source(submissions / slug, variant if colon else None)
     path, class_name = _split_class(named)
     if path.is_dir():
         return folder_source(path)
+    head, colon, variant = named.rpartition(":")
+    if colon and Path(head).is_dir():
+        return folder_source(Path(head), variant)
     if path.is_file():
         return file_source(path, class_name)
     if path.suffix == ".py" or "/" in named:
@@ -146,16 +133,81 @@ def file_source(path: Path, class_name: str | None = None) -> SystemSource:
     )
 
 
-def folder_source(folder: Path) -> SystemSource:
+def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
     """Return the system in a folder with a ``submission.toml``.
 
+    Args:
+        folder: the folder.
+        variant: one of the submission's variants; ``None`` for it as it stands.
+
     Raises:
-        BadInput: the first of what :func:`examined_folder` finds.
+        BadInput: the first of what :func:`examined_folder` finds, or there is no such variant.
     """
     source, faults = examined_folder(folder)
     if source is None or faults:
         raise faults[0]
-    return source
+    return source if variant is None else variant_source(source, variant)
+
+
+def variant_source(source: SystemSource, name: str) -> SystemSource:
+    """Return a variant of a submission as a system.
+
+    Args:
+        source: the submission as it stands.
+        name: what the variant is called in its ``submission.toml``.
+
+    Raises:
+        BadInput: there is none of that name.
+    """
+    submission = source.submission
+    known = submission.variants if submission else {}
+    if submission is None or name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        remedy = f"Did you mean '{source.slug}:{near[0]}'?" if near else f"There are: {', '.join(known)}."
+        raise BadInput(
+            f"{source.slug} has no variant '{visible(name)}'.",
+            where=source.launch.folder and source.launch.folder / MANIFEST,
+            remedy=remedy if known else f"Name it as '{source.slug}'; it has none.",
+        )
+    return _set_up(source, submission.varied(name), name)
+
+
+def altered_source(
+    source: SystemSource, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None = None
+) -> SystemSource:
+    """Return a submission under other parameters, as a system of its own.
+
+    Args:
+        source: the submission, or a variant of one.
+        name: what it is called besides: part of its slug and its name.
+        parameters: those that are other than its own.
+        summary: what is different about it, in a sentence.
+
+    Raises:
+        BadInput: it is no submission, and so takes no parameters; or its name would be too long.
+    """
+    if source.submission is None:
+        raise BadInput(
+            f"'{source.slug}' takes no parameters: it has no {MANIFEST}.", remedy=f"Give it a {MANIFEST}, or none."
+        )
+    submission = source.submission.altered(name, parameters, summary)
+    if len(submission.slug) > SLUG_LENGTH:
+        raise BadInput(f"'{submission.slug}' has more than {SLUG_LENGTH} characters.", remedy="Give it a shorter name.")
+    return _set_up(source, submission, None)
+
+
+def _set_up(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
+    """Return a system as another set-up of the same files."""
+    here = source.launch
+    launch = submission_launch(submission, here.file.parent if here.folder is None else here.folder, here.files)
+    return replace(
+        source,
+        slug=submission.slug,
+        name=submission.name,
+        launch=replace(launch, files=here.files, digest=here.digest),
+        submission=submission,
+        variant=variant,
+    )
 
 
 def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
@@ -177,7 +229,7 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
     faults += unfit
     if submission is None:
         return None, faults
-    faults += _slug_clashes(submission.slug, folder)
+    faults += _slug_clashes(submission, folder)
     try:
         launch = submission_launch(submission, folder, files)
     except BadInput as fault:
@@ -199,127 +251,45 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
     return source, faults
 
 
-def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
-    """Return how a submission is started.
-
-    Args:
-        submission: what it says of itself.
-        folder: where it lies.
-        files: its files, by their path inside it.
-
-    Raises:
-        BadInput: its entry or its program is not there.
-    """
-    launch = Launch(
-        file=folder.absolute() / MANIFEST,
-        folder=folder.absolute(),
-        parameters=submission.parameters,
-        variables=submission.variables,
-        resources=submission.resources,
-        services=submission.services,
-    )
-    if submission.kind is AdapterKind.PYTHON:
-        entry, _, class_name = submission.entry.partition(":")
-        adapter = files.get(PurePosixPath(entry).as_posix())
-        if adapter is None:
-            raise BadInput(
-                f"the entry '{visible(entry)}' is not a file of this folder.",
-                where=line_of(folder / MANIFEST, ("entry",)),
-                remedy=f"Give a path below {folder}.",
-            )
-        check_python(adapter)
-        return replace(launch, file=adapter.absolute(), class_name=class_name or None)
-    if submission.command:
-        _check_program(submission.command[0], folder, files)
-    if submission.kind is AdapterKind.COMMAND:
-        return replace(launch, program=submission.command)
-    driver = DRIVERS[submission.kind]
-    keywords: dict[str, Any] = {
-        "command": list(submission.command),
-        "folder": str(folder.absolute()),
-        "start_seconds": submission.resources.start_seconds,
-        "endpoint_variable": None,
-        "endpoint_path": "",
-        "key_variable": None,
-        "parameters": dict(submission.parameters),
-    }
-    if submission.endpoint is not None:
-        address = urlsplit(submission.endpoint)
-        host = next((host for host in submission.hosts if host.host == address.hostname), None)
-        if host is not None:
-            keywords |= {"endpoint_variable": host.variable, "key_variable": host.key}
-        keywords["endpoint_path"] = address.path.rstrip("/")
-    if submission.kind is AdapterKind.MCP:
-        keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
-    return replace(
-        launch, file=driver.file, class_name=driver.class_name, parameters=keywords, shown=(driver.file.parent,)
-    )
-
-
-def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> None:
-    """Refuse a program that is named by a path and is no file of the submission; others are looked up in ``PATH``."""
-    path = PurePosixPath(program)
-    if "/" in program and (path.is_absolute() or path.as_posix() not in files):
-        raise BadInput(
-            f"the program '{visible(program)}' is not a file of this folder.",
-            where=line_of(folder / MANIFEST, ("command",)),
-            remedy="Name a file in it as ./NAME, or a program by its bare name.",
-        )
-
-
-def _slug_clashes(slug: str, folder: Path) -> Iterator[BadInput]:
-    """Yield what else bears the name of a submission: a control, or a folder beside it."""
-    where = line_of(folder / MANIFEST, ("slug",))
-    if slug in CONTROLS:
-        yield BadInput(f"'{slug}' is the name of a shipped control.", where=where, remedy="Take another.")
+def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
+    """Yield what else bears the name of a submission or of a variant of it: a control, or a folder beside it."""
+    stand: dict[str, str] = {}
+    for slug, variant in submission.slugs.items():
+        stand[slug] = line_of(folder / MANIFEST, ("slug",) if variant is None else ("variants", variant))
+        if slug in CONTROLS:
+            yield BadInput(f"'{slug}' is the name of a shipped control.", where=stand[slug], remedy="Take another.")
     if folder.absolute().parent.name != SUBMISSIONS.name:
         return
     name = folder.absolute().name
-    if name != slug:
+    if name != submission.slug:
         yield BadInput(
-            f"the slug is '{slug}', and the folder is called '{visible(name)}'.",
-            where=where,
+            f"the slug is '{submission.slug}', and the folder is called '{visible(name)}'.",
+            where=stand[submission.slug],
             remedy="Give both the same name.",
         )
     for other in sorted(folder.absolute().parent.iterdir()):
         if other.name == name or not (other / MANIFEST).is_file():
             continue
-        if other.name.casefold() == slug or _slug_in(other / MANIFEST) == slug:
-            yield BadInput(
-                f"'{slug}' is also the name of the submission in {visible(other.name)}.",
-                where=where,
-                remedy="Take another.",
-            )
+        whole, varied = _slugs_in(other / MANIFEST)
+        for slug, where in stand.items():
+            if slug in (other.name.casefold(), whole) or slug in varied:
+                what = "a variant of the submission" if slug in varied else "the submission"
+                yield BadInput(
+                    f"'{slug}' is also the name of {what} in {visible(other.name)}.",
+                    where=where,
+                    remedy="Take another.",
+                )
 
 
-def _slug_in(manifest: Path) -> object:
-    """Return the slug that another submission gives itself, whatever else is wrong with it."""
+def _slugs_in(manifest: Path) -> tuple[object, tuple[str, ...]]:
+    """Return the names that another submission gives itself and its variants, whatever else is wrong with it."""
     try:
-        return tomllib.loads(text_of(manifest)).get("slug")
+        data = tomllib.loads(text_of(manifest))
     except (BadInput, ValueError, RecursionError):
-        return None
-
-
-def check_python(path: Path) -> None:
-    """Refuse a file that is not Python source.
-
-    Raises:
-        BadInput: with the line, where it has a syntax error.
-    """
-    if path.suffix != ".py":
-        raise BadInput("is not a Python file: its name does not end in .py.", where=path)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        where = f"{path}:{error.lineno}" if error.lineno else path
-        raise BadInput(f"is not valid Python: {visible(str(error.msg))}.", where=where) from None
-    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        why = visible(str(error)) or "it is nested too deep"
-        raise BadInput(f"is not valid Python: {why}.", where=path) from None
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
+        return None, ()
+    slug, variants = data.get("slug"), data.get("variants")
+    varied = variants if isinstance(slug, str) and isinstance(variants, dict) else {}
+    return slug, tuple(variant_slug(str(slug), name) for name in varied)
 
 
 def greet(source: SystemSource, process: SystemProcess) -> Hello:
@@ -336,7 +306,7 @@ def greet(source: SystemSource, process: SystemProcess) -> Hello:
         return process.start()
     except SystemFailure as failure:
         launch = source.launch
-        where = launch.folder / MANIFEST if launch.folder and launch.file.parent == _FOLDER else launch.file
+        where = launch.folder / MANIFEST if launch.folder and launch.file.parent == DRIVERS_FOLDER else launch.file
         raise BadInput(failure.sentence, where=where) from None
 
 

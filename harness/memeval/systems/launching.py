@@ -1,0 +1,126 @@
+"""How a submission is started: what its entry, its program or its endpoint comes to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from memeval.records.errors import BadInput
+from memeval.records.submission import AdapterKind, Submission
+from memeval.systems.child import Launch
+from memeval.systems.manifest import MANIFEST, line_of
+from memeval.systems.output import visible
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A shipped adapter class that speaks to a server."""
+
+    file: Path
+    """Where it is."""
+    class_name: str
+    """What it is called."""
+
+
+DRIVERS_FOLDER = Path(__file__).with_name("drivers")
+
+DRIVERS = {
+    AdapterKind.HTTP: Driver(DRIVERS_FOLDER / "http_contract.py", "HttpContract"),
+    AdapterKind.DAEMON: Driver(DRIVERS_FOLDER / "jeffs_brain.py", "JeffsBrain"),
+    AdapterKind.MCP: Driver(DRIVERS_FOLDER / "mcp_server.py", "McpServer"),
+}
+"""What speaks to each kind of server."""
+
+
+def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
+    """Return how a submission is started.
+
+    Args:
+        submission: what it says of itself.
+        folder: where it lies.
+        files: its files, by their path inside it.
+
+    Raises:
+        BadInput: its entry or its program is not there.
+    """
+    launch = Launch(
+        file=folder.absolute() / MANIFEST,
+        folder=folder.absolute(),
+        parameters=submission.parameters,
+        variables=submission.variables,
+        resources=submission.resources,
+        services=submission.services,
+    )
+    if submission.kind is AdapterKind.PYTHON:
+        entry, _, class_name = submission.entry.partition(":")
+        adapter = files.get(PurePosixPath(entry).as_posix())
+        if adapter is None:
+            raise BadInput(
+                f"the entry '{visible(entry)}' is not a file of this folder.",
+                where=line_of(folder / MANIFEST, ("entry",)),
+                remedy=f"Give a path below {folder}.",
+            )
+        check_python(adapter)
+        return replace(launch, file=adapter.absolute(), class_name=class_name or None)
+    if submission.command:
+        _check_program(submission.command[0], folder, files)
+    if submission.kind is AdapterKind.COMMAND:
+        return replace(launch, program=submission.command)
+    driver = DRIVERS[submission.kind]
+    keywords: dict[str, Any] = {
+        "command": list(submission.command),
+        "folder": str(folder.absolute()),
+        "start_seconds": submission.resources.start_seconds,
+        "endpoint_variable": None,
+        "endpoint_path": "",
+        "key_variable": None,
+        "parameters": dict(submission.parameters),
+    }
+    if submission.endpoint is not None:
+        address = urlsplit(submission.endpoint)
+        host = next((host for host in submission.hosts if host.host == address.hostname), None)
+        if host is not None:
+            keywords |= {"endpoint_variable": host.variable, "key_variable": host.key}
+        keywords["endpoint_path"] = address.path.rstrip("/")
+    if submission.kind is AdapterKind.MCP:
+        keywords["tools"] = {call: tool.data() for call, tool in submission.tools.items()}
+    return replace(
+        launch, file=driver.file, class_name=driver.class_name, parameters=keywords, shown=(driver.file.parent,)
+    )
+
+
+def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> None:
+    """Refuse a program that is named by a path and is no file of the submission; others are looked up in ``PATH``."""
+    path = PurePosixPath(program)
+    if "/" in program and (path.is_absolute() or path.as_posix() not in files):
+        raise BadInput(
+            f"the program '{visible(program)}' is not a file of this folder.",
+            where=line_of(folder / MANIFEST, ("command",)),
+            remedy="Name a file in it as ./NAME, or a program by its bare name.",
+        )
+
+
+def check_python(path: Path) -> None:
+    """Refuse a file that is not Python source.
+
+    Raises:
+        BadInput: with the line, where it has a syntax error.
+    """
+    if path.suffix != ".py":
+        raise BadInput("is not a Python file: its name does not end in .py.", where=path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        where = f"{path}:{error.lineno}" if error.lineno else path
+        raise BadInput(f"is not valid Python: {visible(str(error.msg))}.", where=where) from None
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        why = visible(str(error)) or "it is nested too deep"
+        raise BadInput(f"is not valid Python: {why}.", where=path) from None
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
