@@ -148,6 +148,8 @@ class FakeBenchmark(Benchmark):
     ceilings: dict[str, float] = field(default_factory=dict)
     homepage: str = "javascript:alert(1)"
     dataset: FakeDataset = field(default_factory=FakeDataset)
+    told: dict[str, Any] = field(default_factory=dict)
+    """What it says of itself otherwise than it would."""
 
     def __post_init__(self) -> None:
         self.categories = tuple(
@@ -170,7 +172,7 @@ class FakeBenchmark(Benchmark):
             metrics=METRICS if self.measured else (),
             alternates={"published": "As its authors score it."},
             defects=(Defect(problem="It is not real.", handling="It is used in tests alone."),),
-        )
+        ).model_copy(update=self.told)
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         if self.absent:
@@ -243,12 +245,18 @@ class Made:
     """Where the answers come from, if they were made elsewhere."""
     failures: Callable[[Grade], Failure] | None = None
     """What its failure analysis holds, if it was sealed with one."""
+    tier: str = "full"
+    """The choice of the data it was run on."""
+    grades: Callable[[int, Grade], Grade] | None = None
+    """What becomes of each grade, by its number."""
+    responses: Callable[[int, Response], Response] | None = None
+    """What becomes of each response, by its number."""
 
 
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     """Write a sealed run, and return it."""
     dice = random.Random(f"{made.slug} {made.started}")
-    where = track(benchmark, made.reader, made.judge, made.endpoint, made.label)
+    where = track(benchmark, made.reader, made.judge, made.endpoint, made.label).model_copy(update={"tier": made.tier})
     context = Context(
         digest=digest_of(made.slug),
         scenario_id=f"sc-{planned()[0][0]}",
@@ -293,6 +301,10 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
                 judgment_key=key,
             )
         )
+    if made.grades:
+        grades = [made.grades(number, grade) for number, grade in enumerate(grades)]
+    if made.responses:
+        responses = [made.responses(number, response) for number, response in enumerate(responses)]
     identity = SystemIdentity(
         slug=made.slug,
         name=made.name,

@@ -1,0 +1,140 @@
+"""What a benchmark's page shows beside its scores: errors by size, searches as a bank grows, scores against length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo, TierInfo
+from memeval.records.grade import Grade
+from memeval.records.response import Response
+from memeval.site.charts import draw
+from memeval.site.files import Page
+from memeval.site.model import BenchmarkView, read_site
+from memeval.site.pages.benchmarks import BenchmarkPages
+from memeval.site.studies import Study, studies
+from memeval.site.study_charts import Knot, Slice, curves, parts
+from tests.site.conftest import Built
+from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+from tests.site.test_failures import built_of
+
+MAE = MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, low=0, high=4, meaning="Stars off the mark.")
+RMSE = MetricInfo(
+    name="squared",
+    title="RMSE",
+    direction=Direction.LOWER,
+    low=0,
+    high=4,
+    root=True,
+    meaning="Root of the mean square.",
+)
+RATING = ProtocolInfo(name="f1", title="Rating", summary="Stars.", headline="mae", shown=("mae", "squared"))
+
+
+def rated(errors: tuple[float | None, ...]) -> Made:
+    """Return a run whose items are off by these errors, in turn."""
+
+    def edited(number: int, grade: Grade) -> Grade:
+        error = errors[number % len(errors)]
+        return grade.model_copy(update={"metrics": {"mae": error, "squared": None if error is None else error**2}})
+
+    return Made("acme", f"Acme {HOSTILE}", grades=edited)
+
+
+def studied(tmp_path: Path, benchmark: FakeBenchmark, *made: Made) -> tuple[Study, ...]:
+    for each in made:
+        make_run(tmp_path, each, benchmark)
+    site = read_site(tmp_path, find=lambda _name: benchmark)
+    view: BenchmarkView = site.benchmarks["fake@1"]
+    return studies(view)
+
+
+def test_errors_are_told_by_size_over_all_planned_items_and_missing_ones_apart(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE, RMSE), "protocols": (RATING,)})
+    (study,) = studied(tmp_path, benchmark, rated((0.0, 0.5, 1.0, 3.0, None, 2.0)))
+    ((name, *shares),) = study.rows
+    assert name.startswith("Acme")
+    assert study.columns[1:] == ("up to ¼", "up to ½", "up to 1", "up to 2", "more than 2", "no rating")
+    assert shares == ["16.7"] * 6
+
+
+def test_items_that_failed_have_no_error_of_any_size(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE,), "protocols": (RATING,)})
+    made = rated((0.0,))
+    (study,) = studied(tmp_path, benchmark, Made("acme", "Acme", errors=15, grades=made.grades))
+    assert study.rows[0][1] == "75.0" and study.rows[0][-1] == "25.0"
+
+
+def test_an_error_has_a_column_of_its_own_and_a_square_is_told_as_its_root(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE, RMSE), "protocols": (RATING,)})
+    site: Built = built_of(tmp_path, benchmark, rated((3.0, 4.0, None)))
+    import json
+
+    data = json.loads(site.read(f"downloads/{site.runs[0].run.track_id}.json"))
+    (row,) = data["rows"]
+    assert row["metric_mae"] == 3.5
+    assert row["metric_squared"] == pytest.approx(12.5**0.5)
+    columns = {column["name"]: column for column in data["columns"]}
+    assert "lower is better" in columns["metric_mae"]["help"]
+
+
+def timed(slug: str, seconds: float) -> Made:
+    """Return a run of searches of banks of two sizes; the larger takes twice as long."""
+
+    def sliced(number: int, grade: Grade) -> Grade:
+        slices = {"bank size": "10" if number % 2 else "100", "in flight": "4" if number % 3 else "1"}
+        return grade.model_copy(update={"slices": slices})
+
+    def answered(number: int, response: Response) -> Response:
+        took = seconds if number % 2 else 2 * seconds
+        return response.model_copy(update={"timings": response.timings.model_copy(update={"search_seconds": took})})
+
+    return Made(slug, slug.title(), grades=sliced, responses=answered)
+
+
+def test_searches_are_timed_by_size_of_the_bank_and_by_how_many_were_on_their_way(tmp_path: Path) -> None:
+    (study,) = studied(tmp_path, FakeBenchmark(), timed("slow", 0.5), timed("quick", 0.01))
+    slow = [row[1:] for row in study.rows if row[0] == "Slow"]
+    assert slow == [
+        ("10", "1", "10", "500 ms", "500 ms"),
+        ("10", "4", "20", "500 ms", "500 ms"),
+        ("100", "1", "10", "1 s", "1 s"),
+        ("100", "4", "20", "1 s", "1 s"),
+    ]
+    assert {row[4] for row in study.rows if row[0] == "Quick"} == {"10 ms", "20 ms"}
+
+
+def test_a_score_is_drawn_against_length_where_tiers_differ_in_it(tmp_path: Path) -> None:
+    tiers = tuple(TierInfo(name=name, items=60, how="All.", tokens=size) for name, size in (("1k", 1000), ("9k", 9000)))
+    benchmark = FakeBenchmark(told={"tiers": tiers})
+    made = [Made("acme", "Acme", tier="9k", skill=0.0), Made("acme", "Acme", tier="1k", skill=1.0)]
+    (study,) = studied(tmp_path, benchmark, *made)
+    assert [row[:3] for row in study.rows] == [("Acme", "1 000", "100.0"), ("Acme", "9 000", "0.0")]
+
+
+def test_one_length_alone_is_no_curve_and_plain_runs_have_no_studies(tmp_path: Path) -> None:
+    tiers = (TierInfo(name="1k", items=60, how="All.", tokens=1000),)
+    assert studied(tmp_path, FakeBenchmark(told={"tiers": tiers}), Made("acme", "Acme", tier="1k")) == ()
+
+
+def test_the_page_has_chart_sentence_and_table_and_no_markup_of_a_name(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark(measured=True, told={"metrics": (MAE,), "protocols": (RATING,)})
+    make_run(tmp_path, rated((1.0,)), benchmark)
+    files = list(BenchmarkPages().publish(read_site(tmp_path, find=lambda _name: benchmark)))
+    body = next(str(file.body) for file in files if isinstance(file, Page) and "fake" in file.url)
+    assert 'id="studies"' in body and "How far off each system is" in body
+    assert "<script>alert" not in body
+
+
+def test_the_charts_draw_what_they_are_given() -> None:
+    knots = [Knot("a", 10, 0.2), Knot("a", 100, 0.4), Knot("b", 10, 0.9, control=True)]
+    drawn = draw(curves("c", "Curves", "Two of them.", knots, ("x", "y"), shares=True))
+    assert drawn.count("--mv-accent") >= 2 and "--mv-control" in drawn and "<title>Curves</title>" in drawn
+    faceted = curves(
+        "c", "C", "D", [Knot("a", 1, 2, panel="1 in flight"), Knot("a", 1, 3, panel="16 in flight")], ("x", "y"), False
+    )
+    assert "16 in flight" in draw(faceted)
+    assert "no rating" in draw(
+        parts("p", "Parts", "Of a whole.", [Slice("a", "up to 1", 0.5), Slice("a", "no rating", 0.5)])
+    )
