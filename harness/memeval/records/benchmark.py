@@ -93,6 +93,8 @@ class ProtocolInfo(Record):
     """The metric that the composite is a mean of."""
     apart: tuple[str, ...] = ()
     """Categories that have a column of their own and no part in the composite."""
+    categories: tuple[CategoryInfo, ...] = ()
+    """Categories that stand in the place of the benchmark's, where it asks for something else altogether."""
     search_items: int | None = None
     """How many items it asks of ``search``; ``None`` for the usual number."""
     reader: str | None = None
@@ -205,6 +207,11 @@ class BenchmarkInfo(Record):
     def items(self) -> int:
         """Items of the whole of it."""
         return sum(category.items for category in self.categories)
+
+    def category(self, name: str) -> CategoryInfo | None:
+        """Return one of the categories, of the benchmark or of a protocol's own; ``None`` where there is none."""
+        every = (*self.categories, *(each for protocol in self.protocols for each in protocol.categories))
+        return next((category for category in every if category.name == name), None)
 
     def source(self, name: str | None = None) -> Source | None:
         """Return one of the data files; the default one unless named, and ``None`` where there is no such file."""

@@ -65,12 +65,13 @@ class BenchmarkView:
 
     def category_title(self, name: str) -> str:
         """Return a category's name for people."""
-        found = [c.title for c in self.info.categories if c.name == name] if self.info else []
-        return found[0] if found else name.replace("-", " ").replace("_", " ").capitalize()
+        found = self.info.category(name) if self.info else None
+        return found.title if found else name.replace("-", " ").replace("_", " ").capitalize()
 
     def ceiling(self, category: str) -> float | None:
         """Return the most that can be earned in a category; ``None`` where no bound is known."""
-        return next((c.ceiling for c in self.info.categories if c.name == category), None) if self.info else None
+        found = self.info.category(category) if self.info else None
+        return found.ceiling if found else None
 
     def metric(self, name: str) -> MetricInfo | None:
         """Return what the benchmark says of a metric, by its name in files; ``@k`` there stands for any depth."""
