@@ -1,0 +1,55 @@
+"""What the graders of MemoryCD's tasks share, and averages by person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from math import fsum
+
+from memeval.grading.memorycd_parsing import ParseState
+from memeval.grading.outcomes import first_failure
+from memeval.keys import ItemKey, MemoryCDKey, MemoryCDTask
+from memeval.records.grade import GradeState
+from memeval.records.response import Response
+
+PUBLISHED = "published"
+"""The rule of the released code: its alternate, and what its metrics' names begin with."""
+
+
+def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
+    """Return an item's key.
+
+    Raises:
+        TypeError: it is no key of one of the tasks.
+    """
+    if not isinstance(item.key, MemoryCDKey) or item.key.task not in tasks:
+        kind = item.key.task.value if isinstance(item.key, MemoryCDKey) else item.key.kind
+        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {kind!r}")
+    return item.key
+
+
+def state_of(responses: Sequence[Response], reason: str) -> tuple[GradeState, str]:
+    """Return an item's state and the reason for its grade: that of the first failure, else ``reason``."""
+    return first_failure(responses) or (GradeState.GRADED, reason)
+
+
+def parse_rates(responses: Sequence[Response], state: ParseState) -> dict[str, float | None]:
+    """Return whether the answer was repaired and whether it fell back, as 1 or 0; ``None`` where there is no answer."""
+    told = first_failure(responses) is None
+    return {each.value: float(state is each) if told else None for each in (ParseState.REPAIRED, ParseState.FALLBACK)}
+
+
+def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
+    """Return the mean over people of each one's mean, so that nobody counts for more by having more items.
+
+    Args:
+        values: whose it is and what was measured, for each item.
+
+    Returns:
+        The average; ``None`` of nothing.
+    """
+    by_person: dict[str, list[float]] = defaultdict(list)
+    for person, value in values:
+        by_person[person].append(value)
+    means = [fsum(own) / len(own) for own in by_person.values()]
+    return fsum(means) / len(means) if means else None

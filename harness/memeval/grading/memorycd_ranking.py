@@ -1,0 +1,93 @@
+"""Grades rankings: where an answer puts the item that the person chose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+
+from memeval.grading.memorycd import PUBLISHED, key_of, parse_rates, state_of
+from memeval.grading.memorycd_parsing import ParseState, parsed_ranking, published_ranking
+from memeval.grading.rows import only, row
+from memeval.judging.base import Case, Judge
+from memeval.keys import ItemKey, MemoryCDTask
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+DEPTHS = (1, 3, 5)
+"""The ranks at which rankings are cut."""
+
+HEADLINE = "ndcg@5"
+"""The measure that an item's credit is."""
+
+
+class MemoryCDRanking:
+    """Grades one ranking; no judge is asked.
+
+    The credit is nDCG at 5. An answer that leaves out a candidate, and a blank one, measure 0. Under ``published`` an
+    id that is not seen takes its place in the order shown, as in the released code, and a failure is that order.
+    """
+
+    name = "memorycd-ranking@1"
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+
+        Raises:
+            TypeError: the item's key is of no ranking.
+            ValueError: the item is not one question with one response, or what was chosen is no candidate.
+        """
+        response = only(item, responses, self.name)
+        key = key_of(item, self.name, MemoryCDTask.RANKING)
+        if key.chosen is None or key.chosen not in key.candidates:
+            raise ValueError(f"{item.item_id}: {self.name} has no chosen item among the candidates")
+        parsed = parsed_ranking(response.answer, key.candidates)
+        whole = parsed.state is not ParseState.FALLBACK
+        rank = rank_of(key.chosen, parsed.order) if whole else None
+        left_out = len(set(key.candidates)) - len(parsed.order)
+        told = f"What the person chose has rank {rank}." if whole else f"The answer leaves out {left_out} candidates."
+        state, reason = state_of(responses, told)
+        metrics = ranking_metrics(rank if state is GradeState.GRADED else None)
+        published = ranking_metrics(rank_of(key.chosen, published_ranking(response.answer, key.candidates)))
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=None if state.is_error else metrics[HEADLINE],
+            reason=reason,
+            answerable=False,
+            alternates={PUBLISHED: 0.0 if state.is_error else published[HEADLINE]},
+            metrics={
+                **(dict.fromkeys(metrics) if state.is_error else metrics),
+                **{f"{PUBLISHED}_{name}": value for name, value in published.items()},
+                **parse_rates(responses, parsed.state),
+            },
+        )
+
+
+def rank_of(chosen: str, order: Sequence[str]) -> int:
+    """Return the rank of the chosen one, from 1.
+
+    Raises:
+        ValueError: it is not there.
+    """
+    return order.index(chosen) + 1
+
+
+def ranking_metrics(rank: int | None) -> dict[str, float]:
+    """Return nDCG and recall at each depth, by name: ``1 / log2(rank + 1)``, and 1, for a rank within it; else 0.
+
+    Args:
+        rank: of the chosen one, from 1; ``None`` where it has none.
+    """
+    found = {}
+    for depth in DEPTHS:
+        within = rank is not None and rank <= depth
+        found[f"ndcg@{depth}"] = 1 / log2(rank + 1) if rank is not None and within else 0.0
+        found[f"recall@{depth}"] = float(within)
+    return found

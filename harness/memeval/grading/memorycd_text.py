@@ -1,0 +1,63 @@
+"""Grades titles and reviews: what an answer has in common with what the person wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memeval.grading.bleu import bleu
+from memeval.grading.memorycd import key_of, state_of
+from memeval.grading.rouge import rouge
+from memeval.grading.rows import only, row
+from memeval.judging.base import Case, Judge
+from memeval.keys import ItemKey, MemoryCDTask
+from memeval.records.grade import Grade
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+
+class MemoryCDText:
+    """Grades one title or review; no judge is asked.
+
+    The credit is the F-measure of ROUGE-L. A blank answer measures 0, as in the released code, and a failure nothing.
+    """
+
+    name = "memorycd-text@1"
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+
+        Raises:
+            TypeError: the item's key is of no title or review.
+            ValueError: the item is not one question with one response, or its key has no text.
+        """
+        response = only(item, responses, self.name)
+        reference = key_of(item, self.name, MemoryCDTask.TITLE, MemoryCDTask.REVIEW).text
+        if reference is None:
+            raise ValueError(f"{item.item_id}: {self.name} has no text to compare with")
+        metrics = text_metrics(reference, response.answer)
+        state, reason = state_of(responses, f"ROUGE-L with what the person wrote is {metrics['rougeL']:.3f}.")
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=None if state.is_error else metrics["rougeL"],
+            reason=reason,
+            answerable=False,
+            metrics=dict.fromkeys(metrics) if state.is_error else metrics,
+        )
+
+
+def text_metrics(reference: str, answer: str) -> dict[str, float]:
+    """Return the measures of a text against the one that the person wrote, by name; each is in [0, 1]."""
+    overlap = rouge(reference, answer)
+    return {
+        "rouge1": overlap.rouge1,
+        "rougeL": overlap.rouge_l,
+        "bleu1": bleu(reference, answer, 1),
+        "bleu4": bleu(reference, answer, 4),
+    }
