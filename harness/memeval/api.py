@@ -17,7 +17,7 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.progress import Progress
 from memeval.records.base import Digest
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, NotApplicable
 from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, find_system
 
@@ -72,7 +72,8 @@ def run(
 
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
-        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is here.
+        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is here and that the system can
+            take, without those that are run by name only.
         data: a local copy of the benchmark's data; goes with one benchmark.
         parameters: seed and size of a generated benchmark.
         options: how it is run.
@@ -80,6 +81,7 @@ def run(
         progress: is told how it goes.
 
     Raises:
+        NotApplicable: the system lacks a method that a named benchmark needs, or can take none of all.
         BadInput: something asked for is not there, or the adapter cannot be loaded.
         CheckFailed: never; a run whose system fails is a run with errors.
     """
@@ -90,11 +92,21 @@ def run(
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
-    folders = []
+    folders: list[RunFolder] = []
+    refused: NotApplicable | None = None
     for each in benchmarks:
         exam = _exam(each, data, parameters, options)
-        for turn in range(repeat):
-            folders.append(run_system(source, exam, replace(options, fresh=options.fresh or turn > 0), progress))
+        try:
+            for turn in range(repeat):
+                folders.append(run_system(source, exam, replace(options, fresh=options.fresh or turn > 0), progress))
+        except NotApplicable as lacking:
+            if benchmark is not None:
+                raise
+            refused = lacking
+            if progress is not None:
+                progress.note(f"{each.info.id} not applicable: {lacking}")
+    if refused is not None and not folders:
+        raise refused
     return folders
 
 
@@ -133,7 +145,8 @@ def check_conformance(
 
 def _benchmarks(named: str | Sequence[str] | None, data: Path | None) -> list[Benchmark]:
     if named is None:
-        return [benchmark for benchmark in all_benchmarks() if benchmark.available(data)]
+        whole = [each for each in all_benchmarks() if not (each.info.by_name_only or each.info.brought)]
+        return [benchmark for benchmark in whole if benchmark.available(data)]
     return [find(name) for name in ([named] if isinstance(named, str) else named)]
 
 

@@ -90,7 +90,8 @@ def import_(
     Example: memeval import predictions.json --format locomo --source https://example.org/runs --licence MIT
     """
     from memeval import api
-    from memeval.cli.running import parse_parameters, report
+    from memeval.cli.reporting import report
+    from memeval.cli.running import parse_parameters
     from memeval.evaluation.exchange.importing import Origin
     from memeval.execution.progress import Bar
 

@@ -63,7 +63,7 @@ def rejudge(
     Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """
     from memeval import api
-    from memeval.cli.running import report
+    from memeval.cli.reporting import report
     from memeval.execution.progress import Bar
 
     options = api.RejudgeOptions(

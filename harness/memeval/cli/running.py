@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,12 +22,12 @@ from memeval.cli.models import (
     model_options,
 )
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
-from memeval.cli.shared import DEFAULT_RESULTS, Data, Errata, Results, dollars, percent
-from memeval.records.errors import BadInput, CheckFailed
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results
+from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.evaluation.estimate import Estimate
+    from memeval.execution.progress import Progress
     from memeval.systems.source import SystemSource
 
 
@@ -40,7 +39,9 @@ def add_to(app: typer.Typer) -> None:
 def run(
     system: Annotated[
         str,
-        typer.Argument(help="A slug under submissions/, a shipped control, a folder, or a .py file, as FILE[:CLASS]."),
+        typer.Argument(
+            help="A slug under submissions/ or a folder, either with :VARIANT; a shipped control; or FILE.py[:CLASS]."
+        ),
     ],
     benchmark: Annotated[
         list[str] | None,
@@ -117,14 +118,23 @@ def run(
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Try failed items again; both attempts stay on record.")
     ] = False,
+    floor: Annotated[
+        float | None, typer.Option("--floor", help="Exit with 1 where a run scores less than this share, such as 0.9.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run a system through benchmarks; an interrupted run goes on, a finished one is reused.
 
-    Prints one line a finished run: its folder.
+    Without --benchmark, every benchmark whose data is here and that the system can take is run, and the others are
+    named with the reason. What goes wrong with one keeps none of the others from being run.
+
+    Prints one line a finished run: its folder. With --json, what came of each benchmark.
 
     Example: memeval run my_memory.py --benchmark beliefs@1
     """
     from memeval import api
+    from memeval.cli.outcomes import conclude, here, left_out, run_on
+    from memeval.cli.reporting import print_estimate
     from memeval.execution.progress import Bar
     from memeval.records.track import Limits
     from memeval.systems.source import find_system
@@ -161,34 +171,26 @@ def run(
         fresh=fresh,
         retry_errors=retry_errors,
     )
-    named = benchmark or _available(source, data)
+    if floor is not None and not 0 <= floor <= 1:
+        raise BadInput(f"--floor is {floor:g}.", remedy="Give a share in [0, 1], such as 0.9.")
+    if benchmark is None and data is not None:
+        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+    parameters = parse_parameters(parameter)
+    outcomes = [] if benchmark else left_out(tier, protocol)
+    named = benchmark or here(outcomes)
     if estimate:
         for each in named:
-            _print_estimate(
-                api.estimate(source, each, data=data, parameters=parse_parameters(parameter), options=options)
-            )
+            print_estimate(api.estimate(source, each, data=data, parameters=parameters, options=options))
         return
-    gated: list[str] = []
-    with Bar() as progress:
-        for each in named:
-            for folder in api.run(
-                source,
-                each,
-                data=data,
-                parameters=parse_parameters(parameter),
-                options=options,
-                repeat=repeat,
-                progress=progress,
-            ):
-                report(folder)
-                print(folder.path, flush=True)
-                if limit is None and _over_gate(folder):
-                    gated.append(f"{folder.path.name} (first: {_first_error(folder)})")
-    if gated:
-        raise CheckFailed(
-            f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
-            remedy="All errors are on the site that memeval site build makes. Mend the system, and run again.",
+
+    def run_one(name: str, progress: Progress) -> list[RunFolder]:
+        return api.run(
+            source, name, data=data, parameters=parameters, options=options, repeat=repeat, progress=progress
         )
+
+    with Bar() as progress:
+        outcomes += [run_on(each, lambda name: run_one(name, progress), as_json, progress) for each in named]
+    conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
 
 
 def _seconds(option: str, value: float) -> float:
@@ -209,25 +211,6 @@ def _declaring(source: SystemSource, models: list[str]) -> SystemSource:
     return replace(source, declared_models=tuple(models))
 
 
-def _available(source: SystemSource, data: Path | None) -> list[str]:
-    """Return every benchmark whose data is here, and say which are left out."""
-    from memeval.benchmarks import all_benchmarks
-
-    if data is not None:
-        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
-    here = []
-    for benchmark in all_benchmarks():
-        if benchmark.available():
-            here.append(benchmark.info.id)
-        else:
-            print(
-                f"{benchmark.info.id} left out: its data is not here. "
-                f"'memeval data pull {benchmark.info.name}' fetches it.",
-                file=sys.stderr,
-            )
-    return here
-
-
 def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
     """Return parameters given as ``NAME=VALUE``."""
     if not given:
@@ -240,81 +223,3 @@ def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
         # Past twenty digits it is no parameter that anything takes, and past 4,300 Python reads it as no number.
         parameters[name] = int(value) if re.fullmatch(r"-?[0-9]{1,20}", value) else value
     return parameters
-
-
-def _over_gate(folder: RunFolder) -> bool:
-    from memeval.leaderboard.board import ERROR_GATE
-    from memeval.records.run import SystemKind
-
-    tally = folder.run.scores.overall
-    return folder.run.system.kind is not SystemKind.CONTROL and tally.errors > ERROR_GATE * tally.planned
-
-
-def _first_error(folder: RunFolder) -> str:
-    """Return what went wrong first, cut to a line."""
-    return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]
-
-
-def report(folder: RunFolder) -> None:
-    """Say on standard error how a run came out."""
-    run = folder.run
-    scores = run.scores
-    if scores.composite.value is None:
-        head = f"no composite: {scores.composite.reason}"
-    else:
-        interval = scores.composite.interval
-        limits = f" [{percent(interval.low)}, {percent(interval.high)}]" if interval else ""
-        head = f"composite {percent(scores.composite.value)}{limits}"
-    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
-    print(
-        f"{run.system.slug} on {run.track.benchmark} {run.track.protocol} (track {run.track_id}): {head}{alternates}; "
-        f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
-        file=sys.stderr,
-    )
-    for category in scores.categories:
-        tally = category.tally
-        earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
-        print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)
-    if run.usage:
-        _report_usage(folder)
-
-
-def _report_usage(folder: RunFolder) -> None:
-    """Say what model calls took, phase by phase."""
-    from memeval.records.call import Phase
-
-    for phase in Phase:
-        if (usage := folder.run.usage.get(phase)) is None:
-            continue
-        parts = [f"{usage.calls} calls"]
-        parts += [f"{usage.cached} from the record"] if usage.cached else []
-        parts += [f"{usage.failed} failed"] if usage.failed else []
-        if usage.prompt_tokens is not None:
-            parts.append(f"{usage.prompt_tokens} + {usage.completion_tokens or 0} tokens")
-        parts.append(f"{usage.unpriced} calls unpriced" if usage.unpriced else dollars(usage.usd))
-        print(f"  {phase.replace('_', ' '):24} {', '.join(parts)} ({usage.source})", file=sys.stderr)
-
-
-def _print_estimate(estimate: Estimate) -> None:
-    """Print what a run would take, one line a phase; what nobody can know beforehand is said to be unknown."""
-    print(f"{estimate.system} on {estimate.benchmark}: {estimate.items} items, {estimate.questions} questions")
-    for part in estimate.parts:
-        known = part.usd is not None
-        money = dollars(part.usd) if known else f"unpriced: no known price of {part.model}"
-        print(
-            f"  {part.phase.replace('_', ' '):6} {part.model}: {part.calls} calls ({part.recorded} of them on record), "
-            f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
-            f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
-            f"{part.concurrency} in flight"
-        )
-    if not estimate.parts:
-        print("  Neither the judge nor the reader is a model.")
-    for sentence in estimate.unknown:
-        print(f"  {sentence}")
-    if estimate.prices:
-        print(f"  prices: {estimate.prices}")
-
-
-def _hours(hours: float) -> str:
-    """Return hours, and what is a matter of minutes as minutes."""
-    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} minutes"

@@ -20,7 +20,7 @@ from memeval.grading.base import Grader
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.records.benchmark import ProtocolInfo
+from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
 from memeval.records.errata import Errata, ErratumAction
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.run import View
@@ -238,6 +238,26 @@ def _one_of(what: str, asked: str | None, offered: Sequence[str], benchmark: str
     if asked not in offered:
         raise BadInput(f"{benchmark} has no {what} '{asked}'.", remedy=f"It has: {', '.join(offered)}.")
     return asked
+
+
+def protocols_for(capabilities: Sequence[str], info: BenchmarkInfo) -> list[str]:
+    """Return the protocols of a benchmark that a system can take, under the reader that is usual there.
+
+    Args:
+        capabilities: the methods the adapter has.
+        info: what the benchmark says of itself.
+    """
+    return [each.name for each in info.protocols if _can_take(capabilities, each)]
+
+
+def _can_take(capabilities: Sequence[str], protocol: ProtocolInfo) -> bool:
+    if not set(protocol.needs) <= set(capabilities):
+        return False
+    if protocol.reader is None:
+        return "query" in capabilities or "search" in capabilities
+    if protocol.reader == NATIVE:
+        return bool(protocol.needs) or "query" in capabilities
+    return "search" in capabilities
 
 
 def choose_reader(

@@ -15,7 +15,7 @@ from memeval.evaluation.lending import Exchanges, NewInstance, Prepared, Setup, 
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
 from memeval.evaluation.opened import opened
 from memeval.evaluation.places import find_place, start
-from memeval.evaluation.plan import Exam, choose_reader
+from memeval.evaluation.plan import Exam, choose_reader, protocols_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.seal import Rows, in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
@@ -31,7 +31,7 @@ from memeval.gateway.record import CallRecord
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.call import Caller
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
@@ -231,8 +231,17 @@ def _reader(setting: _Setting, hello: Hello) -> Reader | None:
         endpoint = setting.models.endpoint(Caller.READER)
         return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
 
-    protocol = setting.exam.protocol_info
-    return choose_reader(asked, hello.capabilities, setting.source.slug, model_reader, protocol)
+    protocol, slug = setting.exam.protocol_info, setting.source.slug
+    try:
+        return choose_reader(asked, hello.capabilities, slug, model_reader, protocol)
+    except NotApplicable as lacking:
+        info = setting.exam.benchmark.info
+        others = protocols_for(hello.capabilities, info)
+        if not others or protocol.name in others:  # then it is the reader asked for that it cannot take
+            raise
+        raise NotApplicable(
+            lacking.problem, remedy=f"{slug} can take {info.id} under --protocol {' or '.join(others)}."
+        ) from None
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:

@@ -1,0 +1,82 @@
+"""How a run came out, in words for a person."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from memeval.cli.shared import dollars, percent
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+    from memeval.evaluation.estimate import Estimate
+    from memeval.records.scores import Composite
+
+
+def report(folder: RunFolder) -> None:
+    """Say on standard error how a run came out."""
+    run = folder.run
+    scores = run.scores
+    head = f"no composite: {scores.composite.reason}"
+    if scores.composite.value is not None:
+        head = f"composite {score_of(scores.composite)}"
+    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
+    print(
+        f"{run.system.slug} on {run.track.benchmark} {run.track.protocol} (track {run.track_id}): {head}{alternates}; "
+        f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
+        file=sys.stderr,
+    )
+    for category in scores.categories:
+        tally = category.tally
+        earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
+        print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)
+    if run.usage:
+        _report_usage(folder)
+
+
+def score_of(composite: Composite) -> str:
+    """Return a composite as percent with its interval; a dash where there is none."""
+    interval = composite.interval
+    limits = f" [{percent(interval.low)}, {percent(interval.high)}]" if interval else ""
+    return f"{percent(composite.value)}{limits}"
+
+
+def _report_usage(folder: RunFolder) -> None:
+    """Say what model calls took, phase by phase."""
+    from memeval.records.call import Phase
+
+    for phase in Phase:
+        if (usage := folder.run.usage.get(phase)) is None:
+            continue
+        parts = [f"{usage.calls} calls"]
+        parts += [f"{usage.cached} from the record"] if usage.cached else []
+        parts += [f"{usage.failed} failed"] if usage.failed else []
+        if usage.prompt_tokens is not None:
+            parts.append(f"{usage.prompt_tokens} + {usage.completion_tokens or 0} tokens")
+        parts.append(f"{usage.unpriced} calls unpriced" if usage.unpriced else dollars(usage.usd))
+        print(f"  {phase.replace('_', ' '):24} {', '.join(parts)} ({usage.source})", file=sys.stderr)
+
+
+def print_estimate(estimate: Estimate) -> None:
+    """Print what a run would take, one line a phase; what nobody can know beforehand is said to be unknown."""
+    print(f"{estimate.system} on {estimate.benchmark}: {estimate.items} items, {estimate.questions} questions")
+    for part in estimate.parts:
+        known = part.usd is not None
+        money = dollars(part.usd) if known else f"unpriced: no known price of {part.model}"
+        print(
+            f"  {part.phase.replace('_', ' '):6} {part.model}: {part.calls} calls ({part.recorded} of them on record), "
+            f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
+            f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
+            f"{part.concurrency} in flight"
+        )
+    if not estimate.parts:
+        print("  Neither the judge nor the reader is a model.")
+    for sentence in estimate.unknown:
+        print(f"  {sentence}")
+    if estimate.prices:
+        print(f"  prices: {estimate.prices}")
+
+
+def _hours(hours: float) -> str:
+    """Return hours, and what is a matter of minutes as minutes."""
+    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} minutes"

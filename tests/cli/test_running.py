@@ -1,0 +1,166 @@
+"""``memeval run`` over everything: what is run, what is left out with which reason, and the exit code of it all."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval import benchmarks
+from memeval.archive.runs import sealed_runs
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.cli.main import main
+from memeval.execution.readers import NATIVE
+from memeval.records.benchmark import ProtocolInfo
+from memeval.records.errors import BadInput, ExitCode
+from tests.support.adapters import plain_adapter
+from tests.support.tiny import TinyBenchmark
+
+Call = Callable[..., tuple[int, str, str]]
+
+RETAINING = ProtocolInfo(
+    name="recall", title="Recall", summary="Retrieval.", headline="ndcg", reader=NATIVE, needs=("retain", "recall")
+)
+
+
+class Here(TinyBenchmark):
+    """A benchmark of two items under an id of its own; ``given`` are fields of what it says of itself."""
+
+    def __init__(self, name: str, **given: object) -> None:
+        super().__init__(2)
+        self.info = self.info.model_copy(update={"id": name, **given})
+
+
+class Missing(Here):
+    def available(self, path: Path | None = None) -> bool:
+        return False
+
+    def remedy(self) -> str:
+        return "Its seed comes on 1 December."
+
+
+class Broken(Here):
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
+        raise BadInput("the data is torn.", remedy="Fetch it again.")
+
+
+class Faulty(Here):
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
+        raise KeyError("a slip")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command line where there are given benchmarks only; gives exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(here: list[Benchmark], *words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(benchmarks, "BENCHMARKS", {each.info.id: (lambda each=each: each) for each in here})
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_without_a_benchmark_everything_that_can_be_run_is_and_the_rest_is_named_with_the_reason(
+    call: Call, tmp_path: Path
+) -> None:
+    here: list[Benchmark] = [
+        Here("one@1"),
+        Missing("two@1"),
+        Here("three@1", by_name_only=True),
+        Here("four@1", brought=True),
+        Here("five@1", protocols=(RETAINING,)),
+        Here("six@1"),
+    ]
+    code, out, err = call(here, "run", "no-memory")
+    runs = {run.run.track.benchmark: run for run in sealed_runs(tmp_path / "results")}
+    assert (code, sorted(runs)) == (ExitCode.DONE, ["one@1", "six@1"])
+    assert out.splitlines() == [str(runs[name].path.relative_to(tmp_path)) for name in ("one@1", "six@1")]
+    for sentence in (
+        "two@1 left out: its data is not here. Its seed comes on 1 December.",
+        "three@1 left out: it takes long. Run it with --benchmark three@1.",
+        "four@1 left out: its data is a file of your own. Run it with --benchmark four@1 --data FILE.",
+        "five@1 not applicable: no-memory has no 'retain' and no 'recall', which the protocol 'recall' needs.",
+    ):
+        assert sentence in err
+    table = err.split("\n\n")[-1].splitlines()
+    assert [line.split()[0] for line in table] == ["two@1", "three@1", "four@1", "one@1", "five@1", "six@1"]
+    assert table[3].endswith("2/2 items, 0 errors")
+    assert not (tmp_path / "results" / "five").exists()
+
+
+def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
+    usual = Here("x@1").info.protocols
+    code, _, err = call([Here("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
+    assert code == ExitCode.BAD_INPUT
+    assert "no-memory can take one@1 under --protocol judge." in err
+
+
+def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
+    code, out, err = call([Here("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert "one@1 not applicable" in err
+    assert not sealed_runs(tmp_path / "results")
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "sentence"),
+    [
+        (Broken("bad@1"), ExitCode.BAD_INPUT, "bad@1 failed: the data is torn. Fetch it again."),
+        (Faulty("bad@1"), ExitCode.CHECK_FAILED, "bad@1 failed: unexpected KeyError: 'a slip'."),
+    ],
+)
+def test_what_goes_wrong_with_one_benchmark_keeps_no_other_from_being_run(
+    call: Call, tmp_path: Path, broken: Benchmark, code: ExitCode, sentence: str
+) -> None:
+    found, out, err = call([Here("one@1"), broken, Here("two@1")], "run", "no-memory")
+    assert (found, len(out.splitlines())) == (code, 2)
+    assert sentence in err
+    assert "1 thing went wrong (bad@1); see above." in err
+
+
+def test_the_worst_exit_code_wins(call: Call, tmp_path: Path) -> None:
+    broken = plain_adapter(tmp_path, on_query="raise ValueError")
+    code, out, err = call([Here("one@1"), Broken("bad@1")], "run", str(broken))
+    assert (code, len(out.splitlines())) == (ExitCode.BAD_INPUT, 1)
+    assert "2 things went wrong" in err
+
+
+def test_a_tier_or_protocol_that_a_benchmark_lacks_leaves_it_out(call: Call) -> None:
+    for option in ("--tier", "--protocol"):
+        code, out, err = call([Here("one@1")], "run", "no-memory", option, "quick")
+        assert (code, out) == (ExitCode.BAD_INPUT, "")
+        assert "one@1 left out: it has no" in err
+
+
+def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
+    words = ("run", str(plain_adapter(tmp_path)), "--benchmark", "one@1", "--floor")
+    assert call([Here("one@1")], *words, "0.9")[0] == ExitCode.DONE
+    code, _, err = call([Here("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
+    assert code == ExitCode.CHECK_FAILED
+    assert "FAIL: 0 < floor 0.9\n" in err
+    code, _, err = call([Here("one@1")], *words, "90")
+    assert (code, "--floor is 90. Give a share in [0, 1], such as 0.9." in err) == (ExitCode.BAD_INPUT, True)
+
+
+def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
+    code, out, _ = call(
+        [Here("one@1"), Missing("two@1"), Here("three@1", protocols=(RETAINING,))], "run", "bm25", "--json"
+    )
+    told = {each["benchmark"]: each for each in json.loads(out)}
+    assert code == ExitCode.DONE
+    assert {name: each["state"] for name, each in told.items()} == {
+        "two@1": "left out",
+        "one@1": "done",
+        "three@1": "not applicable",
+    }
+    (run,) = told["one@1"]["runs"]
+    assert (run["system"], run["errors"], run["coverage"]["done"]) == ("bm25", 0, 2)
+    assert told["two@1"]["reason"] == "its data is not here. Its seed comes on 1 December."
