@@ -24,6 +24,7 @@ from memeval.keys import (
     LongMemEvalKey,
     LongMemEvalType,
     NoiseKey,
+    ReflectKey,
     Stance,
     TemporalKey,
     UncertaintyKey,
@@ -54,14 +55,17 @@ SHOWN: dict[str, frozenset[str]] = {
     "longmemeval-update": frozenset({"reference"}),
     "longmemeval-preference": frozenset({"rubric"}),
     "longmemeval-abstention": frozenset({"explanation"}),
+    "reflect-point": frozenset({"reference"}),
+    "reflect-claim": frozenset({"claim"}),
 }
 """Per prompt, what it may be shown of the key. All of them may be shown ``question``, ``answer`` and ``fence``."""
 
 SETS = ("lenient",)
 """Sets of prompts that memeval ships beside its own, by name; each takes the place of some of them."""
 
-_BENCHMARKS = ("locomo", "longmemeval")
-"""Benchmarks with prompts of their own, whose names begin with the benchmark's. All others share what is left."""
+_FAMILIES = {"astrocyte": "reflect", "locomo": "locomo", "longmemeval": "longmemeval"}
+"""Benchmarks with prompts of their own, by the beginnings of their names, and with what those prompts begin. All others
+share what is left."""
 
 _LOCOMO = {
     LocomoCategory.SINGLE_HOP: "locomo-answer",
@@ -117,8 +121,9 @@ class Prompts:
         Args:
             benchmark: its name, or name and version.
         """
-        name = benchmark.partition("@")[0]
-        return {each: text for each, text in self.texts.items() if _owner(each) in (None, _known(name))}
+        family = benchmark.partition("@")[0].partition("-")[0]
+        owners = (None, _FAMILIES.get(family, ""))
+        return {each: text for each, text in self.texts.items() if _owner(each) in owners}
 
     def asking(self, case: Case) -> str:
         """Return what a judge is asked about a case.
@@ -160,6 +165,8 @@ def prompt_name(key: AnswerKey) -> str:
             return _LONGMEMEVAL[question_type]
         case CascadeKey(stance=Stance.CONFIDENT) | UncertaintyKey(stance=Stance.CONFIDENT):
             return f"{key.kind}-confirmed"
+        case ReflectKey(points=points):
+            return "reflect-point" if points else "reflect-claim"
         case _ if key.kind in SHOWN:
             return key.kind
         case _:
@@ -220,6 +227,8 @@ def _shown(key: AnswerKey) -> dict[str, str]:
             return {"reference": key.answer or "None", "dates": ", ".join(key.dates) or "Not known"}
         case LongMemEvalKey():
             return dict.fromkeys(("reference", "rubric", "explanation"), key.answer)
+        case ReflectKey():
+            return {"reference": _listed(key.points), "claim": _listed(key.forbidden)}
         case _:
             raise TypeError(f"no model judges keys of kind {key.kind!r}")
 
@@ -237,15 +246,11 @@ def _shipped() -> Traversable:
     return resources.files("memeval.judging") / "prompts"
 
 
-def _known(benchmark: str) -> str:
-    """Return whose prompts a benchmark goes by: its own name, or blank for those that all others share."""
-    return benchmark if benchmark in _BENCHMARKS else ""
-
-
 def _owner(prompt: str) -> str | None:
-    """Return whose a prompt of a track is, as :func:`_known` names it; ``None`` for what all benchmarks share."""
+    """Return with what a prompt of some benchmarks' own begins; blank for what all others share, ``None`` for all."""
     name = prompt.removeprefix(JUDGES)
-    return None if name == REMINDER else _known(name.partition("-")[0])
+    beginning = name.partition("-")[0]
+    return None if name == REMINDER else beginning if beginning in _FAMILIES.values() else ""
 
 
 def prompts_in(folder: Path) -> dict[str, str]:

@@ -20,6 +20,7 @@ from memeval.keys import (
     LocomoKey,
     LongMemEvalKey,
     NoiseKey,
+    ReflectKey,
     Stance,
     TemporalKey,
     UncertaintyKey,
@@ -94,6 +95,8 @@ def _verdict(case: Case, hedged: bool) -> Verdict:
             return _doubted(hedged) if stance is Stance.DOUBT else _confirmed(case, dependent, hedged)
         case LocomoKey() | LongMemEvalKey():
             return by_reference(case, case.key)
+        case ReflectKey(points=points, forbidden=claims):
+            return _stated_in_part(case, points, claims)
         case _:
             raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
 
@@ -114,6 +117,17 @@ def _right_and_nothing_wrong(case: Case, right: Fact, wrong: tuple[Fact, ...], w
     if has_wrong:
         return False, f"The answer states {unwanted} in place of the {wanted}."
     return False, f"The answer does not state the {wanted}."
+
+
+def _stated_in_part(case: Case, points: tuple[Fact, ...], claims: tuple[Fact, ...]) -> Verdict:
+    """Rule on a reflection as far as some points go that it must state, and some claims that it must not make."""
+    answer = without_echo(case.answer, case.question)
+    for point in points:
+        if not states(answer, point.phrases):
+            return False, "The answer does not state a point that it should."
+    if states(answer, _phrases(claims)):
+        return False, "The answer makes a claim that it must not."
+    return True, "The answer states what it should." if points else "The answer stays clear of the claim."
 
 
 def _doubted(hedged: bool) -> Verdict:

@@ -17,6 +17,10 @@ class RecallKey(Record):
     """Whether nothing in the store answers, so that nothing should come up."""
     keywords: tuple[str, ...] = ()
     """What a relevant text holds; read only where a system does not say which texts it brings up."""
+    one_keyword: bool = False
+    """Whether a relevant text holds one of the keywords, rather than all of them."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """Relevant texts that say the same in other words, by ordinal: one of them does for all."""
     min_score: float | None = None
     """Hits of a lower score of the system's own count as not brought up; ``None`` counts all."""
     graded: bool = True
@@ -24,7 +28,7 @@ class RecallKey(Record):
 
 
 class ReflectKey(Record):
-    """What a reflection should say, and what it must not."""
+    """What a reflection should say, and what it must not; neither where a suite names no truth."""
 
     kind: Literal["reflect"] = "reflect"
     """Tells the keys apart."""

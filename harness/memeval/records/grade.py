@@ -38,6 +38,10 @@ class Flag(StrEnum):
     """Tokens counted by memeval and reported by the system differ by more than a tenth."""
     SELF_REPORTED_TOKENS = "self-reported-tokens"
     """The grade rests on the system's own count of tokens."""
+    FILTER_LEAK = "filter-leak"
+    """A search by tag or time brought up what does not pass."""
+    OTHER_BANK = "other-bank"
+    """A search of one bank brought up what is in another."""
 
 
 class Grade(Stored):
