@@ -36,11 +36,25 @@ def _longmemeval() -> Benchmark:
     return LongMemEvalBenchmark()
 
 
+def _qa() -> Benchmark:
+    from memeval.benchmarks.qa import QaBenchmark
+
+    return QaBenchmark()
+
+
+def _qa_smoke() -> Benchmark:
+    from memeval.benchmarks.qa import QaSmokeBenchmark
+
+    return QaSmokeBenchmark()
+
+
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "beliefs@1": _beliefs,
     "deepmemeval@1": _deepmemeval,
     "locomo@1": _locomo,
     "longmemeval@1": _longmemeval,
+    "qa-smoke@1": _qa_smoke,
+    "qa@1": _qa,
 }
 """Every benchmark by its id, the built-in one first; each is imported when it is asked for, and not before."""
 

@@ -114,7 +114,10 @@ def distinct_lines(contexts: Sequence[str]) -> list[str]:
 
 def reader_named(name: str) -> Reader | None:
     """Return the reader of that name, with or without its version; ``None`` where there is none."""
-    readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader())
+    from memeval.execution.chunks import ChunksReader  # it is made of what is here
+    from memeval.execution.habits import HabitsReader
+
+    readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader(), HabitsReader())
     return next((reader for reader in readers if name in (reader.name, reader.name.partition("@")[0])), None)
 
 

@@ -36,6 +36,7 @@ from memeval.keys import (
     LocomoKey,
     LongMemEvalKey,
     NoiseKey,
+    QaKey,
     Stance,
     TemporalKey,
     UncertaintyKey,
@@ -148,7 +149,7 @@ def _answers(item: ItemKey, values: Sequence[_Value], judged: Sequence[ItemKey])
             yield from _plain(item, right, wrong, _BOTH, values)
         case CascadeKey(dependent=fact, stance=stance) | UncertaintyKey(dependent=fact, stance=stance):
             yield from (_doubtful if stance is Stance.DOUBT else _standing)(item, fact, values)
-        case LocomoKey() | LongMemEvalKey():
+        case LocomoKey() | LongMemEvalKey() | QaKey():
             yield from reference_answers.answers(item, item.key, judged)
         case _:
             raise TypeError(f"{NAME} makes no answers from keys of kind {item.key.kind!r}")

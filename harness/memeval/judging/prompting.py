@@ -24,6 +24,7 @@ from memeval.keys import (
     LongMemEvalKey,
     LongMemEvalType,
     NoiseKey,
+    QaKey,
     ReflectKey,
     Stance,
     TemporalKey,
@@ -55,6 +56,7 @@ SHOWN: dict[str, frozenset[str]] = {
     "longmemeval-update": frozenset({"reference"}),
     "longmemeval-preference": frozenset({"rubric"}),
     "longmemeval-abstention": frozenset({"explanation"}),
+    "qa-answer": frozenset({"reference"}),
     "reflect-point": frozenset({"reference"}),
     "reflect-claim": frozenset({"claim"}),
 }
@@ -63,7 +65,7 @@ SHOWN: dict[str, frozenset[str]] = {
 SETS = ("lenient",)
 """Sets of prompts that memeval ships beside its own, by name; each takes the place of some of them."""
 
-_FAMILIES = {"astrocyte": "reflect", "locomo": "locomo", "longmemeval": "longmemeval"}
+_FAMILIES = {"astrocyte": "reflect", "locomo": "locomo", "longmemeval": "longmemeval", "qa": "qa"}
 """Benchmarks with prompts of their own, by the beginnings of their names, and with what those prompts begin. All others
 share what is left."""
 
@@ -147,7 +149,7 @@ class Prompts:
 
 def is_judged(key: AnswerKey) -> bool:
     """Return whether a judge rules on answers to keys of this kind."""
-    return key.kind in SHOWN or isinstance(key, LocomoKey | LongMemEvalKey)
+    return key.kind in SHOWN or isinstance(key, LocomoKey | LongMemEvalKey | QaKey)
 
 
 def prompt_name(key: AnswerKey) -> str:
@@ -163,6 +165,8 @@ def prompt_name(key: AnswerKey) -> str:
             return "longmemeval-abstention"
         case LongMemEvalKey(question_type=question_type):
             return _LONGMEMEVAL[question_type]
+        case QaKey():
+            return "qa-answer"
         case CascadeKey(stance=Stance.CONFIDENT) | UncertaintyKey(stance=Stance.CONFIDENT):
             return f"{key.kind}-confirmed"
         case ReflectKey(points=points):
@@ -227,6 +231,8 @@ def _shown(key: AnswerKey) -> dict[str, str]:
             return {"reference": key.answer or "None", "dates": ", ".join(key.dates) or "Not known"}
         case LongMemEvalKey():
             return dict.fromkeys(("reference", "rubric", "explanation"), key.answer)
+        case QaKey():
+            return {"reference": key.answer}
         case ReflectKey():
             return {"reference": _listed(key.points), "claim": _listed(key.forbidden)}
         case _:

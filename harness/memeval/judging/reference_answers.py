@@ -1,4 +1,4 @@
-"""Calibration answers for keys that are a reference in words: LoCoMo's and LongMemEval's.
+"""Calibration answers for keys that are a reference in words: LoCoMo's, LongMemEval's, and those of question sets.
 
 What is right is the reference itself in another setting: its dates in another format, the parts of a list in another
 order. What is wrong is another item's reference of the same form, another time, or a part of the list. Left out as
@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from memeval.judging.marks import Date, is_number, marks
 from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, Pen, draw
 from memeval.judging.references import main_answer, polarity, says_missing
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
 from memeval.records.audit import ProbeKind
 
 _UNTOLD = (
@@ -37,7 +37,7 @@ _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b")
 _MONTHS = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
 
 
-def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     """Yield what is made from one item: kind, text, and whether it is right.
 
     Args:
@@ -52,7 +52,7 @@ def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[Ite
             yield from _answerable(item, key, judged)
 
 
-def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     pen = Pen(item)
     rubric = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.SINGLE_SESSION_PREFERENCE
     reference = _plain(key)
@@ -92,13 +92,13 @@ def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequen
         yield from pen.injections(wrong)
 
 
-def _plain(key: LocomoKey | LongMemEvalKey) -> str:
+def _plain(key: LocomoKey | LongMemEvalKey | QaKey) -> str:
     """Return a reference without the reasons that come with it, and without a full stop."""
     loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
     return main_answer(key.answer or "", loose).strip().rstrip(".")
 
 
-def _otherwise(key: LocomoKey | LongMemEvalKey, reference: str) -> str:
+def _otherwise(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
     """Return a reference with its dates in another format and, where it is a list, its parts in another order."""
     parts = _parts(key, reference)
     if parts:
@@ -106,13 +106,13 @@ def _otherwise(key: LocomoKey | LongMemEvalKey, reference: str) -> str:
     return _DATE.sub(lambda found: _written(_date(found)) or found.group(), reference)
 
 
-def _part(key: LocomoKey | LongMemEvalKey, reference: str) -> str | None:
+def _part(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str | None:
     """Return the first parts of a list, the last of which is left out."""
     parts = _parts(key, reference)
     return ", ".join(parts[:-1]) if parts else None
 
 
-def _parts(key: LocomoKey | LongMemEvalKey, reference: str) -> list[str]:
+def _parts(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> list[str]:
     """Return the parts of a reference that is a list of three or more; none where it is none."""
     if not isinstance(key, LocomoKey) or key.category is not LocomoCategory.MULTI_HOP or ". " in reference:
         return []
@@ -170,7 +170,9 @@ def _borrowed(item: ItemKey) -> str:
     key = item.key
     if isinstance(key, LocomoKey):
         return key.trap or "" if key.category is LocomoCategory.ADVERSARIAL else _plain(key)
-    return _plain(key) if isinstance(key, LongMemEvalKey) and not key.abstention else ""
+    if isinstance(key, LongMemEvalKey):
+        return "" if key.abstention else _plain(key)
+    return _plain(key) if isinstance(key, QaKey) else ""
 
 
 def _form(reference: str) -> str:

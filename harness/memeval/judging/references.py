@@ -1,4 +1,4 @@
-"""The rule set for keys that are a reference answer in words: LoCoMo's and LongMemEval's.
+"""The rule set for keys that are a reference answer in words: LoCoMo's, LongMemEval's, and those of question sets.
 
 It finds marks, not meaning: an answer is right when every date, number and telling word of the reference stands in it,
 whatever the order and the format. So it is a floor. It rejects paraphrases that a reader would accept, and it accepts
@@ -17,7 +17,7 @@ from memeval.judging.base import Case
 from memeval.judging.hedging import plain, without_echo
 from memeval.judging.marks import Date, Mark, is_number, marks
 from memeval.judging.text import states
-from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
 
 Verdict = tuple[bool, str]
 
@@ -43,8 +43,8 @@ _PLACED = frozenset(
 """Marks that make another time of the date that follows them."""
 
 
-def by_reference(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
-    """Rule on an answer to a question of LoCoMo's or LongMemEval's."""
+def by_reference(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
+    """Rule on an answer to a question of LoCoMo's, of LongMemEval's, or of a question set."""
     match key:
         case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap):
             return _missing(case, trap)
@@ -81,7 +81,7 @@ def _missing(case: Case, trap: str | None) -> Verdict:
     return True, "The answer says that this was not told."
 
 
-def _stated(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
+def _stated(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
     """Rule on an answer that must state the reference."""
     answer = without_echo(case.answer, case.question)
     if _begins_missing(answer):
@@ -99,7 +99,7 @@ def _stated(case: Case, key: LocomoKey | LongMemEvalKey) -> Verdict:
     return False, "The answer lacks a date, a number or a telling word of the reference."
 
 
-def _counts_time(question: str, key: LocomoKey | LongMemEvalKey) -> bool:
+def _counts_time(question: str, key: LocomoKey | LongMemEvalKey | QaKey) -> bool:
     """Return whether LongMemEval lets a count of days, weeks or months be wrong by one."""
     temporal = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.TEMPORAL_REASONING
     return temporal and _COUNTED.search(question.lower()) is not None

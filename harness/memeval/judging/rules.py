@@ -20,6 +20,7 @@ from memeval.keys import (
     LocomoKey,
     LongMemEvalKey,
     NoiseKey,
+    QaKey,
     ReflectKey,
     Stance,
     TemporalKey,
@@ -93,7 +94,7 @@ def _verdict(case: Case, hedged: bool) -> Verdict:
             )
         case CascadeKey(dependent=dependent, stance=stance) | UncertaintyKey(dependent=dependent, stance=stance):
             return _doubted(hedged) if stance is Stance.DOUBT else _confirmed(case, dependent, hedged)
-        case LocomoKey() | LongMemEvalKey():
+        case LocomoKey() | LongMemEvalKey() | QaKey():
             return by_reference(case, case.key)
         case ReflectKey(points=points, forbidden=claims):
             return _stated_in_part(case, points, claims)

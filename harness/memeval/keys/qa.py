@@ -20,3 +20,8 @@ class QaKey(Record):
     """A right answer, for a judge; ``None`` where the row has none."""
     echoed: bool = False
     """Whether a needle stands in the question itself, so that repeating the question passes."""
+
+    @property
+    def answer(self) -> str:
+        """The reference answer; blank where there is none."""
+        return self.reference or ""

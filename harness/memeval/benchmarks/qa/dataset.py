@@ -1,0 +1,94 @@
+"""From the rows of a question set to one scenario, which a system may see, and keys, which it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.qa.rows import Row
+from memeval.judging.needles import holds
+from memeval.keys import ItemKey, QaKey
+from memeval.records.base import Digest
+from memeval.records.scenario import Ask, Retain, Scenario
+
+PREPARED, EMPTY = STORES = ("prepared", "empty")
+"""What a system has taken in before it is asked: one text a row with its question and its answer, or nothing."""
+
+CATEGORY = "questions"
+SCENARIO = "questions"
+
+
+class QaDataset(Dataset):
+    """A question set: one scenario of all its texts and then all its questions.
+
+    Args:
+        rows: the rows.
+        digest: of the file's bytes.
+        parameters: as they go into the track; ``store`` is among them.
+        dated: whether a row's date goes along as the time it is asked as of.
+        released: whether it is memeval's own set.
+    """
+
+    def __init__(
+        self, rows: Sequence[Row], digest: Digest, parameters: dict[str, str | int], *, dated: bool, released: bool
+    ) -> None:
+        self.rows = tuple(rows)
+        self.digest = digest
+        self.parameters = parameters
+        self.released = released
+        self._dated = dated
+        self._prepared = parameters["store"] == PREPARED
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the one scenario."""
+        texts = [_text(number, row) for number, row in enumerate(self.rows, 1)] if self._prepared else []
+        asks = [
+            Ask(question_id=row.id, question=row.question, timestamp=row.asked_at if self._dated else None)
+            for row in self.rows
+        ]
+        yield Scenario(scenario_id=SCENARIO, steps=(*texts, *asks))
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the rows' keys, in the order of the file."""
+        for number, row in enumerate(self.rows, 1):
+            key = key_of(row)
+            yield ItemKey(
+                item_id=row.id,
+                scenario_id=SCENARIO,
+                question_ids=(row.id,),
+                category=CATEGORY,
+                cluster=row.id,
+                slices={"echo": "yes" if key.echoed else "no", **{f"tag {tag}": "yes" for tag in row.tags}},
+                evidence=(ordinal(number),) if self._prepared else None,
+                key=key,
+            )
+
+    def asked(self) -> list[tuple[str, str, QaKey]]:
+        """Return per row its id, its question and its key: what controls are computed from."""
+        return [(row.id, row.question, key_of(row)) for row in self.rows]
+
+
+def key_of(row: Row) -> QaKey:
+    """Return what a right answer to a row is."""
+    return QaKey(
+        needles=row.needles,
+        all_of=row.all_of,
+        reference=row.reference,
+        echoed=holds(row.question, row.needles, row.all_of),
+    )
+
+
+def ordinal(number: int) -> str:
+    """Return the ordinal of a prepared text, counted from 1."""
+    return f"s{number:03}"
+
+
+def _text(number: int, row: Row) -> Retain:
+    """Return a row as a text: a Markdown document with the question for its heading, and where it lies."""
+    name = ordinal(number)
+    return Retain(
+        text_id=name,
+        content=f"# {row.question}\n\n{row.body}\n",
+        metadata={"path": f"smoke/{name}.md"},
+        source_id=row.id,
+    )

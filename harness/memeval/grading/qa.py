@@ -1,0 +1,85 @@
+"""Answers to the rows of a question set, by needles or before a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memeval.grading.evidence import Histories, few_measures
+from memeval.grading.judged import Judged
+from memeval.grading.outcomes import first_failure
+from memeval.grading.rows import only, row
+from memeval.judging.base import Case, Judge
+from memeval.judging.needles import holds, holds_anywhere
+from memeval.keys import ItemKey, QaKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+
+class QaExact:
+    """Looks for needles as whole words; no judge is asked.
+
+    The alternate ``published`` finds a needle anywhere in the answer. ``without-echo`` leaves out the rows that whoever
+    repeats the question passes.
+    """
+
+    name = "exact-wb@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        return ()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`.
+
+        Raises:
+            ValueError: the item is not one question with one response.
+        """
+        response = only(item, responses, self.name)
+        key = _key(item, self.name)
+        metrics = few_measures(item, self._histories.of(scenario), response)
+        verdict: bool | None
+        if failure := first_failure(responses):
+            state, reason = failure
+            verdict = False if state is GradeState.EMPTY else None
+            published = False
+        else:
+            state, verdict = GradeState.GRADED, holds(response.answer, key.needles, key.all_of)
+            published = holds_anywhere(response.answer, key.needles)
+            wanted = "all needles" if key.all_of else "a needle"
+            reason = f"The answer {'holds' if verdict else 'does not hold'} {wanted} as whole words."
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=verdict,
+            reason=reason,
+            answerable=False,
+            alternates={"published": published, "without-echo": None if key.echoed else verdict is True},
+            metrics=metrics,
+        )
+
+
+class QaJudged(Judged):
+    """Brings answers before a judge, who is shown the row's reference answer."""
+
+    name = "qa-judged@1"
+
+    def __init__(self) -> None:
+        self._histories = Histories()
+
+    def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
+        _key(item, self.name)
+        return few_measures(item, self._histories.of(scenario), response)
+
+    def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
+        return {"without-echo": None if _key(item, self.name).echoed else verdict is True}
+
+
+def _key(item: ItemKey, grader: str) -> QaKey:
+    if not isinstance(item.key, QaKey):
+        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
+    return item.key
