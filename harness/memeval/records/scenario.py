@@ -175,6 +175,14 @@ class Steps(Sequence[Step], ABC):
     def questions(self) -> tuple[Question, ...]:
         """Return the questions in the order they are asked, without making the sessions between them."""
 
+    @abstractmethod
+    def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
+        """Return the steps with nothing taken in but what is named, without making the rest.
+
+        Raises:
+            KeyError: there is no session of such an id.
+        """
+
 
 class Scenario(Stored):
     """An ordered list of steps over one fresh memory."""
@@ -219,6 +227,18 @@ class Scenario(Stored):
                 return session
         raise KeyError(session_id)
 
+    def turn(self, turn_id: str) -> tuple[Session, Turn]:
+        """Return one turn, by its ordinal, with the session it stands in.
+
+        Raises:
+            KeyError: there is none of that id.
+        """
+        session = self.session(turn_id.partition(":")[0])
+        for turn in session.turns:
+            if turn.turn_id == turn_id:
+                return session, turn
+        raise KeyError(turn_id)
+
     def questions(self) -> tuple[Question, ...]:
         """Return the questions in the order they are asked."""
         if isinstance(self.steps, Steps):
@@ -227,8 +247,8 @@ class Scenario(Stored):
 
     def only(self, session_ids: frozenset[str]) -> Scenario:
         """Return the scenario with nothing taken in but what is named (ordinals such as ``s001``)."""
-        if isinstance(self.steps, Steps) and not session_ids:
-            return self.model_copy(update={"steps": self.steps.questions()})
+        if isinstance(self.steps, Steps):
+            return self.model_copy(update={"steps": self.steps.only(session_ids)})
         kept = tuple(s for s in self.steps if not isinstance(s, TakeIn | Retain) or s.session.session_id in session_ids)
         return self.model_copy(update={"steps": kept})
 

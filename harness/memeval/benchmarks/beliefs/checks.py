@@ -29,7 +29,7 @@ def check(items: Sequence[Made], size: int) -> None:
     _whole(items, size)
     for item in items:
         _dates(item.scenario)
-        _key(item)
+        check_key(item)
 
 
 def states(phrases: Iterable[str], text: str) -> bool:
@@ -85,8 +85,12 @@ def _dates(scenario: Scenario) -> None:
             now = day
 
 
-def _key(item: Made) -> None:
-    """Check that a key is right about its scenario."""
+def check_key(item: Made) -> None:
+    """Refuse a key that is wrong about its scenario.
+
+    Raises:
+        BrokenRule: names the scenario and the rule.
+    """
     where, key, evidence = item.scenario.scenario_id, item.key.key, frozenset(item.key.evidence or ())
     _require(bool(evidence), where, "no evidence.")
     inside, outside = text_of(item.scenario.only(evidence)), _outside(item.scenario, evidence)

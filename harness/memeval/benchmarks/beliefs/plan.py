@@ -33,7 +33,7 @@ _UNREVISITED: _Traits = {
     "announced": {"direct": 1, "indirect": 1},
     "decoy": {"plain": 2, "trap": 1},
 }
-_TRAITS: Mapping[str, _Traits] = {
+TRAITS: Mapping[str, _Traits] = {
     "belief-update": _BELIEF,
     "cascade-propagation": _UNREVISITED,
     "noise-resistance": {
@@ -80,7 +80,7 @@ def counts(size: int) -> dict[str, int]:
     return dict(zip(WEIGHTS, shares(size, [items for items, _ in WEIGHTS.values()]), strict=True))
 
 
-def people(seed: int, number: int) -> tuple[Person, ...]:
+def people(seed: int | str, number: int) -> tuple[Person, ...]:
     """Return ``number`` people with distinct full names."""
     rng = stream(seed, "people")
     firsts = [(name, "she", "her") for name in SHE] + [(name, "he", "his") for name in HE]
@@ -101,7 +101,7 @@ def plan(seed: int, size: int) -> tuple[Cast, ...]:
     needs: list[list[Need]] = [[] for _ in cast]
     for category, count in counts(size).items():
         rng = stream(seed, "plan", category)
-        drawn = {trait: deck(rng, count, cards) for trait, cards in _TRAITS[category].items()}
+        drawn = {trait: deck(rng, count, cards) for trait, cards in TRAITS[category].items()}
         order = list(range(len(cast)))
         rng.shuffle(order)
         for i in range(count):

@@ -169,7 +169,7 @@ def _everyday(weaver: _Weaver, topics: list[Topic]) -> None:
         weaver.chain(topic, rng.sample(topic.values, depth), first, weaver.manner())
 
 
-def live(seed: int, cast: Cast) -> Life:
+def live(seed: int | str, cast: Cast) -> Life:
     """Return the life of one person: what their items need, and what fills it besides."""
     weaver = _Weaver(stream(seed, "life", cast.person.slug))
     topics = weaver.rng.sample(TOPICS, len(TOPICS))

@@ -1,0 +1,47 @@
+"""The histories of a tier, as the rest of memeval sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.beliefs.long.survey import histories, survey, surveyed
+from memeval.keys import ItemKey
+from memeval.records.errors import CheckFailed
+from memeval.records.scenario import Scenario
+
+
+class LongDataset(Dataset):
+    """The same questions in histories of one length.
+
+    Args:
+        seed: of the generator.
+        tier: how long.
+    """
+
+    def __init__(self, seed: int, tier: str) -> None:
+        self.parameters = {"seed": seed}
+        self.survey = surveyed(seed, tier)
+        """What is known of the histories without going through them."""
+        self.digest = self.survey.digest
+        self.longest_bytes = max(self.survey.sizes)
+        self._histories = histories(seed, tier, self.survey.fillers)
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the histories."""
+        return (history.scenario() for history in self._histories)
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, history by history."""
+        return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
+
+    def verify(self) -> str:
+        """Go through the histories again; see :meth:`Dataset.verify`."""
+        found = survey(self.survey.seed, self.survey.tier)
+        if found != self.survey:
+            raise CheckFailed(
+                f"the histories are {found.digest}, and were taken to be {self.survey.digest}.",
+                remedy="What was kept of them is put right now; run the same command again.",
+            )
+        tokens = ", ".join(f"{each:,}" for each in found.tokens)
+        return f"generated again, tokens of each history: {tokens}"

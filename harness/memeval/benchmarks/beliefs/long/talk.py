@@ -1,0 +1,80 @@
+"""How people talk in long histories: as elsewhere, with more details."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+from memeval.benchmarks.beliefs.long.vocabulary import (
+    ADJECTIVES,
+    DAYS,
+    DETAILS,
+    FIRST,
+    LAST,
+    MIDDLE,
+    NOUNS,
+    NUMBERS,
+    PLACES,
+    REMARKS,
+    SPOTS,
+)
+from memeval.benchmarks.beliefs.streams import Hand
+from memeval.benchmarks.beliefs.talk import Talker
+from memeval.benchmarks.beliefs.timeline import Timeline
+from memeval.benchmarks.beliefs.vocabulary.people import Person
+
+T = TypeVar("T")
+
+
+class Loose(Hand):
+    """Draws from pools without remembering what was drawn: a session by itself hardly repeats anything."""
+
+    def draw(self, pool: Sequence[T]) -> T:
+        """Return one of ``pool``."""
+        return pool[int(self.rng.random() * len(pool))]
+
+    def left(self, pool: Sequence[T]) -> int:
+        """Return how many can be drawn: all."""
+        return len(pool)
+
+
+class DetailedTalker(Talker):
+    """Writes sessions whose errands have details in them; those that matter and those that do not alike.
+
+    Args:
+        person: who talks.
+        timeline: what is true of them.
+        rng: chance.
+        hand: draws wording; ``None`` for one that does not repeat itself.
+    """
+
+    def __init__(self, person: Person, timeline: Timeline, rng: random.Random, hand: Hand | None = None) -> None:
+        super().__init__(person, timeline, rng)
+        self.hand = hand or self.hand
+
+    def _theme(self) -> tuple[str, str, str, str]:
+        ask, reply, more, end = super()._theme()
+        return (
+            f"{ask} {self._detail(DETAILS)}",
+            f"{reply} {self._detail(REMARKS)}",
+            f"{more} {self._detail(DETAILS)}",
+            f"{end} {self._detail(REMARKS)}",
+        )
+
+    def _detail(self, pool: Sequence[str]) -> str:
+        return _one(self.rng, pool).format(
+            adj=_one(self.rng, ADJECTIVES),
+            noun=_one(self.rng, NOUNS),
+            other=_one(self.rng, NOUNS),
+            spot=_one(self.rng, SPOTS),
+            day=_one(self.rng, DAYS),
+            number=_one(self.rng, NUMBERS),
+            friend=f"{_one(self.rng, FIRST)}{_one(self.rng, MIDDLE)}{_one(self.rng, LAST)}",
+            place=f"{_one(self.rng, FIRST)}{_one(self.rng, MIDDLE)}{_one(self.rng, PLACES)}",
+        )
+
+
+def _one(rng: random.Random, pool: Sequence[T]) -> T:
+    """Return one of a pool: ``choice`` in a third of the time, which long histories are made of."""
+    return pool[int(rng.random() * len(pool))]
