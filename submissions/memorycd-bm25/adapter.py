@@ -1,4 +1,4 @@
-"""MemoryCD's second way of choosing what is remembered: the reviews whose words fit best, in the order of their time."""
+"""MemoryCD's second way of choosing what is remembered: the reviews that fit best, in the order of their time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def okapi(corpus: list[list[str]], query: list[str]) -> list[float]:
     idf = {word: floor if value < 0 else value for word, value in idf.items()}
     mean = sum(map(len, corpus)) / len(corpus)
     scores = []
-    for words, found in zip(corpus, counts):
+    for words, found in zip(corpus, counts, strict=True):
         norm = K1 * (1 - B + B * len(words) / mean)
         scores.append(math.fsum(idf[w] * found[w] * (K1 + 1) / (found[w] + norm) for w in query if w in found))
     return scores

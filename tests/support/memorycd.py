@@ -89,9 +89,8 @@ def _user(number: int, items: int, shortest: int, longest: int, unit: int, negat
             stars = min(5, max(1, leaning + dice.choice((-1, 0, 0, 0, 1))))
             mood = dice.choice(MOODS[stars])
             body = [f"The {dice.choice(KINDS[domain])} came on time, {habit}.", f"I would say {mood}."]
-            body += [
-                f"Bought number {dice.randint(2, 40)} for my {dice.choice(('aunt', 'desk', 'garden', 'flat'))}."
-            ] * (dice.randint(0, 6))
+            uses = [dice.choice(("aunt", "desk", "garden", "flat")) for _ in range(dice.randint(0, 6))]
+            body += [f"Bought number {dice.randint(2, 40)} for my {use}." for use in uses]
             reviews.append(
                 {
                     "parent_asin": item_id(domain, chosen),

@@ -85,9 +85,7 @@ class Users:
         rows = self.index.rows("SELECT domain, body FROM histories WHERE user = ?", place)
         try:
             return {
-                domain: tuple(
-                    Interaction(domain, *row, tuple(negatives)) for *row, negatives in json.loads(zlib.decompress(body))
-                )
+                domain: tuple(_stored(domain, row) for row in json.loads(zlib.decompress(body)))
                 for domain, body in rows
             }
         except (zlib.error, ValueError, TypeError) as error:
@@ -96,6 +94,12 @@ class Users:
                 where=self.index.path,
                 remedy="Delete it; it is made again.",
             ) from None
+
+
+def _stored(domain: str, row: Sequence[Any]) -> Interaction:
+    """Return an interaction of what :func:`_interaction` gave."""
+    place, item, rating, title, text, time, negatives = row
+    return Interaction(domain, place, item, rating, title, text, time, tuple(negatives))
 
 
 def read_users(path: Path, remedy: str) -> Users:
