@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs.generate import generate
+from memeval.benchmarks.beliefs.shared import ASKED, shared
+from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
 from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
+from memeval.grading.stored import StoredFacts
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
@@ -29,33 +33,48 @@ GRADERS = {"delta-efficiency": DeltaEfficiency(headline="gated")}
 """Who grades the categories that no judge is asked about."""
 
 
+Generation = tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]
+"""Scenarios, and the keys of their items."""
+
+
+def separate(seed: int, size: int) -> Generation:
+    """Return a scenario and a key for each item of a generation, by category and number."""
+    items = generate(seed, size)
+    return tuple(item.scenario for item in items), tuple(item.key for item in items)
+
+
+HISTORIES: Mapping[str, Callable[[int, int], Generation]] = {"judge": separate, "shared": shared, "stored": stored}
+"""Per protocol, how the histories are laid out."""
+
+
 class BeliefsDataset(Dataset):
     """A generation of the benchmark.
 
     Args:
         seed: of the generator.
         size: items in all.
+        protocol: decides how the histories are laid out.
     """
 
-    def __init__(self, seed: int, size: int) -> None:
+    def __init__(self, seed: int, size: int, protocol: str) -> None:
         self.parameters = {"seed": seed, "size": size}
-        self._items = generate(seed, size)
-        self.digest = _digest(seed, size)
+        self._scenarios, self._keys = HISTORIES[protocol](seed, size)
+        self.digest = _digest(seed, size, protocol)
 
     def scenarios(self) -> Iterator[Scenario]:
         """Yield the scenarios, by category and number."""
-        return (item.scenario for item in self._items)
+        return iter(self._scenarios)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order of the scenarios."""
-        return (item.key for item in self._items)
+        """Yield the keys, by category and number."""
+        return iter(self._keys)
 
 
 @lru_cache(maxsize=4)
-def _digest(seed: int, size: int) -> Digest:
+def _digest(seed: int, size: int, protocol: str) -> Digest:
     """Return the digest of a generation: its scenarios, then its keys, as lines of canonical JSON."""
-    items = generate(seed, size)
-    lines = [*(item.scenario.to_json() for item in items), *(item.key.to_json() for item in items)]
+    scenarios, keys = HISTORIES[protocol](seed, size)
+    lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
     return digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
@@ -75,6 +94,30 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
+        return BeliefsDataset(*self.chosen(path, parameters), INFO.protocols[0].name)
+
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Generate the data as a protocol and a tier have it; see :meth:`open`.
+
+        Raises:
+            BadInput: as :meth:`open` does.
+        """
+        if tier in SIZES:
+            return _long(self.chosen(path, parameters)[0], parameters, protocol, tier)
+        return BeliefsDataset(*self.chosen(path, parameters), protocol)
+
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
+        """Return the categories as a protocol weighs and grades them; in histories of a length every item counts alike."""
+        if tier in SIZES:
+            return tuple(replace(each, weight=None, items=EACH) for each in _ALONE if each.name not in ELSEWHERE)
+        return _TABLES.get(protocol, self.categories)
+
+    def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
+        """Return the seed and the size that are asked for.
+
+        Raises:
+            BadInput: a path was given, or a parameter that is unknown or out of range.
+        """
         if path is not None:
             raise BadInput(
                 "beliefs@1 is generated and reads no file.",
@@ -86,7 +129,39 @@ class BeliefsBenchmark(Benchmark):
             raise BadInput(f"beliefs@1 has between 1 and {LARGEST} items, and 'size' is {chosen['size']}.")
         if chosen["seed"] < 0:
             raise BadInput(f"beliefs@1 takes a 'seed' of 0 or more, not {chosen['seed']}.")
-        return BeliefsDataset(chosen["seed"], chosen["size"])
+        return chosen["seed"], chosen["size"]
+
+
+_ALONE = BeliefsBenchmark.categories
+_SHARED = next(each for each in INFO.protocols if each.name == "shared")
+_STORED = next(each for each in INFO.protocols if each.name == "stored")
+_TABLES: Mapping[str, tuple[Category, ...]] = {
+    "shared": tuple(
+        replace(each, weight=0.0 if each.name in _SHARED.apart else (each.weight or 0.0) / ASKED) for each in _ALONE
+    ),
+    "stored": tuple(Category.of(category, StoredFacts()) for category in _STORED.categories),
+}
+
+
+def _long(seed: int, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+    """Return histories of a given length.
+
+    Raises:
+        BadInput: the protocol has none, or a size is asked for.
+    """
+    from memeval.benchmarks.beliefs.long.dataset import LongDataset
+
+    if protocol != INFO.protocols[0].name:
+        raise BadInput(
+            f"beliefs@1 has no tier '{tier}' under the protocol '{protocol}'.",
+            remedy=f"The tiers of a length go with the protocol '{INFO.protocols[0].name}'.",
+        )
+    if "size" in (parameters or {}):
+        raise BadInput(
+            f"beliefs@1 takes no 'size' in the tier '{tier}': it has as many items in every tier of a length.",
+            remedy="Leave 'size' out; 'seed' may be chosen.",
+        )
+    return LongDataset(seed, tier)
 
 
 def _whole_numbers(parameters: Parameters) -> dict[str, int]:

@@ -18,14 +18,6 @@ _STANDALONE = frozenset(topic.id for topic in TOPICS)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """One item: what systems see, and its key."""
-
-    scenario: Scenario
-    key: ItemKey
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """A session before it has an id."""
 
@@ -33,6 +25,16 @@ class Told:
     lines: tuple[Line, ...]
     event: Event | None
     """What it tells; ``None`` for chatter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One item: what systems see, and its key."""
+
+    scenario: Scenario
+    key: ItemKey
+    told: tuple[Told, ...] = ()
+    """What its sessions tell, in their order."""
 
 
 class Writer:

@@ -48,4 +48,4 @@ def one_question(
         evidence=evidence,
         key=key,
     )
-    return Made(scenario, item)
+    return Made(scenario, item, tuple(told for told, _ in sessions))

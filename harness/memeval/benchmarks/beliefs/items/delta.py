@@ -146,7 +146,7 @@ def _converse(writer: Writer, sessions: tuple[tuple[Told, TakeIn], ...], cut: da
         evidence=tuple(step.session.session_id for told, step in sessions if told.event is not None),
         key=DeltaKey(facts_by_turn=tuple(by_turn)),
     )
-    return Made(scenario, key)
+    return Made(scenario, key, tuple(told for told, _ in sessions))
 
 
 def _learn(writer: Writer, state: _State, told: Told) -> None:
