@@ -217,8 +217,15 @@ class _Check:
         return f"It answers ({', '.join(hello.capabilities)}), {held}.{varied}"
 
     def _start_variants(self, source: SystemSource) -> list[str]:
-        """Start each variant once, and return what they are called: one may have parameters that nothing takes."""
-        names = list(_submission(source).variants)
+        """Start each variant once, and return what they are called: one may have parameters that nothing takes.
+
+        Those that need a key which is not here are left out.
+        """
+        lacking = {name: _lacking(variant_source(source, name)) for name in _submission(source).variants}
+        for name, sentence in lacking.items():
+            if sentence is not None:
+                self._notes.note(f"The variant '{name}' is not started: {sentence.removeprefix('Not made: ')}")
+        names = [name for name, sentence in lacking.items() if sentence is None]
         for name in names:
             varied = prepare(variant_source(source, name), self._options.setup, self._notes.note)
             printed: deque[str] = deque(maxlen=QUOTED_LINES)

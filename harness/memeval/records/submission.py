@@ -112,6 +112,8 @@ class Variant(Record):
     """What is different about it, in a sentence."""
     parameters: dict[str, str | int | float | bool]
     """Parameters that are other than the submission's own; the rest stay."""
+    declared_models: tuple[str, ...] = ()
+    """Models it uses besides those of the submission."""
 
 
 class Submission(Record):
@@ -181,7 +183,9 @@ class Submission(Record):
         Raises:
             KeyError: there is none of that name.
         """
-        return self.altered(name, self.variants[name].parameters, self.variants[name].summary)
+        variant = self.variants[name]
+        models = (*self.declared_models, *variant.declared_models)
+        return self.altered(name, variant.parameters, variant.summary).model_copy(update={"declared_models": models})
 
     def altered(self, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None) -> Submission:
         """Return the submission under other parameters.

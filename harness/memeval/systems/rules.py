@@ -74,6 +74,11 @@ def _texts(submission: Submission) -> Iterator[Broken]:
         (("label",), submission.label),
         (("conflict_of_interest",), submission.conflict_of_interest),
         *((("variants", name, "summary"), each.summary) for name, each in submission.variants.items()),
+        *(
+            (("variants", name, "declared_models", place), model)
+            for name, each in submission.variants.items()
+            for place, model in enumerate(each.declared_models)
+        ),
         *((("authors", place), author) for place, author in enumerate(submission.authors)),
         *((("declared_models", place), model) for place, model in enumerate(submission.declared_models)),
         *((("command", place), word) for place, word in enumerate(submission.command)),
@@ -300,6 +305,8 @@ def _words(submission: Submission) -> Iterator[Broken]:
             )
     yield from _doubled("self_reported", submission.self_reported)
     yield from _doubled("declared_models", submission.declared_models)
+    for name in submission.variants:
+        yield from _doubled("variants", submission.varied(name).declared_models)
 
 
 def _doubled(field: str, words: tuple[str, ...]) -> Iterator[Broken]:

@@ -207,6 +207,7 @@ def _set_up(source: SystemSource, submission: Submission, variant: str | None) -
         launch=replace(launch, files=here.files, digest=here.digest),
         submission=submission,
         variant=variant,
+        declared_models=submission.declared_models,
     )
 
 

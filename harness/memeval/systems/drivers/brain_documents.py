@@ -38,13 +38,21 @@ class Brain:
         self.settled = True
 
 
+def place_of(folder: str, source_id: str, metadata: Mapping[str, Any] | None) -> str:
+    """Return where a text lies, without an ending: where its metadata say, else under its id in a folder."""
+    path = (metadata or {}).get("path")
+    if isinstance(path, str) and re.fullmatch(r"(?:[A-Za-z0-9_-]{1,80}/){0,4}[A-Za-z0-9_-]{1,80}\.md", path):
+        return path.removesuffix(".md")
+    return f"{folder}/{file_stem(source_id)}"
+
+
 def files_of(
-    folder: str, text: str, source_id: str, timestamp: str | None, tags: Sequence[str]
+    place: str, text: str, source_id: str, timestamp: str | None, tags: Sequence[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the documents that a text becomes, each as its path and its bytes. The same id gives the same paths."""
+    """Yield the documents that a text becomes, each as its path and its bytes. The same place gives the same paths."""
     head = front_matter({"session_id": source_id, "session_date": timestamp, "tags": list(tags)})
     for number, part in enumerate(parts_of(text, DOCUMENT_BYTES)):
-        yield f"{folder}/{file_stem(source_id)}{f'-{number + 1}' if number else ''}.md", f"{head}{part}\n".encode()
+        yield f"{place}{f'-{number + 1}' if number else ''}.md", f"{head}{part}\n".encode()
 
 
 def item_of(brain: Brain, chunk: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,9 +26,11 @@ DEFAULTS: dict[str, Any] = {
     "candidate_k": 0,
     "rerank_top_n": 0,
     "sdk": "ts",
+    "model": "",
 }
 """The submission's parameters: ``scenario`` is ``ask`` (the daemon answers) or ``search`` (memeval's reader does);
-``top_k`` is for ``ask``; 0 leaves a number to the daemon; ``sdk`` is the language of the daemon: ts, go or py."""
+``top_k`` is for ``ask``; 0 leaves a number to the daemon; ``sdk`` is the language of the daemon: ts, go or py;
+``model`` is what it answers with, blank for what it takes by itself."""
 
 CHOICES = {
     "scenario": ("ask", "search"),
@@ -50,6 +52,9 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if name in CHOICES:
             if value not in CHOICES[name]:
                 raise DaemonFailed(f"The parameter {name} is {value!r}. It may be {', '.join(CHOICES[name])}.")
+        elif name == "model":
+            if not isinstance(value, str) or not re.fullmatch(r"[\w.:/@-]{0,100}", value):
+                raise DaemonFailed(f"The parameter model is {value!r}. It must be a model's name.")
         elif type(value) is not int or not 0 <= value <= MOST:
             raise DaemonFailed(f"The parameter {name} is {value!r}. It must be a whole number up to {MOST}.")
     return {**DEFAULTS, **parameters}
@@ -62,6 +67,8 @@ def prepare_environment(settings: Mapping[str, Any]) -> None:
     and in ``bm25`` none for embeddings. The TypeScript one puts ``/v1`` behind the address, the others want it there.
     """
     os.environ.setdefault("JB_HOME", os.path.join(os.environ["HOME"], "jeffs-brain"))  # noqa: PTH118
+    if settings["model"]:
+        os.environ["JB_LLM_MODEL"] = settings["model"]
     base, typescript = os.environ.get("OPENAI_BASE_URL"), settings["sdk"] == "ts"
     asks, embeds = settings["scenario"] == "ask", settings["mode"] != "bm25"
     if base and typescript:

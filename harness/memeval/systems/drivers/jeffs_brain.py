@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memeval.systems.drivers.ask_stream import Answer, DaemonFailed, chunks_of
-    from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of
+    from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from memeval.systems.drivers.brain_settings import checked, prepare_environment
     from memeval.systems.drivers.serving import Server, base_url, bearer
     from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble
 else:
     from ask_stream import Answer, DaemonFailed, chunks_of
-    from brain_documents import Brain, Document, chunk_path, files_of, item_of
+    from brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from brain_settings import checked, prepare_environment
     from serving import Server, base_url, bearer
     from web import Web, WebFailed, trouble
@@ -107,7 +107,8 @@ class JeffsBrain:
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         """Take a session in as a document, in several where it is long; each turn with its time and its speaker."""
         said = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
-        self._put(self._brain(None), "raw/lme", "\n".join(said), session["session_id"], timestamp)
+        name = session["session_id"]
+        self._put(self._brain(None), place_of("raw/lme", name, None), "\n".join(said), name, timestamp)
 
     def retain(
         self,
@@ -116,11 +117,12 @@ class JeffsBrain:
         bank: str | None = None,
         timestamp: str | None = None,
         tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Take a text in as a document; each bank is a brain of its own."""
+        """Take a text in as a document, at the path its metadata name; each bank is a brain of its own."""
         brain = self._brain(bank)
         name = source_id or f"text-{len(brain.documents) + 1}"
-        self._put(brain, "raw/texts", content, name, timestamp, tags)
+        self._put(brain, place_of("raw/texts", name, metadata), content, name, timestamp, tags)
 
     def settle(self, timeout: float) -> bool:
         """Wait until the daemon finds a document that was sent after all others; return whether it does."""
@@ -244,7 +246,7 @@ class JeffsBrain:
         deadline = time.monotonic() + PROBE_SECONDS
         brain = self._brain("the probe of memeval")
         for number, (text, _) in enumerate(PROBES):
-            self._put(brain, "raw/lme", text, f"probe-{number}", "2025-01-02")
+            self._put(brain, f"raw/lme/probe-{number}", text, f"probe-{number}", "2025-01-02")
         for text, question in PROBES:
             while True:
                 found = self._found(brain, question, 2)
@@ -284,14 +286,14 @@ class JeffsBrain:
     def _put(
         self,
         brain: Brain,
-        folder: str,
+        place: str,
         text: str,
         source_id: str,
         timestamp: str | None,
         tags: Sequence[str] = (),
     ) -> None:
         """Send a text as one document or, where it is long, several; the same text again takes the old one's place."""
-        for path, data in files_of(folder, text, source_id, timestamp, tags):
+        for path, data in files_of(place, text, source_id, timestamp, tags):
             self._exchange("PUT", document_path(brain, path), data, "text/markdown")
             brain.documents[path] = Document(source_id, timestamp, tags)
         brain.settled = False
