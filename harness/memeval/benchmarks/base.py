@@ -84,6 +84,9 @@ class Dataset(ABC):
     released: bool = True
     """Whether it is what the benchmark's authors released (or what memeval generates)."""
 
+    longest_bytes: int | None = None
+    """Bytes of its longest history as JSON, where that is so long that room for it should be looked for."""
+
     @abstractmethod
     def scenarios(self) -> Iterator[Scenario]:
         """Yield what systems may see, in the benchmark's order."""
@@ -126,6 +129,14 @@ class Dataset(ABC):
         raise BadInput(
             f"{key.item_id}: this benchmark's answers cannot be replaced.", remedy="Use the action 'exclude'."
         )
+
+    def verify(self) -> str | None:
+        """Check again what opening took on trust, and say what was done; ``None`` where it took nothing.
+
+        Raises:
+            CheckFailed: it is not so.
+        """
+        return None
 
     @cached_property
     def _held(self) -> dict[str, Scenario]:

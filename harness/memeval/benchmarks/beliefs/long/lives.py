@@ -10,6 +10,7 @@ from functools import lru_cache
 from memeval.benchmarks.beliefs import checks, facts
 from memeval.benchmarks.beliefs.history import Made, Told, Writer
 from memeval.benchmarks.beliefs.items import belief, noise, revisit, temporal
+from memeval.benchmarks.beliefs.long import EACH, PEOPLE
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker
 from memeval.benchmarks.beliefs.plan import TRAITS, Cast, Need, people
 from memeval.benchmarks.beliefs.streams import deck, stream
@@ -18,12 +19,6 @@ from memeval.benchmarks.beliefs.timeline import Event
 from memeval.benchmarks.beliefs.world import Life, live
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
 from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
-
-PEOPLE = 10
-"""How many lives there are."""
-
-EACH = 20
-"""Items in each category."""
 
 MAKERS: dict[str, Callable[[Writer], Made]] = {
     "belief-update": belief.make,

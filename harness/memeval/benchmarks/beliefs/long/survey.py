@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from memeval.benchmarks.beliefs.checks import BrokenRule, states
+from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.history import History
 from memeval.benchmarks.beliefs.long.lives import LongLife, lives
@@ -25,12 +26,6 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.scenario import Scenario, TakeIn
 from memeval.storage import write_whole
 from memeval.tokens import count_tokens, tokenizer_name
-
-SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
-"""The tiers, each with the tokens of a history: of what is said, without names and dates."""
-
-SHARED = 10_000_000
-"""From this size on there is one history, in which all ten lives stand."""
 
 MADE_BY = ("benchmarks/beliefs", "keys/key.py", "records/base.py", "records/scenario.py")
 """The code that the bytes of a history come from."""
