@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs.generate import generate
+from memeval.benchmarks.beliefs.long import EACH, SIZES
 from memeval.benchmarks.beliefs.shared import ASKED, shared
 from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
@@ -78,6 +79,10 @@ def _digest(seed: int, size: int, protocol: str) -> Digest:
     return digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
+ELSEWHERE = frozenset({"delta-efficiency"})
+"""Categories that histories of a given length have no items of: how much context grows is what their length decides."""
+
+
 class BeliefsBenchmark(Benchmark):
     """memeval's own benchmark of beliefs that change; generated, so that it needs no download."""
 
@@ -107,7 +112,7 @@ class BeliefsBenchmark(Benchmark):
         return BeliefsDataset(*self.chosen(path, parameters), protocol)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them; in histories of a length every item counts alike."""
+        """Return the categories as a protocol weighs and grades them; in a tier of a length every item counts alike."""
         if tier in SIZES:
             return tuple(replace(each, weight=None, items=EACH) for each in _ALONE if each.name not in ELSEWHERE)
         return _TABLES.get(protocol, self.categories)
