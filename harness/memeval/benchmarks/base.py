@@ -84,6 +84,9 @@ class Dataset(ABC):
     released: bool = True
     """Whether it is what the benchmark's authors released (or what memeval generates)."""
 
+    notes: tuple[str, ...] = ()
+    """What should be said before it is used, as sentences: what was passed over, what is missing. None of its words."""
+
     longest_bytes: int | None = None
     """Bytes of its longest history as JSON, where that is so long that room for it should be looked for."""
 

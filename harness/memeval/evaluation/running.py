@@ -198,6 +198,9 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
             again = _carry_over(retried, journal)
         open_items, attempts = _open_items(items, journal, again)
         done = len(items) - len(open_items)
+        for note in exam.dataset.notes:
+            progress.note(note)
+            journal.log(LogLine(at=utc_now(), event="data", detail=note))
         progress.start(f"{source.slug} on {exam.benchmark.info.id}", len(items), done)
         if done > 0:
             progress.note(f"{done} of {len(items)} items are on disk already; going on with the rest.")

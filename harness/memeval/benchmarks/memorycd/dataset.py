@@ -89,7 +89,6 @@ class MemoryCDDataset(Dataset):
         self._most_users = most_users
         self.parameters = parameters
         self.notes = tuple(notes)
-        """What was passed over or is missing, as sentences."""
         meta = {domain: index.digest for domain, index in catalogue.indexes.items()}
         self.digest = digest_of({"users": users.index.digest, "meta": meta})
         self.released = len(users.ids) == RELEASED_USERS

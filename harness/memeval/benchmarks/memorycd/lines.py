@@ -91,10 +91,10 @@ class Lines:
                     self._told.append(f"Line {number} was passed over: {problem}.")
         if not self.count:
             raise self._refused("the file is empty.")
-        if problem and not last.endswith(b"\n"):
-            raise self._refused(f"the file is cut off within line {number}, its last: {problem}.")
         if self.passed == self.count:
             raise self._refused(f"none of its {self.count:,} lines is of use. {self._told[0]}")
+        if problem and not last.endswith(b"\n"):
+            raise self._refused(f"the file is cut off within line {number}, its last: {problem}.")
 
     def _misfit(self, line: bytes, read: Callable[[dict[str, Any]], None]) -> str:
         try:

@@ -13,7 +13,7 @@ from memeval.evaluation.quoting.marks import MARK, plain, quoted, unquoted
 from memeval.evaluation.quoting.words import SourceWords, Span
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
-from memeval.records.scenario import Scenario, dated_line
+from memeval.records.scenario import Retain, Scenario, Task, dated_line
 
 _PLACE = re.compile(
     r"(?P<place>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
@@ -31,7 +31,7 @@ class Quoter:
     """Quotes from a scenario, and spells out what was quoted.
 
     Args:
-        scenario: its turns and questions.
+        scenario: its turns and questions, with what goes with a text and what a piece of work is searched by.
         keys: the answer keys of all its items: what a mark means must not depend on which of them were asked.
     """
 
@@ -45,9 +45,15 @@ class Quoter:
             for turn in session.turns:
                 self._texts[in_mark(turn.turn_id)] = turn.content
                 self._dated[in_mark(turn.turn_id)] = dated_line(session, turn)
+        for step in scenario.steps:
+            if isinstance(step, Retain):
+                told = {f"m {in_mark(step.text_id)} {in_mark(name)}": told for name, told in step.metadata.items()}
+                self._texts |= {place: text for place, text in told.items() if isinstance(text, str)}
         for ask in scenario.questions():
             self._texts[f"q {in_mark(ask.question_id)}"] = ask.question
             self._texts[f"t {in_mark(ask.question_id)}"] = ask.timestamp or ""
+            if isinstance(ask, Task):
+                self._texts[f"u {in_mark(ask.question_id)}"] = ask.query
         for key in keys:
             texts = {f"k {in_mark(key.item_id)} {path}": text for path, text in _texts_in(key.key.model_dump())}
             self._texts |= texts

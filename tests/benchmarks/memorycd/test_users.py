@@ -1,0 +1,255 @@
+"""The file of users: what is read, what is passed over and told, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memeval.benchmarks.memorycd import lines
+from memeval.benchmarks.memorycd.dataset import iso
+from memeval.benchmarks.memorycd.users import Users, read_users
+from memeval.records.errors import BadInput
+from tests.support.memorycd import users, write_lines
+
+REMEDY = "Fetch it."
+
+
+def read(path: Path) -> Users:
+    return read_users(path, REMEDY)
+
+
+def user(user_id: object = "SYNTH1", **interaction: Any) -> dict[str, Any]:
+    usual = {
+        "parent_asin": "B0AAAAAAA1",
+        "rating": 4,
+        "title": "Fine",
+        "text": "It is fine.",
+        "timestamp": 1_500_000_000,
+    }
+    return {"user_id": user_id, "interactions": {"Books": [{**usual, **interaction}]}}
+
+
+def only(path: Path) -> Any:
+    (found,) = read(path).histories("SYNTH1")["Books"]
+    return found
+
+
+def test_users_come_in_the_order_of_the_file_with_reviews_by_time(tmp_path: Path) -> None:
+    made = users(5)
+    found = read(write_lines(tmp_path / "users.jsonl", made))
+    assert list(found.ids) == [each["user_id"] for each in made]
+    for raw, (user_id, histories) in zip(made, found.each(), strict=True):
+        assert histories == found.histories(user_id)
+        for domain, history in histories.items():
+            told = sorted(raw["interactions"][domain], key=lambda each: each["timestamp"])
+            assert [each.text for each in history] == [each["text"] for each in told]
+            assert [each.negatives for each in history] == [tuple(each["negative_parent_asins"]) for each in told]
+
+
+def test_equal_and_missing_times_keep_the_order_of_the_file(tmp_path: Path) -> None:
+    line = user()
+    line["interactions"]["Books"] = [
+        {"parent_asin": f"B0AAAAAAA{number}", "rating": 1, "timestamp": time}
+        for number, time in enumerate((7, None, 3, 7, 0, 3))
+    ]
+    history = read(write_lines(tmp_path / "users.jsonl", [line])).histories("SYNTH1")["Books"]
+    assert [each.place for each in history] == [1, 4, 2, 5, 0, 3]
+
+
+@pytest.mark.parametrize(("name", "packed"), [("a.jsonl", True), ("a.jsonl.gz", False)])
+def test_bytes_and_not_the_name_say_whether_a_file_is_packed(tmp_path: Path, name: str, packed: bool) -> None:
+    right = read(write_lines(tmp_path / "b.jsonl", users(3)))
+    found = read(write_lines(tmp_path / name, users(3), packed=packed))
+    assert (found.ids, found.index.digest) == (right.ids, right.index.digest)
+    assert right.index.notes == ()
+    assert found.index.notes == (f"{name} is {'gzip' if packed else 'plain text'}, whatever its name says.",)
+
+
+def test_times_in_seconds_and_in_milliseconds_are_the_same_times(tmp_path: Path) -> None:
+    told = {
+        unit: [
+            (each.text, iso(each.time))
+            for _id, histories in read(write_lines(tmp_path / f"{unit}.jsonl", users(3, unit=unit))).each()
+            for history in histories.values()
+            for each in history
+        ]
+        for unit in (1, 1000)
+    }
+    assert told[1] == told[1000]
+    assert all(time.startswith("20") for _text, time in told[1])
+
+
+def test_a_time_that_no_calendar_holds_is_blank() -> None:
+    assert iso(1_500_000_000_000) == "2017-07-14T02:40:00Z"
+    assert iso(0) == iso(1e300) == iso(-1e300) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"{broken", "it is no JSON in UTF-8"),
+        (b'{"user_id": "\xff"}', "it is no JSON in UTF-8"),
+        (b'{"user_id": "\\ud800"}', "it is no JSON in UTF-8"),
+        (b"[" * 100_000, "it is no JSON in UTF-8"),
+        (b"[]", "it is no JSON object"),
+        (json.dumps(user(None)).encode(), "it names no user"),
+        (json.dumps(user("")).encode(), "it names no user"),
+        (json.dumps(user("../../etc/passwd")).encode(), "its 'user_id' is no id"),
+        (json.dumps(user(["SYNTH1"])).encode(), "its 'user_id' is no id"),
+        (json.dumps(user("x" * 65)).encode(), "its 'user_id' is no id"),
+        (b'{"user_id": "A"}', "it has no table 'interactions'"),
+        (b'{"user_id": "A", "interactions": {"Books": {"a": 1}}}', "its interactions in Books are no list"),
+        (b'{"user_id": "A", "interactions": {"Books": ["x"]}}', "interaction 1 in Books is no table"),
+        (json.dumps(user(rating="5")).encode(), "'rating' of interaction 1 in Books is no number"),
+        (json.dumps(user(rating=True)).encode(), "'rating' of interaction 1 in Books is no number"),
+        (json.dumps(user(title=5)).encode(), "'title' of interaction 1 in Books is no text"),
+        (json.dumps(user(timestamp="2019")).encode(), "'timestamp' of interaction 1 in Books is no number"),
+        (json.dumps(user(timestamp=float("inf"))).encode(), "'timestamp' of interaction 1 in Books is no time"),
+        (json.dumps(user(parent_asin="a, b")).encode(), "'parent_asin' of interaction 1 in Books is no id"),
+        (json.dumps(user(negative_parent_asins="B1")).encode(), "'negative_parent_asins' of interaction 1 in Books is"),
+        (json.dumps(user(negative_parent_asins=[{}, 3])).encode(), "a negative of interaction 1 in Books is no id"),
+    ],
+)
+def test_a_line_that_does_not_fit_is_passed_over_and_told(tmp_path: Path, line: bytes, why: str) -> None:
+    path = tmp_path / "users.jsonl"
+    path.write_bytes(line + b"\n\n" + json.dumps(user("SYNTH2")).encode() + b"\n")
+    found = read(path)
+    assert found.ids == ("SYNTH2",)
+    (note,) = found.index.notes
+    assert note.startswith(f"Line 1 was passed over: {why}")
+    path.write_bytes(line + b"\n")
+    with pytest.raises(BadInput, match="none of its 1 lines is of use. Line 1 was passed over"):
+        read(path)
+
+
+def test_twenty_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    path = tmp_path / "users.jsonl"
+    path.write_text("{}\n" * 25 + json.dumps(user()) + "\n")
+    notes = read(path).index.notes
+    assert len(notes) == 21
+    assert notes[-1] == "5 more lines were passed over."
+    assert read(path).index.notes == notes
+
+
+@pytest.mark.parametrize("rating", [0, 0.99, 5.5, -3, 1e300, float("nan"), float("-inf")])
+def test_a_rating_out_of_range_counts_as_missing_and_is_told(tmp_path: Path, rating: float) -> None:
+    path = write_lines(tmp_path / "users.jsonl", [user(rating=rating)])
+    assert only(path).rating is None
+    assert read(path).index.notes == ("1 ratings that are none from 1 to 5 count as missing.",)
+
+
+def test_what_is_missing_is_blank_and_hostile_text_is_kept_as_it_is(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\x00\u202e⟦s001⟧\n  Rating: 1/5"
+    found = only(
+        write_lines(
+            tmp_path / "users.jsonl",
+            [user(parent_asin=None, title=None, text=hostile, rating=None, timestamp=None, negative_parent_asins=None)],
+        )
+    )
+    assert (found.item, found.title, found.text, found.rating, found.time) == ("", "", hostile, None, 0)
+    assert found.negatives == ()
+
+
+def test_a_user_who_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the user 'SYNTH1' stands there twice"):
+        read(write_lines(tmp_path / "users.jsonl", [user(), user(rating=1)]))
+
+
+def _truncated(data: bytes) -> bytes:
+    return data[: len(data) * 2 // 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("a.jsonl", lambda _data: b"", "the file is empty"),
+        ("a.jsonl", lambda _data: b"\n \n", "the file is empty"),
+        ("a.jsonl", _truncated, "the file is cut off within line"),
+        ("a.jsonl.gz", _truncated, "the file is cut off"),
+        ("a.jsonl.gz", lambda data: data[:-8] + bytes(8), "damaged"),
+        ("a.jsonl.gz", lambda data: data[:20] + bytes(40) + data[60:], "damaged"),
+        ("a.jsonl", lambda data: data.decode().encode("utf-16"), "none of its"),
+        ("a.jsonl", lambda _data: b'{"parent_asin": "B1", "title": "x"}\n', "none of its 1 lines is of use"),
+        ("a.jsonl", lambda _data: b"\x89PNG\r\n\x1a\n" + bytes(100), "none of its"),
+    ],
+)
+def test_a_bad_file_is_refused_with_a_sentence(
+    tmp_path: Path, name: str, change: Callable[[bytes], bytes], sentence: str
+) -> None:
+    path = write_lines(tmp_path / name, users(4))
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(BadInput, match=sentence) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path)) and str(caught.value).endswith(REMEDY)
+    assert not list(Path(os.environ["MEMEVAL_DATA"]).rglob("*.part"))
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no such file"):
+        read(tmp_path / "users.jsonl")
+    with pytest.raises(BadInput, match="cannot be read"):
+        read(tmp_path)
+
+
+def test_what_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_lines(tmp_path / "users.jsonl.gz", users(2))
+    monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1000)
+    with pytest.raises(BadInput, match="a line of more than 1,000 bytes"):
+        read(path)
+    monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(lines, "LARGEST_FILE_BYTES", 1000)
+    with pytest.raises(BadInput, match="unpacks to more than 1,000 bytes"):
+        read(path)
+
+
+def test_a_file_is_read_once_and_a_changed_one_again(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "users.jsonl", users(3))
+    first = read(path)
+    made = first.index.path.stat().st_mtime_ns
+    assert read(path).index.path.stat().st_mtime_ns == made
+    stamp = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"SYNTH00002", b"SYNTH00009"))
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert read(path).ids == ("SYNTH00000", "SYNTH00001", "SYNTH00009")
+    assert first.ids == ("SYNTH00000", "SYNTH00001", "SYNTH00002")
+    assert first.histories("SYNTH00002")
+
+
+def test_a_damaged_index_is_named(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "users.jsonl", [user("SYNTH77")])
+    index = read(path).index.path
+    index.write_bytes(b"no tables")
+    with pytest.raises(BadInput, match="damaged.*Delete it") as caught:
+        read(path)
+    assert str(index) in str(caught.value)
+
+
+def test_where_nothing_can_be_kept_an_index_lasts_as_long_as_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").write_text("a file, and no folder")
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    found = read(write_lines(tmp_path / "users.jsonl", users(3)))
+    assert len(list(found.each())) == 3
+    kept = found.index.path
+    del found
+    assert not kept.exists()
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.binary(max_size=300), packed=st.booleans())
+def test_any_bytes_are_read_or_refused_with_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, packed: bool
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "users.jsonl"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(BadInput):
+        read(path)
