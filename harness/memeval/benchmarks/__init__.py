@@ -36,6 +36,12 @@ def _longmemeval() -> Benchmark:
     return LongMemEvalBenchmark()
 
 
+def _memorycd() -> Benchmark:
+    from memeval.benchmarks.memorycd import MemoryCDBenchmark
+
+    return MemoryCDBenchmark()
+
+
 def _qa() -> Benchmark:
     from memeval.benchmarks.qa import QaBenchmark
 
@@ -53,6 +59,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "deepmemeval@1": _deepmemeval,
     "locomo@1": _locomo,
     "longmemeval@1": _longmemeval,
+    "memorycd@1": _memorycd,
     "qa-smoke@1": _qa_smoke,
     "qa@1": _qa,
 }

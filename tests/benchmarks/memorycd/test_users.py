@@ -126,7 +126,7 @@ def test_a_line_that_does_not_fit_is_passed_over_and_told(tmp_path: Path, line: 
     (note,) = found.index.notes
     assert note.startswith(f"Line 1 was passed over: {why}")
     path.write_bytes(line + b"\n")
-    with pytest.raises(BadInput, match="none of its 1 lines is of use. Line 1 was passed over"):
+    with pytest.raises(BadInput, match=r"none of its 1 lines is of use\. Line 1 was passed over"):
         read(path)
 
 
@@ -227,7 +227,7 @@ def test_a_damaged_index_is_named(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "users.jsonl", [user("SYNTH77")])
     index = read(path).index.path
     index.write_bytes(b"no tables")
-    with pytest.raises(BadInput, match="damaged.*Delete it") as caught:
+    with pytest.raises(BadInput, match=r"damaged.*Delete it") as caught:
         read(path)
     assert str(index) in str(caught.value)
 
