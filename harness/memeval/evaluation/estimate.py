@@ -23,6 +23,7 @@ from memeval.keys import ItemKey
 from memeval.records.base import canonical_json
 from memeval.records.call import Caller, ModelRequest, Phase
 from memeval.records.response import Outcome, Response, Timings
+from memeval.records.scenario import Scenario
 from memeval.systems.source import SystemSource
 
 ASSUMED_SECONDS = 1.0
@@ -159,16 +160,29 @@ def _reading(
 ) -> Part:
     """Return what a model reader would take: every question once, with the whole history or all it may be sent."""
     requests = []
+    held: tuple[str, str] | None = None
     for item in items:
         scenario = exam.scenarios[item.scenario_id]
-        history = "\n".join(turn.content for session in scenario.sessions() for turn in session.turns)
-        context = reader.bounded([history]).text
+        if held is None or held[0] != item.scenario_id:
+            held = item.scenario_id, reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
         requests += [
-            reader.request(ask.question, ask.timestamp, context)
+            reader.request(ask.question, ask.timestamp, held[1])
             for ask in scenario.questions()
             if ask.question_id in item.question_ids
         ]
     return _part(Phase.READ, reader.model, requests, len(requests), options.models.model_concurrency, before)
+
+
+def _beginning(scenario: Scenario, tokens: int) -> str:
+    """Return what is said in a history, as far as it can matter to a reader that is sent so many tokens of it."""
+    turns: list[str] = []
+    counted = 0
+    for session in scenario.each_session():
+        turns += (turn.content for turn in session.turns)
+        counted += sum(count_tokens(turn.content) for turn in session.turns)
+        if counted > 2 * tokens:  # lines that stand together are never half as many tokens as each alone
+            break
+    return "\n".join(turns)
 
 
 def _part(

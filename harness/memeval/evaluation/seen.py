@@ -59,9 +59,6 @@ class Scene:
         self._contexts = contexts
         self._reader_tokens = reader_tokens
         self._spelled: dict[str, _Read | None] = {}
-        self._turns_of: dict[str, list[str]] = {}
-        for turn_id, (session, _) in self.history.turns.items():
-            self._turns_of.setdefault(session.session_id, []).append(turn_id)
 
     def seen(self, item: ItemKey, responses: Sequence[Response], *, turns: bool = True) -> Seen:
         """Return what of an item's evidence was there.
@@ -134,7 +131,7 @@ class Scene:
 
     def _place(self, piece: str, read: _Read) -> int | None:
         """Return where a piece of evidence first ends in a context; ``None`` where it is not in it."""
-        turns = [piece] if piece in self.history.turns else self._turns_of.get(piece, [])
+        turns = (piece,) if piece in self.history.turns else self.history.turns_of(piece)
         places = [read.ends[turn] for turn in turns if turn in read.ends]
         if not read.whole:
             places += [end for turn in turns if (end := _end(self.history.turns[turn][1].content, read)) is not None]

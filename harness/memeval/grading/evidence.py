@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey, LocomoKey, LongMemEvalKey
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
+
+KEPT_TURNS = 1024
+"""Turns of a streamed history that are kept once they were made: the items of one question are looked at repeatedly."""
 
 FEW = ("session_recall@5", "session_recall@10", "session_mrr", "turn_recall@10")
 """What is told of retrieval where the answer is what counts."""
@@ -31,7 +35,7 @@ class Retrieved:
 
 
 class History:
-    """Where the turns of a scenario stand.
+    """Where the turns of a scenario stand; those of a streamed history are made when they are looked at.
 
     Args:
         scenario: the scenario, whole.
@@ -39,9 +43,32 @@ class History:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.sessions = {session.session_id for session in scenario.sessions()}
-        self.turns: dict[str, tuple[Session, Turn]] = {
-            turn.turn_id: (session, turn) for session in scenario.sessions() for turn in session.turns
+        self.turns: Mapping[str, tuple[Session, Turn]] = (
+            StreamedTurns(scenario)
+            if scenario.is_streamed
+            else {turn.turn_id: (session, turn) for session in scenario.sessions() for turn in session.turns}
+        )
+        """Turns by their ordinals."""
+
+    @cached_property
+    def session_count(self) -> int:
+        """How many sessions there are."""
+        if self.scenario.is_streamed:
+            return len(self.scenario.steps) - len(self.scenario.questions())
+        return len(self._turns_of)
+
+    def turns_of(self, session_id: str) -> tuple[str, ...]:
+        """Return the ordinals of a session's turns; none where there is no such session."""
+        if not self.scenario.is_streamed:
+            return self._turns_of.get(session_id, ())
+        session = _session(self.scenario, session_id)
+        return () if session is None else tuple(turn.turn_id for turn in session.turns)
+
+    @cached_property
+    def _turns_of(self) -> dict[str, tuple[str, ...]]:
+        return {
+            session.session_id: tuple(turn.turn_id for turn in session.turns)
+            for session in self.scenario.each_session()
         }
 
     def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
@@ -55,7 +82,11 @@ class History:
 
     def knows(self, source: str) -> bool:
         """Return whether a source is a session or a turn of the scenario."""
-        return source in self.turns or source in self.sessions
+        if source in self.turns:
+            return True
+        if self.scenario.is_streamed:
+            return _session(self.scenario, source) is not None
+        return source in self._turns_of
 
     def session_of(self, source: str) -> str:
         """Return the session that a source is or stands in; what is unknown stays as it is."""
@@ -63,7 +94,7 @@ class History:
 
     def _of(self, number: int, item: RetrievedItem) -> Iterator[str]:
         """Yield an item's sources: the turn whose text it is, else what the system says it comes from."""
-        if item.turn_id in self.turns:
+        if item.turn_id is not None and item.turn_id in self.turns:
             said_again = (one for one in item.source_ids if self._text(one, item) == self._text(item.turn_id, item))
             yield next(said_again, item.turn_id)
         elif item.source_ids:
@@ -76,6 +107,34 @@ class History:
             return None
         session, turn = self.turns[turn_id]
         return dated_line(session, turn) if item.dated else turn.content
+
+
+class StreamedTurns(Mapping[str, tuple[Session, Turn]]):
+    """The turns of a streamed history, by their ordinals: each made when it is looked up.
+
+    Args:
+        scenario: the history.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._turn = lru_cache(maxsize=KEPT_TURNS)(scenario.turn)
+        self._scenario = scenario
+
+    def __getitem__(self, turn_id: str) -> tuple[Session, Turn]:
+        return self._turn(turn_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return (turn.turn_id for session in self._scenario.each_session() for turn in session.turns)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _session(scenario: Scenario, session_id: str) -> Session | None:
+    try:
+        return scenario.session(session_id)
+    except KeyError:
+        return None
 
 
 class Histories:
@@ -124,4 +183,4 @@ def evidence_turns(item: ItemKey) -> tuple[str, ...]:
 
 def without_choice(history: History) -> dict[str, float | None]:
     """Return, per depth, 1 where it is not below the number of sessions, so that all of them are within it."""
-    return {f"no_retrieval@{k}": float(k >= len(history.sessions)) for k in DEPTHS}
+    return {f"no_retrieval@{k}": float(k >= history.session_count) for k in DEPTHS}

@@ -73,13 +73,16 @@ def noticed(case: Case) -> tuple[Flag, ...]:
 
 
 def holds_most_of_the_history(case: Case) -> bool:
-    """Return whether the answer is a context dump; see ``DUMP_SHARE`` and ``DUMP_WORDS``."""
+    """Return whether the answer is a context dump; see ``DUMP_SHARE`` and ``DUMP_WORDS``.
+
+    The history is gone through only as far as the answer could reach: one of a thousand words is none of ten million.
+    """
     answer = Counter(words(normal(case.answer)))
     if answer.total() < DUMP_WORDS:
         return False
-    turns = (turn.content for session in case.scenario.sessions() for turn in session.turns)
-    held, total = covered(answer, turns)
-    return held >= max(DUMP_WORDS, DUMP_SHARE * total)
+    turns = (turn.content for session in case.scenario.each_session() for turn in session.turns)
+    found = covered(answer, turns, within=answer.total() / DUMP_SHARE)
+    return found is not None and found[0] >= max(DUMP_WORDS, DUMP_SHARE * found[1])
 
 
 def _verdict(case: Case, hedged: bool) -> Verdict:

@@ -115,15 +115,21 @@ def without_framed(text: str, phrases: Phrases) -> str:
     return _framed(named).sub(lambda found: found.group("origin") or " ", text) if named else text
 
 
-def covered(answer: Counter[str], history: Iterable[str]) -> tuple[int, int]:
+def covered(answer: Counter[str], history: Iterable[str], within: float) -> tuple[int, int] | None:
     """Return how many of the history's words the answer holds, each as often as it holds it, and how many there are.
 
     Args:
         answer: the answer's words with their counts.
         history: the texts of the history, as they came.
+        within: how many words the history may have; with more of them it is left, and there is nothing to return.
     """
     counts: Counter[str] = Counter()
+    total = 0
     for text in history:
-        counts.update(words(normal(text)))
+        found = words(normal(text))
+        counts.update(found)
+        total += len(found)
+        if total > within:
+            return None
     held = sum(min(count, answer[word]) for word, count in counts.items() if word in answer)
-    return held, counts.total()
+    return held, total
