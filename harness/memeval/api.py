@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
+    from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
     from memeval.records.failure import Failure
 
@@ -38,6 +39,7 @@ _ELSEWHERE = {
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
     "BridgeFolder": "memeval.archive.audits",
+    "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
     "Failure": "memeval.records.failure",
@@ -410,6 +412,21 @@ def export(
     return export_run(_loaded(run, results), find_format(format), Path(to), data, force=force)
 
 
+def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("results")) -> Comparison:
+    """Hold stored runs against the first of them, item by item; see :func:`compare_runs`.
+
+    Args:
+        runs: at least two runs, by their folders or their ids: of one track, or over the very same responses.
+        results: where ids are looked up.
+
+    Raises:
+        BadInput: there is no such run, or they cannot be compared.
+    """
+    from memeval.evaluation.comparing import compare_runs
+
+    return compare_runs([_loaded(run, results) for run in runs])
+
+
 def failures(
     run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
 ) -> list[Failure]:
@@ -446,6 +463,7 @@ __all__ = [
     "AuditOptions",
     "Board",
     "BridgeFolder",
+    "Comparison",
     "Estimate",
     "Failure",
     "Finding",
@@ -458,6 +476,7 @@ __all__ = [
     "audit",
     "board",
     "bridge",
+    "compare",
     "estimate",
     "export",
     "import_answers",

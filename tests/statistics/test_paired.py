@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
-from memeval.statistics import holm, mcnemar, paired_difference, pairwise
+from memeval.statistics import holm, mcnemar, paired_difference, paired_means, pairwise
 from tests.statistics.samples import drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)
@@ -105,3 +105,24 @@ def test_holm_keeps_the_order_and_never_lowers(values: list[float]) -> None:
     )
     order = sorted(range(len(values)), key=lambda i: values[i])
     assert [found[i] for i in order] == sorted(found)
+
+
+def test_means_of_any_size_have_the_paired_t_test_and_roots_the_delta_method() -> None:
+    one, two = [(9.0 * k) % 5 for k in range(40)], [(7.0 * k) % 4 for k in range(40)]
+    names = [str(k) for k in range(40)]
+    expected = ttest_1samp([a - b for a, b in zip(one, two, strict=True)], 0.0)
+    found = paired_means(names, one, two)
+    assert (found.difference, found.p) == pytest.approx((sum(one) / 40 - sum(two) / 40, expected.pvalue))
+    interval = expected.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    roots = paired_means(names, one, two, root=True)
+    linear = [
+        a / (2 * (sum(one) / 40) ** 0.5) - b / (2 * (sum(two) / 40) ** 0.5) for a, b in zip(one, two, strict=True)
+    ]
+    spread = ttest_1samp(linear, 0.0).confidence_interval(0.95)
+    assert roots.difference == pytest.approx((sum(one) / 40) ** 0.5 - (sum(two) / 40) ** 0.5)
+    assert roots.high - roots.low == pytest.approx(spread.high - spread.low)
+    assert paired_means(["a"], [1.0], [9.0]).p == 1.0
+    assert paired_means(names, [0.0] * 40, [0.0] * 40, root=True).difference == 0.0
+    with pytest.raises(ValueError, match="a value for each item"):
+        paired_means([], [], [])

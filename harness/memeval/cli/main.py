@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from memeval.cli import analysing, data, exchanging, judging, ledger, project, publishing, running, submitting, trust
+from memeval.cli import (
+    analysing,
+    comparing,
+    data,
+    exchanging,
+    judging,
+    ledger,
+    project,
+    publishing,
+    running,
+    submitting,
+    trust,
+)
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
 
@@ -28,6 +40,7 @@ running.add_to(app)
 trust.add_to(app)
 judging.add_to(app)
 analysing.add_to(app)
+comparing.add_to(app)
 exchanging.add_to(app)
 app.add_typer(submitting.app, name="submit")
 app.add_typer(ledger.app, name="ledger")

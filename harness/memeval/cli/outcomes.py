@@ -15,7 +15,6 @@ from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.benchmarks.base import Benchmark
-    from memeval.execution.progress import Progress
 
 
 class State(StrEnum):
@@ -107,22 +106,19 @@ def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> st
     return None if benchmark.available() else f"its data is not here. {benchmark.remedy()}"
 
 
-def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool, progress: Progress) -> Outcome:
+def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> Outcome:
     """Run a system on one benchmark, say how it came out, and return what came of it, be it a refusal.
 
     Args:
         name: the benchmark.
         run: runs the system on it.
         as_json: whether standard output is kept for JSON.
-        progress: is told of a refusal.
     """
     try:
         folders = run(name)
     except NotApplicable as error:
-        progress.note(f"{name} not applicable: {error}")
         return Outcome(name, State.NOT_APPLICABLE, error=error)
     except MemevalError as error:
-        progress.note(f"{name} failed: {error}")
         return Outcome(name, State.FAILED, error=error)
     except Exception as error:
         if "--debug" in sys.argv:
@@ -131,7 +127,6 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool, prog
             f"unexpected {type(error).__name__}: {error}.",
             remedy=f"Run again with --benchmark {name} --debug, and report what it shows.",
         )
-        progress.note(f"{name} failed: {failed}")
         return Outcome(name, State.FAILED, error=failed)
     for folder in folders:
         report(folder)

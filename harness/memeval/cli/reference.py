@@ -15,6 +15,7 @@ COMMANDS = (
     ("verify",),
     ("reproduce",),
     ("rejudge",),
+    ("compare",),
     ("failures",),
     ("judge",),
     ("judge", "audit"),

@@ -188,8 +188,12 @@ def run(
             source, name, data=data, parameters=parameters, options=options, repeat=repeat, progress=progress
         )
 
+    alone = len(outcomes) + len(named) == 1
     with Bar() as progress:
-        outcomes += [run_on(each, lambda name: run_one(name, progress), as_json, progress) for each in named]
+        for each in named:
+            outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
+            if outcomes[-1].error is not None and not alone:
+                progress.note(f"{each} {outcomes[-1].state}: {outcomes[-1].error}")
     conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
 
 

@@ -12,6 +12,7 @@ from memeval.execution.progress import Progress
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.run import Inputs
+from memeval.records.track import Track
 
 
 def finished_runs(place: Path, inputs: Inputs) -> list[RunFolder]:
@@ -81,13 +82,14 @@ def find_place(
 def differing(one: Inputs, other: Inputs) -> list[str]:
     """Return the names of the parts in which the inputs of two runs differ, such as ``track.judge``."""
     return [
-        *(
-            f"track.{name}"
-            for name in type(one.track).model_fields
-            if getattr(one.track, name) != getattr(other.track, name)
-        ),
+        *(f"track.{name}" for name in differing_parts(one.track, other.track)),
         *(name for name in Inputs.model_fields if name != "track" and getattr(one, name) != getattr(other, name)),
     ]
+
+
+def differing_parts(one: Track, other: Track) -> list[str]:
+    """Return the names of the parts in which two tracks differ."""
+    return [name for name in Track.model_fields if getattr(one, name) != getattr(other, name)]
 
 
 def start(place: Path, plan: Plan) -> Path:

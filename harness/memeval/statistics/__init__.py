@@ -7,6 +7,7 @@ from memeval.statistics.paired import (
     holm,
     mcnemar,
     paired_difference,
+    paired_means,
     pairwise,
     smallest_difference,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "holm",
     "mcnemar",
     "paired_difference",
+    "paired_means",
     "pairwise",
     "rank_ranges",
     "smallest_difference",

@@ -43,11 +43,51 @@ def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDi
     )
 
 
-def _difference(value: float, first: Sequence[float], second: Sequence[float]) -> PairedDifference:
-    """Return the difference of two composites from the clusters' contributions to each."""
+def paired_means(
+    clusters: Sequence[str], first: Sequence[float], second: Sequence[float], *, root: bool = False
+) -> PairedDifference:
+    """Return the difference of two means over the same items; values may be of any size.
+
+    As :func:`paired_difference`, in whose place it stands where what is measured is no share of a point.
+
+    Args:
+        clusters: the cluster of each item.
+        first: the first row's values.
+        second: the second row's values.
+        root: whether means are told as their square roots (of squared errors, say); the standard error of a root is
+            that of the mean over twice the root, by the delta method.
+
+    Raises:
+        ValueError: there are no items, or the rows do not have the same.
+    """
+    if not clusters or not len(clusters) == len(first) == len(second):
+        raise ValueError("both rows need a value for each item")
+    layout = Layout((1.0,), (tuple(clusters),))
+    one, two = (_told(layout, values, root) for values in (first, second))
+    return _difference(one[0] - two[0], one[1], two[1], bound=math.inf)
+
+
+def _told(layout: Layout, values: Sequence[float], root: bool) -> tuple[float, tuple[float, ...]]:
+    """Return a mean, or its square root, and the clusters' contributions to it."""
+    mean, parts = composite(layout, [values]), contributions(layout, [values])
+    if not root:
+        return mean, parts
+    value = math.sqrt(max(0.0, mean))
+    return value, tuple(part / (2 * value) if value else 0.0 for part in parts)
+
+
+def _difference(value: float, first: Sequence[float], second: Sequence[float], bound: float = 1.0) -> PairedDifference:
+    """Return the difference of two composites from the clusters' contributions to each.
+
+    Args:
+        value: the difference.
+        first: the clusters' contributions to the first row's composite.
+        second: those to the second row's.
+        bound: the most that two rows can differ by.
+    """
     clusters = len(first)
     if clusters < 2:
-        return PairedDifference(value, -1.0, 1.0, 1.0)
+        return PairedDifference(value, -bound, bound, 1.0)
     error = math.sqrt(variance([a - b for a, b in zip(first, second, strict=True)]))
     if abs(value) < 1e-12:
         p = 1.0
@@ -57,7 +97,7 @@ def _difference(value: float, first: Sequence[float], second: Sequence[float]) -
         p = two_sided_p(value / error, clusters - 1)
     half = critical(clusters - 1) * error
     return PairedDifference(
-        value, max(-1.0, value - half), min(1.0, value + half), min(1.0, max(p, 2.0 ** (1 - clusters)))
+        value, max(-bound, value - half), min(bound, value + half), min(1.0, max(p, 2.0 ** (1 - clusters)))
     )
 
 

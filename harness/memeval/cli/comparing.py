@@ -1,0 +1,108 @@
+"""``memeval compare``: runs held against one another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.reporting import score_of
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, print_json
+
+if TYPE_CHECKING:
+    from memeval.records.comparison import Comparison, Difference, Flip, Pair
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("compare")(compare)
+
+
+def compare(
+    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; all are held against the first.")],
+    results: Results = DEFAULT_RESULTS,
+    flips: Annotated[int, typer.Option("--flips", min=0, help="How many flipped items are listed each way.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Say how runs differ from the first one, over the items that both have, and how sure that is.
+
+    ▲ is better, ▼ is worse, and = is what chance may have done: each by a paired test that takes items of one cluster
+    together, at 5 %, corrected for the number of lines. Runs of different tracks are refused, except over the very
+    same responses, where the difference is the judge's.
+
+    Example: memeval compare 20261121T232845Z-29721abc 20261121T233012Z-6d01b2f4
+    """
+    from memeval import api
+
+    comparison = api.compare(runs, results=results)
+    if as_json:
+        print_json(comparison.data())
+        return
+    _print(comparison, flips)
+
+
+def _print(comparison: Comparison, flips: int) -> None:
+    from memeval.systems.output import visible
+
+    runs = {run.run_id: run for run in comparison.runs}
+    first = comparison.runs[0]
+    print(visible(f"{comparison.benchmark} {comparison.protocol}, track {first.track_id}"))
+    print(visible(f"{first.system} {first.run_id}: composite {score_of(first.composite)}"))
+    if comparison.same_answers:
+        differing = ", ".join(comparison.differing)
+        print(f"The answers are the same, and the tracks are not ({differing}): this is how much hangs on the judge.")
+    for pair in comparison.pairs:
+        run = runs[pair.run_id]
+        judge = f", judged by {run.judge}" if comparison.same_answers else ""
+        print()
+        print(visible(f"{run.system} {run.run_id}{judge}: composite {score_of(run.composite)}"))
+        if pair.alone:
+            print(f"  {counted(pair.items, 'item')} in both runs; {pair.alone} in one alone, and left out.")
+        if pair.reason is not None:
+            print(f"  No difference of the composites: {pair.reason}")
+        _print_differences(pair)
+        _print_flips(f"  {counted(len(pair.better), 'item')} better", pair.better, flips)
+        _print_flips(f"  {counted(len(pair.worse), 'item')} worse", pair.worse, flips)
+    sys.stdout.flush()
+
+
+def _print_differences(pair: Pair) -> None:
+    from memeval.systems.output import visible
+
+    overall = () if pair.overall is None else (pair.overall,)
+    lines = [["", "items", "first", "this", "difference", "95 % interval", "p", ""]]
+    lines += [_line(each, share=True) for each in (*overall, *pair.categories)]
+    lines += [_line(each, share=False) for each in pair.metrics]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    for line in lines:
+        name, *others = (
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print(visible("  " + "  ".join([name, *others]).rstrip()))
+
+
+def _line(each: Difference, *, share: bool) -> list[str]:
+    def tell(value: float | None, sign: str = "") -> str:
+        if value is None:
+            return "–"
+        return f"{100 * value:{sign}.1f}" if share else f"{value:{sign}.4f}"
+
+    interval = "–" if each.low is None else f"[{tell(each.low, '+')}, {tell(each.high, '+')}]"
+    p = "<0.001" if each.corrected < 0.001 else f"{each.corrected:.3f}"
+    values = [tell(each.first), tell(each.second), tell(each.difference, "+")]
+    return [each.name, str(each.items), *values, interval, p, each.sign.value]
+
+
+def _print_flips(head: str, flips: Sequence[Flip], limit: int) -> None:
+    print(f"{head}{':' if flips and limit else ''}")
+    for flip in flips[:limit]:
+        print(f"    {flip.item_id}  {_worth(flip.first)} → {_worth(flip.second)}")
+    if len(flips) > limit > 0:
+        print(f"    and {len(flips) - limit} more; --flips {len(flips)} lists them.")
+
+
+def _worth(value: float | None) -> str:
+    return "error" if value is None else f"{value:.3g}"
