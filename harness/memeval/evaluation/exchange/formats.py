@@ -181,6 +181,23 @@ FORMATS: tuple[Format, ...] = (
         data=Data.INSIDE,
     ),
     Format(
+        name="evalscore",
+        title="An EvalScore of jeffs-brain's daemon runner: one JSON object with answers to a question set.",
+        benchmarks=("qa@1", "qa-smoke@1"),
+        reader=f"{_HERE}.evalscore:read",
+        writer=f"{_HERE}.evalscore:write",
+        holds={
+            Part.ANSWERS: WHOLE,
+            Part.FAILURES: "in words",
+            Part.ITEMS: "the ids of documents, with scores",
+            Part.TIMINGS: "their sum by question",
+            Part.GRADES: "a score, and a yes from half a point on",
+            Part.SCORES: "the pass rate and the mean, without intervals",
+            Part.TRACK: "the set's name, the scorer and the scenario",
+            Part.SYSTEM: "its slug and its mode",
+        },
+    ),
+    Format(
         name="inspect",
         title="An Inspect AI log (.eval), which 'inspect view' opens.",
         writer=f"{_HERE}.inspect_log:write",
