@@ -185,7 +185,7 @@ class Benchmark(ABC):
 
     def remedy(self) -> str:
         """Return what to do where :meth:`available` finds no data, as a sentence."""
-        return f"'memeval data pull {self.info.name}' fetches it."
+        return self.info.by_hand or f"'memeval data pull {self.info.name}' fetches it."
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories as a protocol weighs and grades them in a tier, the default one unless named."""

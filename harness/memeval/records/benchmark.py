@@ -202,6 +202,13 @@ class BenchmarkInfo(Record):
     """Whether it is run only where it is named: it takes long."""
     brought: bool = False
     """Whether its data is a file of the caller's own, given with ``--data``."""
+    by_hand: str | None = None
+    """How to come by its data, as a sentence, where it has an owner and memeval cannot fetch it; ``None`` elsewhere."""
+
+    @property
+    def generated(self) -> bool:
+        """Whether memeval makes its data."""
+        return not (self.sources or self.brought or self.by_hand)
 
     @property
     def items(self) -> int:

@@ -12,7 +12,7 @@ from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
-from memeval.benchmarks.memorycd.places import REMEDY, metadata_files, users_file
+from memeval.benchmarks.memorycd.places import metadata_files, users_file
 from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, Setting
 from memeval.benchmarks.memorycd.users import read_users
 from memeval.grading.base import Grader
@@ -71,10 +71,10 @@ class MemoryCDBenchmark(Benchmark):
         given = _checked(parameters or {})
         file = users_file(path)
         if file is None:
-            raise BadInput(f"the data of {self.info.id} is not here.", where=path, remedy=REMEDY)
-        users = read_users(file, REMEDY)
+            raise BadInput(f"the data of {self.info.id} is not here.", where=path, remedy=self.remedy())
+        users = read_users(file, self.remedy())
         files = metadata_files(file)
-        catalogue = Catalogue({domain: read_metadata(each, REMEDY) for domain, each in files.items()})
+        catalogue = Catalogue({domain: read_metadata(each, self.remedy()) for domain, each in files.items()})
         notes = [
             f"{index.source.name}: {note}"
             for index in (users.index, *catalogue.indexes.values())
@@ -91,12 +91,11 @@ class MemoryCDBenchmark(Benchmark):
         return MemoryCDDataset(users, catalogue, _task(protocol), setting, int(given["users"]), other, notes)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a file of users."""
-        return users_file(path) is not None
-
-    def remedy(self) -> str:
-        """Return how to come by the data: nobody but its authors may hand it on, and it has no known digest."""
-        return REMEDY
+        """Return whether there is a file of users; where there are several, :meth:`opened` says so."""
+        try:
+            return users_file(path) is not None
+        except BadInput:
+            return True
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories as a protocol grades them."""

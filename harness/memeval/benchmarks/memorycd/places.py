@@ -11,17 +11,6 @@ from memeval.records.errors import BadInput
 FOLDER = "memorycd"
 """What its folder is called below that of all data."""
 
-URL = (
-    "https://huggingface.co/datasets/WZDavid/MemoryCD/resolve/main/users/cross_domain_users_sampled.jsonl.gz"  # no link
-)
-"""Where the released file of users is."""
-
-REMEDY = (
-    "Fetch users/cross_domain_users_sampled.jsonl.gz and the metadata of WZDavid/MemoryCD from Hugging Face, and name"
-    f" the folder with --data, or put it at '{FOLDER}' in memeval's data folder."
-)
-"""How to come by the data."""
-
 NAMES = tuple(
     folder + name + ending
     for folder, name in (
