@@ -159,10 +159,14 @@ def verify(
     name: Name,
     data: Annotated[Path | None, typer.Option("--data", help="A local copy, instead of the one memeval keeps.")] = None,
     file: File = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="Way of asking and grading that the data must do for.")
+    ] = None,
 ) -> None:
     """Check a benchmark's data: shape, counts, digest; and say which released file it is.
 
-    Data that has the shape but is no released file can be run, and is never ranked; it fails this check.
+    Data that has the shape but is no released file can be run, and is never ranked; it fails this check. Of a question
+    set, it is also said who passes its rows without having the answer.
 
     Example: memeval data verify deepmemeval
     """
@@ -175,12 +179,26 @@ def verify(
         raise BadInput(f"{benchmark.info.id} has no file '{file}'.", remedy=f"It has: {known}.")
     parameters = {"file": file} if file is not None and len(benchmark.info.sources) > 1 else None
     try:
-        exam = Exam.open(benchmark, data, parameters)
+        exam = Exam.open(benchmark, data, parameters, protocol=protocol)
         which = _which(exam, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None
     questions = sum(len(key.question_ids) for key in exam.keys)
     print(f"{benchmark.info.id}: {len(exam.keys)} items, {questions} questions, {exam.dataset.digest}; {which}")
+    _print_controls(exam)
+
+
+def _print_controls(exam: Exam) -> None:
+    """Print who passes the rows of a question set without having the answer; nothing for other benchmarks."""
+    from memeval.benchmarks.qa.dataset import QaDataset
+    from memeval.grading.qa_controls import table
+
+    if isinstance(exam.dataset, QaDataset):
+        print(table(exam.dataset.asked()))
+
+
+def _named(exam: Exam) -> str:
+    return ", ".join(f"{name} {value}" for name, value in exam.dataset.parameters.items())
 
 
 def _which(exam: Exam, data: Path | None) -> str:
@@ -196,7 +214,9 @@ def _which(exam: Exam, data: Path | None) -> str:
 
     info, digest = exam.benchmark.info, exam.dataset.digest
     if info.generated:
-        return "generated with " + ", ".join(f"{name} {value}" for name, value in exam.dataset.parameters.items())
+        return "generated with " + _named(exam)
+    if info.brought:
+        return "a file of your own: " + _named(exam)
     if not exam.dataset.released:
         raise CheckFailed(
             f"this has the shape of {info.id} but is no released file: its digest is {digest}.",
