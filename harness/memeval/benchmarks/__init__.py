@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memeval.records.errors import BadInput
@@ -12,10 +13,25 @@ if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
 
 
+def _astrocyte(name: str) -> Callable[[], Benchmark]:
+    def load() -> Benchmark:
+        from memeval.benchmarks.astrocyte import BroughtSuite, BuiltInSuite, StressSuite
+
+        return {"stress": StressSuite, "suite": BroughtSuite}.get(name, lambda: BuiltInSuite(name))()
+
+    return load
+
+
 def _beliefs() -> Benchmark:
     from memeval.benchmarks.beliefs import BeliefsBenchmark
 
     return BeliefsBenchmark()
+
+
+def _fresh(edition_id: str) -> Benchmark:
+    from memeval.benchmarks.beliefs.fresh import FreshBeliefsBenchmark
+
+    return FreshBeliefsBenchmark(edition_id)
 
 
 def _deepmemeval() -> Benchmark:
@@ -56,6 +72,12 @@ def _qa_smoke() -> Benchmark:
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "beliefs@1": _beliefs,
+    "beliefs-fresh-202612@1": partial(_fresh, "beliefs-fresh-202612@1"),
+    "astrocyte-basic@1": _astrocyte("basic"),
+    "astrocyte-accuracy@1": _astrocyte("accuracy"),
+    "astrocyte-reflect@1": _astrocyte("reflect"),
+    "astrocyte-stress@1": _astrocyte("stress"),
+    "astrocyte-suite@1": _astrocyte("suite"),
     "deepmemeval@1": _deepmemeval,
     "locomo@1": _locomo,
     "longmemeval@1": _longmemeval,

@@ -34,13 +34,15 @@ from memeval.keys import (
     LongMemEvalKey,
     LongMemEvalType,
     NoiseKey,
+    RecallKey,
+    ReflectKey,
     Stance,
     TemporalKey,
     UncertaintyKey,
 )
 from memeval.records.errors import BadInput
 from memeval.records.failure import CategoryFailures, Cause, Failure, FailureSummary, Found, FoundCount
-from memeval.records.grade import Grade, GradeState
+from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
 from memeval.records.track import Track
@@ -88,6 +90,8 @@ class _Case:
                 return (current,), stale
             case NoiseKey(reference=reference, distractors=others) | TemporalKey(reference=reference, others=others):
                 return (reference,), others
+            case ReflectKey(points=points, forbidden=claims):
+                return points, claims
             case _:
                 return (), ()
 
@@ -109,6 +113,8 @@ class _Case:
                 return category is LocomoCategory.ADVERSARIAL
             case LongMemEvalKey(abstention=abstention):
                 return abstention
+            case RecallKey(absent=absent):
+                return absent
             case _:
                 return False
 
@@ -150,7 +156,13 @@ def _wrong_person(case: _Case) -> bool:
 
 
 def _answered_wrongly(case: _Case) -> bool:
+    if isinstance(case.item.key, RecallKey):
+        return case.wants_doubt
     return case.wants_doubt and bool(case.answer.strip()) and not _abstained(case)
+
+
+def _broke_the_filter(case: _Case) -> bool:
+    return bool({Flag.FILTER_LEAK, Flag.OTHER_BANK}.intersection(case.grade.flags))
 
 
 def _wrong_time(case: _Case) -> bool:
@@ -193,6 +205,7 @@ _CAUSES: tuple[tuple[Cause, Callable[[_Case], bool]], ...] = (
     (Cause.ABSTAINED_WRONGLY, _abstained_wrongly),
     (Cause.WRONG_PERSON, _wrong_person),
     (Cause.ANSWERED_WRONGLY, _answered_wrongly),
+    (Cause.BROKE_THE_FILTER, _broke_the_filter),
     (Cause.WRONG_TIME, _wrong_time),
     (Cause.NOT_RETRIEVED, lambda case: case.evidence in (Found.SOME, Found.NONE)),
     (Cause.RETRIEVED_TOO_LOW, lambda case: case.evidence is Found.ALL and (case.of_retrieval or not case.seen.read)),

@@ -20,6 +20,8 @@ class Cause(StrEnum):
     """The answer is what someone else said of themselves, or what is true of someone else."""
     ANSWERED_WRONGLY = "answered the unanswerable"
     """The answer gives something where the history holds nothing."""
+    BROKE_THE_FILTER = "broke the filter"
+    """What was brought up is of another bank, tag or time than was asked for."""
     WRONG_TIME = "wrong time"
     """The answer is what held at another time, or another time than asked for."""
     NOT_RETRIEVED = "evidence not retrieved"

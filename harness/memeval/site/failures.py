@@ -19,6 +19,7 @@ MEANINGS = {
     Cause.ABSTAINED_WRONGLY: "The answer says that it does not know, and the history does.",
     Cause.WRONG_PERSON: "The answer is what someone else said, or what is true of someone else.",
     Cause.ANSWERED_WRONGLY: "The answer gives something where the history holds nothing to be sure of.",
+    Cause.BROKE_THE_FILTER: "What was brought up is of another bank, tag or time than was asked for.",
     Cause.WRONG_TIME: "The answer is what held at another time, or names another time than asked for.",
     Cause.NOT_RETRIEVED: "Not all of the evidence is among what was retrieved.",
     Cause.RETRIEVED_TOO_LOW: "All of the evidence was retrieved, but too far down to be read or to count.",

@@ -29,7 +29,9 @@ class SuiteDataset(Dataset):
     def __init__(
         self, suite: Suite, *, parameters: Parameters, dispositions: Mapping[str, int], own: bool = True
     ) -> None:
-        self.digest, self.parameters, self.notes, self.released = suite.digest, parameters, suite.warnings, own
+        self.digest, self.parameters, self.released = suite.digest, parameters, own
+        if untold := len(suite.warnings):
+            self.notes = (f"no_ground_truth: {untold} cases are asked that name no truth; no score has them in it.",)
         self._suite, self._dispositions, self._own = suite, dict(dispositions), own
 
     def scenarios(self) -> Iterator[Scenario]:
