@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-from memeval.benchmarks import all_benchmarks, find
+from memeval.benchmarks import BENCHMARKS, all_benchmarks, find
 from memeval.records.errors import BadInput
+
+NAMES = [each.partition("@")[0] for each in BENCHMARKS]
 
 
 def test_a_benchmark_is_found_by_name_and_by_id() -> None:
@@ -21,7 +23,7 @@ def test_a_benchmark_is_found_by_name_and_by_id() -> None:
         ("deepmemevil", "there is no benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
         ("Beliefs", "there is no benchmark 'Beliefs'. Did you mean 'beliefs'?"),
         ("beliefs@9", "there is no version '9' of beliefs. This memeval has beliefs@1."),
-        ("xyzzy", "there is no benchmark 'xyzzy'. There are: beliefs, deepmemeval, locomo, longmemeval."),
+        ("xyzzy", f"there is no benchmark 'xyzzy'. There are: {', '.join(NAMES)}."),
     ],
 )
 def test_an_unknown_name_is_refused_with_a_hint(name: str, sentence: str) -> None:

@@ -183,6 +183,14 @@ class Benchmark(ABC):
         """Return whether :meth:`open` would find data."""
         return True
 
+    def pull(self) -> Path | None:
+        """Fetch what no file of the catalogue is, such as a seed drawn after its announcement, and return where it is.
+
+        Raises:
+            BadInput: it is not to be had, or not yet.
+        """
+        return None
+
     def remedy(self) -> str:
         """Return what to do where :meth:`available` finds no data, as a sentence."""
         return self.info.by_hand or f"'memeval data pull {self.info.name}' fetches it."

@@ -136,7 +136,7 @@ class _Download:
                 headers["If-Range"] = version
         request = urllib.request.Request(self.source.url, headers=headers)  # noqa: S310 - the scheme is checked
         try:
-            return _opener().open(request, timeout=TIMEOUT_SECONDS)  # type: ignore[no-any-return]
+            return opener().open(request, timeout=TIMEOUT_SECONDS)  # type: ignore[no-any-return]
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == 416 and here:
@@ -223,8 +223,9 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    opener = urllib.request.OpenerDirector()
+def opener() -> urllib.request.OpenerDirector:
+    """Return what opens ``http`` and ``https`` addresses and nothing else, wherever they redirect to."""
+    director = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.HTTPHandler(),
@@ -233,8 +234,8 @@ def _opener() -> urllib.request.OpenerDirector:
         urllib.request.HTTPErrorProcessor(),
         _SafeRedirects(),
     ):
-        opener.add_handler(handler)
-    return opener
+        director.add_handler(handler)
+    return director
 
 
 def _version(headers: HTTPMessage) -> str | None:

@@ -89,7 +89,7 @@ class BeliefsBenchmark(Benchmark):
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
 
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> BeliefsDataset:
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Generate the data.
 
         Args:
@@ -129,11 +129,11 @@ class BeliefsBenchmark(Benchmark):
                 where=path,
                 remedy="Leave the path out, and choose 'seed' and 'size' instead.",
             )
-        chosen = {**DEFAULTS, **_whole_numbers(parameters or {})}
+        chosen = {**DEFAULTS, **_whole_numbers(self.info.id, parameters or {})}
         if not 1 <= chosen["size"] <= LARGEST:
-            raise BadInput(f"beliefs@1 has between 1 and {LARGEST} items, and 'size' is {chosen['size']}.")
+            raise BadInput(f"{self.info.id} has between 1 and {LARGEST} items, and 'size' is {chosen['size']}.")
         if chosen["seed"] < 0:
-            raise BadInput(f"beliefs@1 takes a 'seed' of 0 or more, not {chosen['seed']}.")
+            raise BadInput(f"{self.info.id} takes a 'seed' of 0 or more, not {chosen['seed']}.")
         return chosen["seed"], chosen["size"]
 
 
@@ -169,14 +169,14 @@ def _long(seed: int, parameters: Parameters | None, protocol: str, tier: str) ->
     return LongDataset(seed, tier)
 
 
-def _whole_numbers(parameters: Parameters) -> dict[str, int]:
+def _whole_numbers(benchmark: str, parameters: Parameters) -> dict[str, int]:
     """Return the parameters as whole numbers, and refuse all that are not."""
     read: dict[str, int] = {}
     for name, value in parameters.items():
         if name not in DEFAULTS:
-            raise BadInput(f"beliefs@1 has no parameter '{name}'.", remedy="It takes 'seed' and 'size'.")
+            raise BadInput(f"{benchmark} has no parameter '{name}'.", remedy="It takes 'seed' and 'size'.")
         try:
             read[name] = int(str(value))
         except ValueError:
-            raise BadInput(f"beliefs@1 takes a whole number as '{name}', not '{value}'.") from None
+            raise BadInput(f"{benchmark} takes a whole number as '{name}', not '{value}'.") from None
     return read
