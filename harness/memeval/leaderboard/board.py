@@ -36,7 +36,8 @@ NOTICE = timedelta(days=14)
 GRADES = "grades.jsonl"
 
 PLUMBING = "plumbing"
-"""The label of a judge that only exercises the machinery: what it judged is never ranked and never published."""
+"""The label of a judge that only exercises the machinery: what it judged is never ranked and never published. A track
+may have it as its parameter ``label``, where its data only do that: then nobody is ranked there."""
 
 
 class Standing(StrEnum):
@@ -50,7 +51,7 @@ class Standing(StrEnum):
     UNLABELLED_JUDGE = "unlabelled judge"
     """The judge is reached at an endpoint that is not its maker's, and nobody says whose it is."""
     PLUMBING = "plumbing"
-    """The judge only exercised the machinery; see ``PLUMBING``."""
+    """The judge, or the data, only exercised the machinery; see ``PLUMBING``."""
     LABELLED = "labelled"
     """Its scores say nothing of the product: a mock provider stood in, say. The label says why."""
     NOT_THE_VENDOR = "never run against the vendor"
@@ -190,6 +191,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
         return Standing.CONTROL
     if run.imported is not None and not made_alike(run.imported, run.track):
         return Standing.IMPORTED
+    if run.track.parameters.get("label") == PLUMBING:
+        return Standing.PLUMBING
     if not run.track.released:
         return Standing.UNRELEASED
     if run.system.label is not None:

@@ -33,7 +33,7 @@ LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
 
 UNRANKED = {
-    "plumbing": "Its judge only exercised the machinery: its verdicts say nothing about the system.",
+    "plumbing": "Its judge only exercised the machinery, or its data did: its score says nothing about the system.",
     "unlabelled judge": "Its judge was reached at an endpoint that is not its maker’s, and nobody says what served it.",
     "labelled": "Something stood in for a part of the product, so its scores say nothing of the product itself.",
     "never run against the vendor": "It is a hosted product, and something else replied in the vendor’s place.",
