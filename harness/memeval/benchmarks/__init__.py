@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from functools import partial
-from functools import partial
 from typing import TYPE_CHECKING
 
 from memeval.records.errors import BadInput
@@ -27,12 +26,6 @@ def _beliefs() -> Benchmark:
     from memeval.benchmarks.beliefs import BeliefsBenchmark
 
     return BeliefsBenchmark()
-
-
-def _fresh(edition_id: str) -> Benchmark:
-    from memeval.benchmarks.beliefs.fresh import FreshBeliefsBenchmark
-
-    return FreshBeliefsBenchmark(edition_id)
 
 
 def _fresh(edition_id: str) -> Benchmark:
@@ -79,7 +72,6 @@ def _qa_smoke() -> Benchmark:
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "beliefs@1": _beliefs,
-    "beliefs-fresh-202612@1": partial(_fresh, "beliefs-fresh-202612@1"),
     "beliefs-fresh-202612@1": partial(_fresh, "beliefs-fresh-202612@1"),
     "astrocyte-basic@1": _astrocyte("basic"),
     "astrocyte-accuracy@1": _astrocyte("accuracy"),
