@@ -60,6 +60,10 @@ class Hybrid:
             for place in best
         ]
 
+    def export_memories(self) -> list[dict[str, Any]]:
+        """Return every turn that is kept."""
+        return [{"text": line, "source_ids": [source]} for line, source in zip(self.lines, self.sources, strict=True)]
+
     def by_words(self, query: str) -> np.ndarray:
         """Return the BM25 score of each turn."""
         (asked,) = self.words([query])

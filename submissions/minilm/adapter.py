@@ -39,3 +39,7 @@ class Dense:
             {"text": self.lines[place], "source_ids": [self.sources[place]], "score": float(scores[place])}
             for place in known[:k]
         ]
+
+    def export_memories(self) -> list[dict[str, Any]]:
+        """Return every turn that is kept."""
+        return [{"text": line, "source_ids": [source]} for line, source in zip(self.lines, self.sources, strict=True)]

@@ -105,6 +105,10 @@ class Notebook:
             ],
         }
 
+    def export_memories(self) -> list[dict[str, Any]]:
+        """Return every note, with its date and who said it."""
+        return [{"text": note.line, "source_ids": [note.source]} for note in self.notes]
+
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term, smoothed."""
         return math.log(1 + len(self.notes) / (1 + self.spread[term]))
