@@ -1,0 +1,144 @@
+"""The question sets as benchmarks: what systems are shown, what a track says, and the controls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
+from memeval.evaluation.plan import Exam
+from memeval.grading.qa_controls import controls
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Ask, Retain
+
+ROWS = [
+    {
+        "id": "one",
+        "question": "Who keeps tortoises?",
+        "expected_substrings": ["Ottoline"],
+        "reference_answer": "Ottoline.",
+    },
+    {
+        "id": "two",
+        "question": "Is it Kerrow or Penrow?",
+        "expected_substrings": ["Kerrow"],
+        "question_date": "2026-01-31",
+        "tags": ["places"],
+    },
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my set (2).jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def opened(path: Path | None, protocol: str = "search-retrieve-only", **parameters: Any) -> QaDataset:
+    benchmark = QaSmokeBenchmark() if path is None else QaBenchmark()
+    return benchmark.opened(path, parameters, protocol, "full")
+
+
+def test_a_prepared_store_holds_each_question_above_its_answer(file: Path) -> None:
+    (scenario,) = opened(file).scenarios()
+    texts = [step for step in scenario.steps if isinstance(step, Retain)]
+    assert [text.content for text in texts] == [
+        "# Who keeps tortoises?\n\nOttoline.\n",
+        "# Is it Kerrow or Penrow?\n\nKerrow\n",  # where there is no reference, the needles
+    ]
+    assert [(text.text_id, text.source_id) for text in texts] == [("s001", "one"), ("s002", "two")]
+    assert [text.metadata for text in texts] == [{"path": "smoke/s001.md"}, {"path": "smoke/s002.md"}]
+    assert [key.evidence for key in opened(file).keys()] == [("s001",), ("s002",)]  # noqa: SIM118
+
+
+def test_an_empty_store_holds_nothing(file: Path) -> None:
+    (scenario,) = opened(file, store="empty").scenarios()
+    assert all(isinstance(step, Ask) for step in scenario.steps)
+    assert {key.evidence for key in opened(file, store="empty").keys()} == {None}  # noqa: SIM118
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dates"),
+    [
+        ("search-retrieve-only", [None, "2026-01-31"]),
+        ("ask-basic", [None, None]),
+        ("ask-augmented", [None, "2026-01-31"]),
+    ],
+)
+def test_a_date_goes_along_in_all_but_the_basic_scenario(file: Path, protocol: str, dates: list[str | None]) -> None:
+    (scenario,) = opened(file, protocol).scenarios()
+    assert [ask.timestamp for ask in scenario.questions()] == dates
+
+
+def test_rows_that_repeating_the_question_passes_and_tags_are_slices(file: Path) -> None:
+    slices = [key.slices for key in opened(file).keys()]  # noqa: SIM118
+    assert slices == [{"echo": "no"}, {"echo": "yes", "tag places": "yes"}]
+
+
+def test_the_track_names_the_file_the_store_and_the_label(file: Path) -> None:
+    dataset = opened(file)
+    assert dataset.parameters == {"store": "prepared", "label": "plumbing", "file": "my-set-2"}
+    assert not dataset.released and opened(None).released
+    again = QaBenchmark().opened(file, dataset.parameters, "ask-basic", "full")
+    assert again.parameters == dataset.parameters
+    assert opened(file, file="other").parameters["file"] == "other"
+    assert opened(file).digest == opened(file, store="empty").digest != opened(None).digest
+
+
+def test_who_decides_is_the_protocols_last_word() -> None:
+    benchmark = QaSmokeBenchmark()
+    graders = {each.name: benchmark.table(each.name)[0].grader.name for each in benchmark.info.protocols}
+    assert graders == {
+        "search-retrieve-only": "exact-wb@1",
+        "ask-basic": "exact-wb@1",
+        "ask-augmented": "exact-wb@1",
+        "search-retrieve-only-judged": "qa-judged@1",
+        "ask-basic-judged": "qa-judged@1",
+        "ask-augmented-judged": "qa-judged@1",
+    }
+
+
+def test_rows_must_have_what_the_protocol_needs(file: Path) -> None:
+    assert len(Exam.open(QaBenchmark(), file, protocol="ask-basic").keys) == 2
+    with pytest.raises(BadInput, match="line 2: 'reference_answer' is missing"):
+        Exam.open(QaBenchmark(), file, protocol="ask-basic-judged")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"store": "full"}, "knows no store=full. It may be prepared or empty."),
+        ({"label": "gold"}, "is always labelled plumbing, and not gold."),
+        ({"top_k": 5}, "knows no parameter 'top_k'."),
+        ({"file": "../x"}, "'../x' is no name for a file."),
+    ],
+)
+def test_a_wrong_parameter_is_refused(file: Path, parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        opened(file, **parameters)
+    assert said in str(caught.value)
+
+
+def test_a_file_goes_with_the_set_that_reads_one(file: Path) -> None:
+    with pytest.raises(BadInput, match="none is named"):
+        QaBenchmark().open()
+    with pytest.raises(BadInput, match="is built in and reads no file"):
+        QaSmokeBenchmark().open(file)
+    assert not QaBenchmark().available() and QaBenchmark().available(file) and QaSmokeBenchmark().available()
+
+
+def test_the_page_of_the_built_in_set_tells_its_controls() -> None:
+    words, anywhere = controls(opened(None).asked())
+    told = " ".join(f"{each.problem} {each.handling}" for each in QaSmokeBenchmark.info.defects)
+    assert (len(words.rows), words.missed, anywhere.missed, words.empty, anywhere.empty) == (20, 0, 0, 0, 0)
+    assert words.echoed == anywhere.echoed == 2 and "passes 2 of the 20 rows" in told
+    assert all(row.item_id in told for row in words.rows if row.echo)
+    assert (words.false_passes, words.pairs) == (0, 380) and "0 of 380 pass" in told
+    rate = f"{anywhere.false_passes} of 380 ({100 * (anywhere.false_pass_rate or 0):.1f} %)"
+    assert rate == "12 of 380 (3.2 %)" and rate in told
+    (worst,) = [row for row in anywhere.rows if row.item_id == "symbol-of-potassium"]
+    assert len(worst.passed_by) == 5 and "is in 5 of the 19" in told
