@@ -228,10 +228,9 @@ def failure(scene: Scene, item: ItemKey, responses: Sequence[Response], grade: G
     # A blank answer that was graded, and not found blank: the grade is one of what was retrieved, and of sessions.
     of_retrieval = not answer.strip() and grade.state is GradeState.GRADED
     seen, right = scene.seen(item, responses, turns=not of_retrieval), is_right(grade)
-    asked = {ask.question_id: ask.question for ask in scene.history.scenario.questions()}
     case = _Case(
         item=item,
-        question=asked.get(item.question_ids[0], ""),
+        question=scene.questions.get(item.question_ids[0], ""),
         answer=answer,
         of_retrieval=of_retrieval,
         grade=grade,

@@ -148,10 +148,13 @@ def _differences(folder: RunFolder, stored: list[Grade], again: list[Grade]) -> 
 def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
     """Check that every stored context spells out the text that its digest names."""
     path = folder.file("contexts.jsonl")
+    texts: TurnTexts | None = None
     for number, context in enumerate(folder.contexts(), start=1):
-        scenario = exam.scenarios.get(context.scenario_id)
+        if texts is None or texts.scenario_id != context.scenario_id:
+            scenario = exam.scenarios.get(context.scenario_id)
+            texts = None if scenario is None else TurnTexts(scenario)
         try:
-            text = None if scenario is None else "\n".join(map(TurnTexts(scenario).text, context.parts))
+            text = None if texts is None else "\n".join(map(texts.text, context.parts))
         except KeyError:
             text = None
         if text is None or digest_of_text(text) != context.digest:

@@ -55,6 +55,7 @@ class Scene:
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
         self.history = History(scenario)
+        self.questions = {ask.question_id: ask.question for ask in scenario.questions()}
         self._texts = TurnTexts(scenario)
         self._contexts = contexts
         self._reader_tokens = reader_tokens

@@ -10,7 +10,7 @@ from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey, ReflectKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response
-from memeval.records.scenario import Scenario
+from memeval.records.scenario import Reflect, Retain, Scenario
 
 
 class Reflected:
@@ -24,6 +24,8 @@ class Reflected:
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return a case for each point, then one for each forbidden claim; none where the answer is blank or an error.
 
+        The history that goes with them is what the asked bank holds.
+
         Raises:
             ValueError: the item is no reflection with a truth.
         """
@@ -32,10 +34,13 @@ class Reflected:
             raise ValueError(f"{item.item_id}: {self.name} grades reflections that have a truth")
         if first_failure(responses) is not None:
             return ()
-        question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+        asked = next(ask for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+        bank = asked.bank if isinstance(asked, Reflect) else None
+        texts = (step for step in scenario.steps if isinstance(step, Retain))
+        held = scenario.only(frozenset(text.text_id for text in texts if text.bank == bank))
         parts = [ReflectKey(points=(point,)) for point in key.points]
         parts += [ReflectKey(points=(), forbidden=(claim,)) for claim in key.forbidden]
-        return tuple(Case(item.item_id, question, response.answer, part, scenario) for part in parts)
+        return tuple(Case(item.item_id, asked.question, response.answer, part, held) for part in parts)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one reflection; see :class:`memeval.grading.base.Grader`.

@@ -34,6 +34,9 @@ DUMP_SHARE = 0.5
 DUMP_WORDS = 30
 """...if that is at least this many words: a sentence or two about a very short history is an answer and not a dump."""
 
+BANK_SHARE = 0.8
+"""The same share for a reflection on a bank of a few texts, most of whose words it may well need."""
+
 Verdict = tuple[bool, str]
 
 _YES_OR_NO = re.compile(
@@ -73,7 +76,7 @@ def noticed(case: Case) -> tuple[Flag, ...]:
 
 
 def holds_most_of_the_history(case: Case) -> bool:
-    """Return whether the answer is a context dump; see ``DUMP_SHARE`` and ``DUMP_WORDS``.
+    """Return whether the answer is a context dump; see ``DUMP_SHARE``, ``DUMP_WORDS`` and ``BANK_SHARE``.
 
     The history is gone through only as far as the answer could reach: one of a thousand words is none of ten million.
     """
@@ -81,8 +84,9 @@ def holds_most_of_the_history(case: Case) -> bool:
     if answer.total() < DUMP_WORDS:
         return False
     turns = (turn.content for session in case.scenario.each_session() for turn in session.turns)
-    found = covered(answer, turns, within=answer.total() / DUMP_SHARE)
-    return found is not None and found[0] >= max(DUMP_WORDS, DUMP_SHARE * found[1])
+    share = BANK_SHARE if isinstance(case.key, ReflectKey) else DUMP_SHARE
+    found = covered(answer, turns, within=answer.total() / share)
+    return found is not None and found[0] >= max(DUMP_WORDS, share * found[1])
 
 
 def _verdict(case: Case, hedged: bool) -> Verdict:
