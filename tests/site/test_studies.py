@@ -29,7 +29,9 @@ RMSE = MetricInfo(
     root=True,
     meaning="Root of the mean square.",
 )
-RATING = ProtocolInfo(name="f1", title="Rating", summary="Stars.", headline="mae", shown=("mae", "squared"))
+RATING = ProtocolInfo(
+    name="f1", title="Rating", summary="Stars.", headline="mae", shown=("mae", "squared"), spread="mae"
+)
 
 
 def rated(errors: tuple[float | None, ...]) -> Made:
@@ -55,7 +57,7 @@ def test_errors_are_told_by_size_over_all_planned_items_and_missing_ones_apart(t
     (study,) = studied(tmp_path, benchmark, rated((0.0, 0.5, 1.0, 3.0, None, 2.0)))
     ((name, *shares),) = study.rows
     assert name.startswith("Acme")
-    assert study.columns[1:] == ("up to ¼", "up to ½", "up to 1", "up to 2", "more than 2", "no rating")
+    assert study.columns[1:] == ("up to 0.25", "up to 0.5", "up to 1", "up to 2", "more than 2", "none")
     assert shares == ["16.7"] * 6
 
 

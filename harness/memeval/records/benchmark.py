@@ -103,6 +103,8 @@ class ProtocolInfo(Record):
     """The reader that answers here where ``extractive`` is asked for, or nothing; ``None`` for that one itself."""
     shown: tuple[str, ...] = ()
     """Metrics that have a column of their own in its tables: means over all items that have them."""
+    spread: str | None = None
+    """The metric, a bounded error, whose distribution over the items is drawn; ``None`` for none."""
     needs: tuple[str, ...] = ()
     """Methods a system must have to take it, besides those that its reader needs; under the reader ``native``, all
     that it needs."""

@@ -5,14 +5,14 @@ A study is drawn where a benchmark's runs have what it is made of, and nowhere e
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy
 
 from memeval.leaderboard.board import Row, Table
-from memeval.records.benchmark import Direction
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.figures import Figure, figure
@@ -23,10 +23,11 @@ from memeval.site.urls import segment
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
 """Slices by which searches are timed."""
 
-ERROR_BANDS = ((0.25, "up to ¼"), (0.5, "up to ½"), (1.0, "up to 1"), (2.0, "up to 2"), (4.0, "more than 2"))
-"""Absolute errors, in stars, told together."""
+BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Ends of the errors that are told together, as shares of the largest there can be."""
 
-NO_ANSWER = "no rating"
+NO_ANSWER = "none"
+"""What is told of items without an error: nothing could be read, or the system failed."""
 
 
 @dataclass(frozen=True)
@@ -45,45 +46,41 @@ def studies(benchmark: BenchmarkView) -> tuple[Study, ...]:
 
 
 def _errors(benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield, per track whose headline is an error, how large the errors are."""
+    """Yield, per track whose protocol names such a metric, how large the errors are."""
     for table in benchmark.tables:
         protocol = benchmark.protocol(table.track)
-        metric = benchmark.metric(protocol.headline) if protocol else None
-        if metric is None or metric.direction is not Direction.LOWER:
+        metric = benchmark.metric(protocol.spread) if protocol and protocol.spread else None
+        if metric is None or metric.high is None:
             continue
-        told = [(row, _bands(row, metric.name)) for row in table.rows if row.folder.has_rows]
-        slices = [Slice(_name(row), part, share) for row, found in told for part, share in found]
-        if not slices:
+        ends = [share * metric.high for share in BANDS]
+        names = [*(f"up to {end:g}" for end in ends), f"more than {ends[-1]:g}", NO_ANSWER]
+        told = [(row, _bands(row, metric.name, ends)) for row in table.rows if row.folder.has_rows]
+        if not told:
             continue
-        names = [part for _, part in ERROR_BANDS] + [NO_ANSWER]
+        slices = [
+            Slice(_name(row), name, share) for row, found in told for name, share in zip(names, found, strict=True)
+        ]
         title = f"{metric.title} under {table.track.protocol}, by size"
+        says = "Shares of the items by the size of the error, a bar a system."
         yield Study(
-            figure(
-                parts(
-                    f"errors-{table.track.id}",
-                    title,
-                    "Shares of the items by the size of the error, a bar a system.",
-                    slices,
-                )
-            ),
+            figure(parts(f"errors-{table.track.id}", title, says, slices)),
             "How far off each system is, as shares of all planned items. An item without an answer that can be read "
             "has no error, and is told apart: it is not an error of any size.",
             ("System", *names),
-            tuple((_name(row), *(text.percent(share) for _, share in found)) for row, found in told),
+            tuple((_name(row), *(text.percent(share) for share in found)) for row, found in told),
         )
 
 
-def _bands(row: Row, metric: str) -> list[tuple[str, float]]:
+def _bands(row: Row, metric: str, ends: Sequence[float]) -> list[float]:
+    """Return the shares of the planned items by the size of their error, and last of those without one."""
     planned = row.run.track.planned
-    counts = [0] * (len(ERROR_BANDS) + 1)
+    counts = [0] * (len(ends) + 2)
     for grade in row.folder.grades():
         error = grade.metrics.get(metric)
-        if error is None or grade.state.is_error:
-            continue
-        counts[next((at for at, (most, _) in enumerate(ERROR_BANDS) if error <= most), len(ERROR_BANDS) - 1)] += 1
+        if error is not None and not grade.state.is_error:
+            counts[bisect_left(ends, error)] += 1
     counts[-1] = planned - sum(counts)
-    names = [part for _, part in ERROR_BANDS] + [NO_ANSWER]
-    return [(name, count / planned if planned else 0.0) for name, count in zip(names, counts, strict=True)]
+    return [count / planned if planned else 0.0 for count in counts]
 
 
 def _latency(benchmark: BenchmarkView) -> Iterator[Study]:
