@@ -168,7 +168,7 @@ def _question(key: ItemKey, question: str, row: Response, grade: Grade) -> dict[
         "passed": score >= PASSED,
         "latency_ms": round(1000 * math.fsum(known), 3) if known else None,
         "citations": [
-            {"chunkId": source, "path": f"smoke/{source}.md", "title": "", "score": item.score}
+            {"chunkId": source, "path": f"smoke/{source.partition(':')[0]}.md", "title": "", "score": item.score}
             for item in row.items or ()
             for source in item.source_ids
         ],
