@@ -35,7 +35,7 @@ def key_of(key: Any) -> MemoryCDKey:
 def test_the_registry_knows_it_and_its_protocols() -> None:
     assert isinstance(find("memorycd"), MemoryCDBenchmark)
     tasks = ("rating", "title", "review", "ranking")
-    assert PROTOCOLS == [f"{task}-{setting}" for setting in ("single", "cross") for task in tasks]
+    assert [f"{task}-{setting}" for setting in ("single", "cross") for task in tasks] == PROTOCOLS
     graders = {name: {each.grader.name for each in BENCHMARK.table(name)} for name in PROTOCOLS}
     assert graders["rating-cross"] == {"memorycd-rating@1"} and graders["ranking-single"] == {"memorycd-ranking@1"}
     assert graders["title-single"] == graders["review-cross"] == {"memorycd-text@1"}
@@ -239,7 +239,7 @@ def test_sources_are_chosen_by_name(folder: Path) -> None:
 )
 def test_a_parameter_that_cannot_be_is_refused(folder: Path, parameters: dict[str, str | int]) -> None:
     with pytest.raises(BadInput) as caught:
-        opened(folder, **parameters)
+        BENCHMARK.open(folder, parameters)
     assert str(caught.value).startswith("memorycd@1") and str(caught.value).isprintable()
 
 
