@@ -1,7 +1,8 @@
 """Trustworthy measurement of memory systems for AI agents.
 
-The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.rejudge``,
-``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``, ``memeval.board``.
+The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.run_suite``,
+``memeval.rejudge``, ``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``,
+``memeval.board``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 
 _PUBLIC = frozenset(
     {
-        *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions"),
-        *("audit", "board", "bridge", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run", "verify"),
+        *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
+        *("audit", "board", "bridge", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
+        *("run_suite", "verify"),
     }
 )
 

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.exchange.importing import ImportOptions
     from memeval.evaluation.findings import Finding
+    from memeval.evaluation.live import SuiteOptions
+    from memeval.evaluation.matrix import MatrixRun
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
+    from memeval.records.evalresult import EvalResult
     from memeval.records.failure import Failure
 
 _ELSEWHERE = {
@@ -42,11 +45,14 @@ _ELSEWHERE = {
     "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
+    "EvalResult": "memeval.records.evalresult",
     "Failure": "memeval.records.failure",
     "Finding": "memeval.evaluation.findings",
     "ImportOptions": "memeval.evaluation.exchange.importing",
+    "MatrixRun": "memeval.evaluation.matrix",
     "RejudgeOptions": "memeval.evaluation.rejudging",
     "Reproduction": "memeval.evaluation.reproduction",
+    "SuiteOptions": "memeval.evaluation.live",
 }
 """Types of what the functions take and give, and where they live: loaded when they are first asked for."""
 
@@ -115,6 +121,39 @@ def run(
 def _exam(benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions) -> Exam:
     """Open a benchmark in the way that a run asks for."""
     return Exam.open(benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata)
+
+
+def run_suite(
+    system: object,
+    suite: str | Path = "basic",
+    bank_id: str = "eval-test",
+    *,
+    clean_after: bool = True,
+    options: SuiteOptions | None = None,
+    progress: Progress | None = None,
+) -> EvalResult:
+    """Run a suite on a live object in this process: retain, settle, recall, reflect, forget.
+
+    The runner and the graders are those of :func:`run`, and the object is called as an adapter is (``retain``,
+    ``recall``, ``reflect``, ``forget``, asynchronous or not, each with what it takes of ``bank`` or ``bank_id``,
+    ``tags`` and the like). It is not held in and has no time limits; what it holds in other banks is left alone.
+
+    Args:
+        system: the object.
+        suite: ``basic``, ``accuracy``, ``reflect`` or ``stress``, or the path of a suite in YAML.
+        bank_id: the bank that the suite is run in; it must be empty. Further banks of a suite begin with its name.
+        clean_after: whether the banks are forgotten in the end. Where that fails, the result says so in its notes.
+        options: how; see :class:`SuiteOptions`.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: there is no such suite, the bank holds something, or the object takes no banks.
+        NotApplicable: the object lacks a method that the suite needs.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped it.
+    """
+    from memeval.evaluation import live
+
+    return live.run_suite(system, suite, bank_id, clean_after=clean_after, options=options, progress=progress)
 
 
 def check_conformance(
@@ -427,6 +466,23 @@ def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("res
     return compare_runs([_loaded(run, results) for run in runs])
 
 
+def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Progress | None = None) -> MatrixRun:
+    """Run several systems through several benchmarks, as a file asks for it, and store the comparison.
+
+    Args:
+        file: a YAML file; see :func:`memeval.evaluation.matrix_file.read_matrix`.
+        options: how the systems are run; readers and judge are the file's where it names any.
+        progress: is told how it goes.
+
+    Raises:
+        BadInput: the file is not what it should be; all that is wrong with it is told.
+    """
+    from memeval.evaluation.matrix import run_matrix
+    from memeval.evaluation.matrix_file import read_matrix
+
+    return run_matrix(read_matrix(Path(file)), options or RunOptions(), progress)
+
+
 def failures(
     run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
 ) -> list[Failure]:
@@ -465,14 +521,17 @@ __all__ = [
     "BridgeFolder",
     "Comparison",
     "Estimate",
+    "EvalResult",
     "Failure",
     "Finding",
     "ImportOptions",
+    "MatrixRun",
     "ModelOptions",
     "RejudgeOptions",
     "Reproduction",
     "RunFolder",
     "RunOptions",
+    "SuiteOptions",
     "audit",
     "board",
     "bridge",
@@ -482,8 +541,10 @@ __all__ = [
     "import_answers",
     "load_run",
     "load_runs",
+    "matrix",
     "rejudge",
     "reproduce",
     "run",
+    "run_suite",
     "verify",
 ]

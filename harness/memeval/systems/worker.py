@@ -340,6 +340,14 @@ class Calls:
         """Whether the adapter has a method."""
         return callable(getattr(self.system, method, None))
 
+    def capabilities(self) -> list[str]:
+        """Return what the adapter can do beyond ``reset``."""
+        texts = self.has("retain")
+        can = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)]
+        if self.has("reflect") and takes_keyword(self.system.reflect, DISPOSITIONS):
+            can.append(DISPOSITIONS)
+        return can
+
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Load the adapter, make the instance, and say what was found."""
         self.method = "load"
@@ -347,14 +355,10 @@ class Calls:
         module = load_module(request["file"])
         chosen, candidates = choose_class(module, request["class"])
         self.system = chosen(**request["parameters"])
-        texts = self.has("retain")
-        can = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)]
-        if self.has("reflect") and takes_keyword(self.system.reflect, DISPOSITIONS):
-            can.append(DISPOSITIONS)
         return {
             "class": chosen.__name__,
             "candidates": candidates,
-            "capabilities": can,
+            "capabilities": self.capabilities(),
             "implementation": sys.implementation.name,
             "python": ".".join(map(str, sys.version_info[:3])),
             "packages": {**packages(), **(self.run("versions") if self.has("versions") else {})},
