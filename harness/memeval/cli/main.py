@@ -15,6 +15,7 @@ from memeval.cli import (
     exchanging,
     judging,
     ledger,
+    matrices,
     project,
     publishing,
     running,
@@ -41,6 +42,7 @@ trust.add_to(app)
 judging.add_to(app)
 analysing.add_to(app)
 comparing.add_to(app)
+matrices.add_to(app)
 exchanging.add_to(app)
 app.add_typer(submitting.app, name="submit")
 app.add_typer(ledger.app, name="ledger")

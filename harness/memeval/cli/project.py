@@ -81,6 +81,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
     from memeval.records.log import LogLine
+    from memeval.records.matrix import Matrix, MatrixResult
     from memeval.records.prompt import Prompt
     from memeval.records.release import Release
     from memeval.records.response import Context, Response
@@ -105,6 +106,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         "keys": ItemKey,
         "ledger": LedgerEntry,
         "log": LogLine,
+        "matrix": Matrix,
+        "matrix-result": MatrixResult,
         "plan": Plan,
         "probes": Probe,
         "prompts": Prompt,

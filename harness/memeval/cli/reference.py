@@ -16,6 +16,7 @@ COMMANDS = (
     ("reproduce",),
     ("rejudge",),
     ("compare",),
+    ("matrix",),
     ("failures",),
     ("judge",),
     ("judge", "audit"),

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from memeval.archive.audits import stored_audits
 from memeval.archive.ledger import Ledger
+from memeval.archive.matrices import stored_matrices
 from memeval.archive.rows import inner_digest
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.evaluation import summary
 from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import REMEDY, Finding
 from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.matrix import verify_matrix
 from memeval.evaluation.seal import Rows, cost, coverage
 from memeval.evaluation.withholding import says
 from memeval.gateway.prices import price_list
@@ -317,7 +319,7 @@ def _first_difference(name: str, one: object, other: object) -> tuple[str, objec
 
 
 def verify_results(path: Path) -> list[Finding]:
-    """Check every stored run at or under a path, and the audits and the ledger where they lie there.
+    """Check every stored run at or under a path, and the audits, the matrices and the ledger where they lie there.
 
     A run that the ledger speaks of must still be here, with the bytes it had.
 
@@ -326,11 +328,13 @@ def verify_results(path: Path) -> list[Finding]:
     """
     folders = runs_under(path)
     audits = stored_audits(path)
+    matrices = stored_matrices(path)
     ledger = Ledger(path)
     if not folders and not audits and not ledger.path.exists():
         raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
     findings = [finding for folder in folders for finding in verify_run(folder)]
     findings += [finding for audit in audits for finding in verify_audit(audit)]
+    findings += [finding for matrix in matrices for finding in verify_matrix(matrix, path)]
     try:
         entries = ledger.entries()
     except MemevalError as error:

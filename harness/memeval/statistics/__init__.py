@@ -11,6 +11,7 @@ from memeval.statistics.paired import (
     pairwise,
     smallest_difference,
 )
+from memeval.statistics.pareto import frontier
 from memeval.statistics.ranks import RankRange, rank_ranges
 from memeval.statistics.wilson import wilson
 
@@ -25,6 +26,7 @@ __all__ = [
     "composite",
     "composite_interval",
     "design_effect",
+    "frontier",
     "holm",
     "mcnemar",
     "paired_difference",

@@ -1,0 +1,88 @@
+"""Stored matrices: a folder each, under ``results/matrices``. They are made of runs, and can be made again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memeval.records.base import Stored
+from memeval.records.errors import BadInput
+from memeval.records.matrix import Matrix, MatrixResult
+from memeval.storage import unwritable, write_whole
+
+MATRICES = "matrices"
+"""The folder below the results folder."""
+
+HEAD = "matrix.json"
+RESULT = "results-matrix-{}.json"
+"""Files of a matrix: the whole, and what came of one configuration."""
+
+
+@dataclass(frozen=True)
+class MatrixFolder:
+    """A stored matrix."""
+
+    path: Path
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The matrix.
+
+        Raises:
+            BadInput: it cannot be read.
+        """
+        where = self.path / HEAD
+        try:
+            return Matrix.parse(where.read_bytes(), where)
+        except OSError as error:
+            remedy = "Make it again with memeval matrix."
+            raise BadInput(f"the file cannot be read ({error.strerror}).", where=where, remedy=remedy) from None
+
+
+def stored_matrices(results: Path) -> list[MatrixFolder]:
+    """Return every stored matrix under a results folder, by path."""
+    return [MatrixFolder(head.parent) for head in sorted((results / MATRICES).glob(f"*/{HEAD}"))]
+
+
+def files_of(matrix: Matrix) -> dict[str, bytes]:
+    """Return the files that a matrix is stored as, by name, the whole last."""
+    results = {
+        RESULT.format(system.id): MatrixResult(
+            matrix_id=matrix.matrix_id,
+            configuration=system,
+            cells=tuple(cell for cell in matrix.cells if cell.system == system.id),
+            tests=tuple(test for test in matrix.tests if test.system == system.id),
+            gates=tuple(gate for gate in matrix.gates if gate.system == system.id),
+        )
+        for system in matrix.plan.systems
+    }
+    return {name: _pretty(result) for name, result in results.items()} | {HEAD: _pretty(matrix)}
+
+
+def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
+    """Store a matrix in the place of what the same plan came to before; a file that says the same is left alone.
+
+    Args:
+        results: the results folder.
+        matrix: the matrix.
+
+    Raises:
+        BadInput: the place cannot be written.
+    """
+    place = results / MATRICES / matrix.matrix_id
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name, data in files_of(matrix).items():
+            path = place / name
+            if not path.is_file() or path.read_bytes() != data:
+                write_whole(path, data)
+    except OSError as error:
+        raise unwritable(place, error) from None
+    return MatrixFolder(place)
+
+
+def _pretty(record: Stored) -> bytes:
+    """Return a record as text that a reviewer can read and compare line by line."""
+    return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,0 +1,168 @@
+"""``memeval matrix``: several systems through several benchmarks, side by side."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.models import (
+    JUDGE_CONCURRENCY,
+    Budgets,
+    JudgeConcurrency,
+    JudgeLabel,
+    MaxCost,
+    Prompts,
+    RequestsPerMinute,
+    TokensPerMinute,
+    model_options,
+)
+from memeval.cli.outcomes import SEVERITY
+from memeval.cli.setup import Hosts, Sandboxing, setup_of
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
+from memeval.records.errors import BadInput, CheckFailed, MemevalError, NotApplicable
+
+if TYPE_CHECKING:
+    from memeval.evaluation.matrix import MatrixRun
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this group."""
+    app.command("matrix")(matrix)
+
+
+class Format(StrEnum):
+    """How a matrix is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def matrix(
+    file: Annotated[Path | None, typer.Argument(help="A matrix file, in YAML.")] = None,
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="NAME", help="Print a shipped matrix file, and run nothing.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How the comparison is printed.")] = Format.TABLE,
+    results: Results = DEFAULT_RESULTS,
+    judge_label: JudgeLabel = None,
+    prompts: Prompts = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="Only so many items of each benchmark.")] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", help="Scenarios in flight, one run at a time.")] = 4,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    model_concurrency: Annotated[
+        int, typer.Option("--model-concurrency", help="Model calls of the reader, and of the system, in flight.")
+    ] = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    sandbox: Sandboxing = None,
+    host: Hosts = None,
+    skip_conformance: Annotated[
+        bool, typer.Option("--skip-conformance", help="Run what can cost money though it was not checked.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start all runs anew, whatever is stored.")] = False,
+    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="Try failed items again.")] = False,
+) -> None:
+    """Run several systems through several benchmarks, as a file asks for it, and print and store the comparison.
+
+    Every cell is an ordinary run, made one after another on the very same items, and reused or resumed as any run is;
+    one that fails takes no other with it. The comparison is stored under results/matrices. Exit code 1 where a
+    promotion gate fails, and the worst code of the cells that failed.
+
+    Example: memeval matrix --example controls > controls.yaml && memeval matrix controls.yaml
+    """
+    from memeval import api
+    from memeval.evaluation.matrix_table import csv_text, table_text
+    from memeval.execution.progress import Bar
+
+    if example is not None:
+        print(_example(example), end="")
+        return
+    if file is None:
+        raise BadInput("there is no matrix file.", remedy=f"Name one, or print one with --example: {_examples()}.")
+    options = api.RunOptions(
+        results=results,
+        judge_label=judge_label,
+        prompts=prompts,
+        models=model_options(
+            judge_concurrency=judge_concurrency,
+            model_concurrency=model_concurrency,
+            requests_per_minute=requests_per_minute,
+            tokens_per_minute=tokens_per_minute,
+            max_cost_usd=max_cost_usd,
+            budget=budget,
+        ),
+        setup=setup_of(sandbox, host),
+        conformance=not skip_conformance,
+        limit=limit,
+        concurrency=concurrency,
+        fresh=fresh,
+        retry_errors=retry_errors,
+    )
+    with Bar() as progress:
+        made = api.matrix(file, options=options, progress=progress)
+    found = made.folder.matrix
+    if form is Format.JSON:
+        print_json(found.data())
+    else:
+        print(table_text(found) if form is Format.TABLE else csv_text(found), end="\n" if form is Format.TABLE else "")
+    sys.stdout.flush()
+    for warning in found.warnings:
+        _say(f"warning: {warning}")
+    for gate in found.gates:
+        _say(f"gate {'passed' if gate.passed else 'FAILED'}: {gate.sentence}")
+    _say(f"stored in {made.folder.path}")
+    _conclude(made)
+
+
+def _conclude(made: MatrixRun) -> None:
+    """Raise where a gate or a cell failed; what a system cannot take is no fault, as long as there is a run.
+
+    Raises:
+        MemevalError: with the worst exit code of all.
+    """
+    runs = sum(outcome.folder is not None for outcome in made.outcomes)
+    found = [
+        outcome.error
+        for outcome in made.outcomes
+        if outcome.error is not None and not (runs and isinstance(outcome.error, NotApplicable))
+    ]
+    failed = [gate for gate in made.folder.matrix.gates if not gate.passed]
+    if found:
+        worst = MemevalError(
+            f"{counted(len(found), 'cell')} of {len(made.outcomes)} came to nothing; see above.",
+            remedy="The same command does what is left, and reuses what is done.",
+        )
+        worst.exit_code = min((error.exit_code for error in found), key=SEVERITY.index)
+        raise worst
+    if failed:
+        raise CheckFailed(f"{counted(len(failed), 'promotion gate')} failed.", remedy="See above for what is missing.")
+
+
+def _example(name: str) -> str:
+    files = {path.stem: path for path in _example_files()}
+    if name not in files:
+        raise BadInput(f"there is no example '{name}'.", remedy=f"There are: {_examples()}.")
+    return files[name].read_text(encoding="utf-8")
+
+
+def _examples() -> str:
+    return ", ".join(path.stem for path in _example_files())
+
+
+def _example_files() -> list[Path]:
+    from memeval.site.assets import assets_root
+
+    return sorted((assets_root() / "templates" / "matrices").glob("*.yaml"))
+
+
+def _say(sentence: str) -> None:
+    from memeval.systems.output import visible
+
+    print(visible(sentence), file=sys.stderr)

@@ -1,0 +1,269 @@
+"""Reading a matrix file: strictly, with every problem and its line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from memeval.benchmarks import find
+from memeval.benchmarks.astrocyte.nodes import Entry, Problems, compose
+from memeval.evaluation.judges import choose_judge
+from memeval.execution.model_reader import PREFIX
+from memeval.execution.readers import NATIVE, OFFLINE, reader_named
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import BadInput
+from memeval.records.matrix import Gate, MatrixBenchmark, MatrixPlan, MatrixSystem
+from memeval.systems.output import visible
+from memeval.systems.source import SystemSource, altered_source, find_system
+
+FILE_BYTES = 1_000_000
+"""How long a matrix file may be."""
+
+ID_LENGTH = 20
+"""How long a configuration's id may be: it heads a column."""
+
+CELLS = 2_000
+"""How many runs a matrix may ask for."""
+
+_PLAN = (
+    "name",
+    "description",
+    "benchmarks",
+    "default_benchmarks",
+    "systems",
+    "scenarios",
+    "readers",
+    "judge",
+    "promotion_gates",
+)
+_BENCHMARK = ("id", "protocol", "tier", "parameters", "data")
+_SYSTEM = ("id", "system", "parameters", "purpose")
+_SCENARIO = ("id", "config", "parameters", "purpose")
+_GATE = ("metric", "minimum", "maximum", "drop", "systems", "benchmarks")
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def read_matrix(path: Path) -> MatrixPlan:
+    """Read a matrix file.
+
+    Astrocyte's spelling is read too: ``default_benchmarks`` for ``benchmarks``, and ``scenarios``, each with a
+    ``config``, for ``systems``.
+
+    Raises:
+        BadInput: it is none; all that is wrong with it is told, a line each.
+    """
+    if path.suffix not in (".yaml", ".yml"):
+        raise BadInput("is no matrix file: its name does not end in .yaml or .yml.", where=path)
+    try:
+        if path.stat().st_size > FILE_BYTES:
+            raise BadInput(f"a matrix file has at most {FILE_BYTES:,} bytes, and this one has more.", where=path)
+        data = path.read_bytes()
+    except OSError as error:
+        remedy = "memeval matrix --example NAME prints one to begin with."
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+    if all(not line.strip() or line.lstrip().startswith(b"#") for line in data.splitlines()):
+        remedy = "A matrix has benchmarks and systems; memeval matrix --example NAME prints one."
+        raise BadInput("the file is empty.", where=path, remedy=remedy)
+    problems = Problems(path)
+    plan = _Reading(Entry(compose(path, data), "the matrix", _PLAN, problems), path).plan()
+    problems.check()
+    return plan
+
+
+def sources_of(plan: MatrixPlan) -> list[SystemSource]:
+    """Return the systems of a plan, in its order.
+
+    Raises:
+        BadInput: one is not there, or takes no parameters.
+    """
+    return [_source(system) for system in plan.systems]
+
+
+def _source(system: MatrixSystem) -> SystemSource:
+    source = find_system(system.system)
+    if system.parameters:
+        return altered_source(source, system.id, system.parameters, system.purpose)
+    return source
+
+
+class _Reading:
+    """A matrix file as it is read; problems are noted, and stand for nothing.
+
+    Args:
+        root: the file.
+        path: where it is, for the name.
+    """
+
+    def __init__(self, root: Entry, path: Path) -> None:
+        self._root, self._path = root, path
+
+    def plan(self) -> MatrixPlan:
+        """Return what is asked for; void where there are problems."""
+        root = self._root
+        for one, other in (("benchmarks", "default_benchmarks"), ("systems", "scenarios")):
+            if one in root and other in root:
+                root.problem(other, f"stands for '{one}', which is there as well; keep one of them.")
+        name = root.text("name") if "name" in root else _slug(self._path.stem)
+        if "name" in root and name and (not _ID.fullmatch(name) or len(name) > 40):
+            root.problem("name", "takes at most 40 lower-case letters and digits, with single hyphens between them.")
+            name = ""
+        benchmarks = self._benchmarks("default_benchmarks" if "default_benchmarks" in root else "benchmarks")
+        systems = self._systems("scenarios" if "scenarios" in root else "systems")
+        readers = self._readers()
+        cells = len(benchmarks) * len(systems) * max(1, len(readers))
+        if cells > CELLS:
+            root.problem("systems", f"and the rest make {cells} runs, and a matrix may have {CELLS}.")
+        return MatrixPlan(
+            name=name or "matrix",
+            description=root.text("description") or None if "description" in root else None,
+            benchmarks=tuple(benchmarks),
+            systems=tuple(systems),
+            readers=readers,
+            judge=self._judge(),
+            promotion_gates=tuple(self._gates(systems, benchmarks)),
+        )
+
+    def _benchmarks(self, key: str) -> list[MatrixBenchmark]:
+        found: list[MatrixBenchmark] = []
+        if key not in self._root:
+            self._root.needs("benchmarks")
+            return found
+        listed = list(self._root.mixed(key, _BENCHMARK))
+        if not listed:
+            self._root.problem(key, "names none.")
+        for each in listed:
+            if isinstance(each, str):
+                info = self._info(self._root, key, each)
+                read = MatrixBenchmark(id=info.id) if info else None
+            else:
+                read = self._benchmark(each)
+            if read in found:
+                self._root.problem(key, f"names {read.label} twice.")
+            elif read is not None:
+                found.append(read)
+        return found
+
+    def _benchmark(self, entry: Entry) -> MatrixBenchmark | None:
+        entry.needs("id")
+        named = entry.text("id") if "id" in entry else ""
+        info = self._info(entry, "id", named) if named else None
+        parameters: dict[str, str | int] = {}
+        for name, value in entry.scalars("parameters").items():
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                parameters[name] = value
+            else:
+                entry.problem("parameters", f"has '{visible(name)}', which takes a text or a whole number.")
+        asked = {key: entry.text(key) or None for key in ("protocol", "tier") if key in entry}
+        file = entry.text("data") or None if "data" in entry else None
+        if info is None:
+            return None
+        offered = {"protocol": [p.name for p in info.protocols], "tier": [tier.name for tier in info.tiers]}
+        for key, names in offered.items():
+            if asked.get(key) and asked[key] not in names:
+                entry.problem(key, f"is '{visible(str(asked[key]))}', and {info.id} has: {', '.join(names)}.")
+        if info.brought and file is None:
+            entry.problem("data", f"is missing: {info.id} is a file of your own.")
+        return MatrixBenchmark(id=info.id, parameters=parameters, file=file, **asked)
+
+    def _info(self, entry: Entry, key: str, named: str) -> BenchmarkInfo | None:
+        try:
+            return find(named).info
+        except BadInput as error:
+            entry.problem(key, f"names no benchmark: {error}")
+            return None
+
+    def _systems(self, key: str) -> list[MatrixSystem]:
+        found: list[MatrixSystem] = []
+        if key not in self._root:
+            self._root.needs("systems")
+            return found
+        slugs: dict[str, str] = {}
+        field = "config" if key == "scenarios" else "system"
+        listed = list(self._root.mixed(key, _SCENARIO if key == "scenarios" else _SYSTEM))
+        if not listed:
+            self._root.problem(key, "names none.")
+        for each in listed:
+            if isinstance(each, str):
+                entry, place, read = self._root, key, MatrixSystem.model_construct(id="", system=each)
+            else:
+                each.needs("id", field)
+                purpose = each.text("purpose") or None if "purpose" in each else None
+                entry, place = each, field
+                read = MatrixSystem.model_construct(
+                    id=each.text("id") if "id" in each else "",
+                    system=each.text(field) if field in each else "",
+                    parameters=each.scalars("parameters"),
+                    purpose=purpose,
+                )
+                if not read.id or not read.system:
+                    continue
+            read = read.model_copy(update={"id": read.id or _slug(read.system)})
+            if not _ID.fullmatch(read.id) or len(read.id) > ID_LENGTH:
+                told = f"needs an id of at most {ID_LENGTH} lower-case letters, digits and single hyphens: it heads a"
+                entry.problem("id" if "id" in entry else place, f"{told} column. '{visible(read.id)}' is none.")
+                continue
+            if read.id in {other.id for other in found}:
+                entry.problem("id" if "id" in entry else place, f"'{read.id}' stands there twice.")
+                continue
+            try:
+                slug = _source(read).slug
+            except BadInput as error:
+                entry.problem(place, f"cannot be run: {error}")
+                continue
+            if slug in slugs:
+                entry.problem(place, f"is the very system of '{slugs[slug]}'; give one of them other parameters.")
+            slugs[slug] = read.id
+            found.append(MatrixSystem(**read.data()))
+        return found
+
+    def _readers(self) -> tuple[str, ...]:
+        readers = self._root.texts("readers")
+        for name, times in Counter(readers).items():
+            if times > 1:
+                self._root.problem("readers", f"names '{visible(name)}' twice.")
+            known = name in (NATIVE, OFFLINE) or (name.startswith(PREFIX) and len(name) > len(PREFIX))
+            if not known and reader_named(name) is None:
+                self._root.problem(
+                    "readers", f"has '{visible(name)}'; readers are {NATIVE}, {OFFLINE}, and {PREFIX}MODEL."
+                )
+        return readers
+
+    def _judge(self) -> str | None:
+        judge = self._root.text("judge") if "judge" in self._root else ""
+        if judge and not judge.startswith(PREFIX):
+            try:
+                choose_judge(judge, None, None)
+            except BadInput as error:
+                self._root.problem("judge", f"cannot judge: {error}")
+        return judge or None
+
+    def _gates(self, systems: Sequence[MatrixSystem], benchmarks: Sequence[MatrixBenchmark]) -> list[Gate]:
+        gates = []
+        for each in self._root.entries("promotion_gates", _GATE):
+            each.needs("metric")
+            gate = Gate(
+                metric=each.text("metric") if "metric" in each else "",
+                minimum=each.number("minimum"),
+                maximum=each.number("maximum"),
+                drop=each.number("drop"),
+                systems=each.texts("systems"),
+                benchmarks=each.texts("benchmarks"),
+            )
+            if gate.minimum is gate.maximum is gate.drop is None:
+                each.problem("metric", "is held to nothing; give a minimum, a maximum or a drop.")
+            for key, named, known in (
+                ("systems", gate.systems, {system.id for system in systems}),
+                ("benchmarks", gate.benchmarks, {benchmark.id for benchmark in benchmarks}),
+            ):
+                for name in named:
+                    if name not in known:
+                        each.problem(key, f"has '{visible(name)}', which the matrix has not.")
+            gates.append(gate)
+        return gates
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

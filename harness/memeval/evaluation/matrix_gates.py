@@ -1,0 +1,77 @@
+"""Promotion gates: what a configuration of a matrix has to reach before it is taken into use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from memeval.records.benchmark import Direction, MetricInfo
+from memeval.records.matrix import Cell, CellState, Gate, GateResult, MatrixPlan
+
+_LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
+"""Figures that are better where they are less."""
+
+EPSILON = 1e-9
+"""What counts as equal to a limit: rounding is not failing."""
+
+
+def gate_results(plan: MatrixPlan, cells: Sequence[Cell], metrics: Mapping[str, MetricInfo]) -> Iterator[GateResult]:
+    """Yield whether each cell reaches what the gates for it ask; one without a run reaches nothing.
+
+    Args:
+        plan: what was asked for.
+        cells: what came of it.
+        metrics: what the benchmarks measure, by name.
+    """
+    for place, gate in enumerate(plan.promotion_gates):
+        for cell in cells:
+            if gate.systems and cell.system not in gate.systems:
+                continue
+            if gate.benchmarks and plan.benchmarks[cell.benchmark].id not in gate.benchmarks:
+                continue
+            ground = (cell.benchmark, cell.reader, plan.systems[0].id)
+            first = next((c for c in cells if (c.benchmark, c.reader, c.system) == ground), None)
+            value = value_of(cell, gate.metric)
+            passed, sentence = _judged(gate, value, None if first is None else value_of(first, gate.metric), metrics)
+            yield GateResult(
+                gate=place,
+                benchmark=cell.benchmark,
+                reader=cell.reader,
+                system=cell.system,
+                value=value,
+                passed=passed,
+                sentence=f"{cell.system} on {plan.benchmarks[cell.benchmark].label}: {sentence}",
+            )
+
+
+def value_of(cell: Cell, metric: str) -> float | None:
+    """Return what a cell reaches in a number; ``None`` where it has none of that name."""
+    if cell.state is not CellState.DONE:
+        return None
+    if metric == "composite":
+        return None if cell.composite is None else cell.composite.value
+    for table in (cell.categories, cell.metrics, cell.figures):
+        if metric in table:
+            return table[metric]
+    return None
+
+
+def _judged(
+    gate: Gate, value: float | None, first: float | None, metrics: Mapping[str, MetricInfo]
+) -> tuple[bool, str]:
+    if value is None:
+        return False, f"there is no {gate.metric}."
+    said, passed = [], True
+    if gate.minimum is not None:
+        passed = passed and value >= gate.minimum - EPSILON
+        said.append(f"at least {gate.minimum:g}")
+    if gate.maximum is not None:
+        passed = passed and value <= gate.maximum + EPSILON
+        said.append(f"at most {gate.maximum:g}")
+    if gate.drop is not None:
+        known = metrics.get(gate.metric)
+        less = known.direction is Direction.LOWER if known else bool(_LESS.fullmatch(gate.metric))
+        behind = None if first is None else (value - first if less else first - value)
+        passed = passed and behind is not None and behind <= gate.drop + EPSILON
+        said.append(f"no more than {gate.drop:g} behind the first" + ("" if behind is None else f" ({first:.6g})"))
+    return passed, f"{gate.metric} is {value:.6g}, and is to be {' and '.join(said)}."

@@ -1,0 +1,230 @@
+"""A matrix as text: tables for people, and comma-separated values for whatever reads those."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memeval.records.comparison import Difference
+from memeval.records.matrix import Against, Cell, CellState, Matrix
+from memeval.systems.output import visible
+
+LABEL, COLUMN = 25, 20
+"""Characters of the labels' column, and of each other one (Astrocyte's evaluation, comparing)."""
+
+ABSENT = "N/A"
+
+CSV_COLUMNS = (
+    *("benchmark", "protocol", "tier", "reader", "system", "state", "run", "track"),
+    *("name", "value", "low", "high"),
+    *("first", "difference", "difference_low", "difference_high", "p", "sign"),
+)
+"""What a line of comma-separated values says: which cell, which number, and how it differs from the first one's."""
+
+NOTHING = "Nothing to compare: no cell of the matrix has a run."
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table."""
+
+    label: str
+    """What it is called."""
+    name: str
+    """The number, by its name in a cell."""
+    tell: Callable[[float], str]
+    """How it is written."""
+    tested: str | None = None
+    """What its difference is called in tests; ``None`` where none is made."""
+
+
+def _quality(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _dollars(value: float) -> str:
+    return f"{value:.4f}"
+
+
+SUITE = (
+    Line("Recall precision", "recall_precision", _quality, "precision"),
+    Line("Recall hit rate", "recall_hit_rate", _quality, "hit"),
+    Line("Recall MRR", "recall_mrr", _quality, "mrr"),
+    Line("Recall NDCG", "recall_ndcg", _quality, "ndcg"),
+    Line("Retain p50 (ms)", "retain_latency_p50_ms", _milliseconds),
+    Line("Retain p95 (ms)", "retain_latency_p95_ms", _milliseconds),
+    Line("Recall p50 (ms)", "recall_latency_p50_ms", _milliseconds),
+    Line("Recall p95 (ms)", "recall_latency_p95_ms", _milliseconds),
+    Line("Reflect accuracy (native)", "reflect_accuracy", _quality),
+    Line("Reflect p50 (ms)", "reflect_latency_p50_ms", _milliseconds),
+    Line("Tokens used", "total_tokens_used", _count),
+    Line("Duration (s)", "total_duration_seconds", _seconds),
+    Line("Recall@5", "recall_at_5", _quality, "recall@5"),
+    Line("True rejection rate", "true_rejection_rate", _quality, "true_rejection"),
+    Line("Cost (USD)", "cost_total_usd", _dollars),
+)
+"""The lines of a suite, in Astrocyte's order and then memeval's."""
+
+OF_SUITES = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
+"""Figures that only suites have."""
+
+SPENT = (
+    Line("Context tokens/question", "tokens_per_question", _count),
+    Line("Question p50 (ms)", "e2e_per_question_p50_ms", _milliseconds),
+    Line("Question p95 (ms)", "e2e_per_question_p95_ms", _milliseconds),
+    Line("Duration (s)", "total_duration_seconds", _seconds),
+    Line("Cost (USD)", "cost_total_usd", _dollars),
+    Line("Cost/item (USD)", "usd_per_item", _dollars),
+)
+"""What every other run took."""
+
+
+def table_text(matrix: Matrix) -> str:
+    """Return the tables of a matrix: one for each benchmark and reader, a column for each configuration.
+
+    A number is marked ``▲``, ``▼`` or ``=`` where it was tested against the first configuration's.
+    """
+    if not any(cell.state is CellState.DONE for cell in matrix.cells):
+        return NOTHING
+    blocks = ["\n".join(_block(matrix, cells)) for cells in _groups(matrix)]
+    return "\n\n".join(blocks)
+
+
+def csv_text(matrix: Matrix) -> str:
+    """Return a matrix as comma-separated values, a line for each number of each cell."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for cell in matrix.cells:
+        plan = matrix.plan.benchmarks[cell.benchmark]
+        head = [plan.id, cell.protocol or plan.protocol, cell.tier or plan.tier, cell.answered_by or cell.reader]
+        head += [cell.system, cell.state.value, cell.run, cell.track_id]
+        tested = _tested(matrix, cell)
+        first = next((t.first for t in matrix.tests if _is_of(cell, t.system, t.benchmark, t.reader)), None)
+        for name, value, low, high in _numbers(cell):
+            found = tested.get(name)
+            more: list[object] = [None] * 6
+            if found is not None:
+                more = [first, found.difference, found.low, found.high, found.corrected, found.sign.value]
+            writer.writerow([*map(_safe, head), name, value, low, high, *more])
+        if cell.state is not CellState.DONE:
+            writer.writerow([*map(_safe, head), "reason", _safe(cell.reason), *[None] * 8])
+    return stream.getvalue()
+
+
+def _numbers(cell: Cell) -> Iterator[tuple[str, float | None, float | None, float | None]]:
+    if cell.composite is not None:
+        interval = cell.composite.interval
+        limits = (interval.low, interval.high) if interval else (None, None)
+        yield "composite", cell.composite.value, *limits
+    for table in (cell.categories, cell.metrics, cell.figures):
+        for name, value in table.items():
+            yield name, value, None, None
+
+
+def _safe(value: str | None) -> str | None:
+    """Return a text as one that no program of tables takes for a formula."""
+    return f"'{value}" if value and value[0] in "=+-@\t\r" else value
+
+
+def _groups(matrix: Matrix) -> Iterator[list[Cell]]:
+    for place in range(len(matrix.plan.benchmarks)):
+        for reader in matrix.plan.readers or (None,):
+            cells = [cell for cell in matrix.cells if (cell.benchmark, cell.reader) == (place, reader)]
+            if cells:
+                yield cells
+
+
+def _block(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[str]:
+    plan = matrix.plan.benchmarks[cells[0].benchmark]
+    reader = f", reader {cells[0].reader}" if cells[0].reader else ""
+    tested = {cell.system: _tested(matrix, cell) for cell in cells}
+    rule = "-" * (LABEL + COLUMN * len(cells))
+    yield visible(f"{plan.label}{reader}")
+    yield rule
+    yield _row("", [cell.system for cell in cells])
+    yield _row("", [_of(cell, f"{cell.provider} {cell.version}") for cell in cells])
+    yield _row("", [_of(cell, f"{cell.protocol} {cell.tier}") for cell in cells])
+    yield rule
+    before, after = _lines(cells)
+    for line in before:
+        yield _row(line.label, [_told(cell, line, tested[cell.system]) for cell in cells])
+    yield _row("Composite", [_score(cell, tested[cell.system].get("composite")) for cell in cells])
+    yield _row("95 % interval", [_interval(cell) for cell in cells])
+    for line in after:
+        yield _row(line.label, [_told(cell, line, tested[cell.system]) for cell in cells])
+    yield _row("Items without a verdict", [_of(cell, f"{cell.errors}/{cell.planned}") for cell in cells])
+    yield rule
+    for cell in cells:
+        if cell.state is not CellState.DONE:
+            yield visible(f"{cell.system} {cell.state}: {cell.reason}")
+
+
+def _lines(cells: Sequence[Cell]) -> tuple[Sequence[Line], Sequence[Line]]:
+    """Return the lines before the headline, which suites have, and those after it."""
+    done = [cell for cell in cells if cell.state is CellState.DONE]
+    names = dict.fromkeys(name for cell in done for name in cell.categories)
+    if any(OF_SUITES & cell.figures.keys() for cell in done):
+        return SUITE, [Line(name, name, _quality, name) for name in names]
+    names |= dict.fromkeys(name for cell in done for name in cell.metrics)
+    return (), (*(Line(name, name, _quality, name) for name in names), *SPENT)
+
+
+def _told(cell: Cell, line: Line, tested: Mapping[str, Difference]) -> str:
+    tables = (cell.figures,) if line.tested is None or line in SUITE else (cell.categories, cell.metrics)
+    value = next((table[line.name] for table in tables if line.name in table), None)
+    return ABSENT if value is None else _signed(line.tell(value), tested.get(line.tested or ""))
+
+
+def _score(cell: Cell, difference: Difference | None) -> str:
+    value = None if cell.composite is None else cell.composite.value
+    return ABSENT if value is None else _signed(_quality(value), difference)
+
+
+def _interval(cell: Cell) -> str:
+    interval = None if cell.composite is None else cell.composite.interval
+    return ABSENT if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _signed(text: str, difference: Difference | None) -> str:
+    return text if difference is None else f"{text} {difference.sign}"
+
+
+def _of(cell: Cell, text: str) -> str:
+    return text if cell.state is CellState.DONE else ABSENT
+
+
+def _tested(matrix: Matrix, cell: Cell) -> dict[str, Difference]:
+    """Return how a cell differs from the first one of its track, by the name of the number."""
+    for test in matrix.tests:
+        if test.against is Against.FIRST and _is_of(cell, test.system, test.benchmark, test.reader):
+            overall = () if test.overall is None else (test.overall,)
+            return {each.name: each for each in (*overall, *test.others)}
+    return {}
+
+
+def _is_of(cell: Cell, system: str, benchmark: int, reader: str | None) -> bool:
+    return (cell.system, cell.benchmark, cell.reader) == (system, benchmark, reader)
+
+
+def _row(label: str, values: Iterable[str]) -> str:
+    return _cut(label, LABEL).ljust(LABEL) + "".join(_cut(value, COLUMN - 1).rjust(COLUMN) for value in values)
+
+
+def _cut(text: str, width: int) -> str:
+    text = visible(text)
+    return text if len(text) <= width else text[: width - 1] + "…"

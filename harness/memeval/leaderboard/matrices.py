@@ -1,0 +1,41 @@
+"""Matrices of a results folder, and which of their configurations nothing beats in both cost and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from memeval.archive.matrices import stored_matrices
+from memeval.evaluation.matrix_gates import value_of
+from memeval.records.matrix import Cell, Matrix
+from memeval.statistics.pareto import frontier
+
+COST = "usd_per_item"
+"""What a configuration costs, by the name of the figure."""
+
+
+def matrices(results: Path) -> list[Matrix]:
+    """Return every matrix under a results folder, by its id.
+
+    Raises:
+        BadInput: one cannot be read.
+    """
+    return [folder.matrix for folder in stored_matrices(results)]
+
+
+def best_for_their_cost(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells that none of the others beats: cheaper ones score less, and better ones cost more.
+
+    Args:
+        cells: cells of one track; those without a score or whose cost nobody knows have no part in it.
+
+    Returns:
+        The cells, the cheapest first.
+    """
+    placed = [
+        (cost, score, cell)
+        for cell in cells
+        if (cost := value_of(cell, COST)) is not None and (score := value_of(cell, "composite")) is not None
+    ]
+    kept = frontier([(cost, score) for cost, score, _cell in placed])
+    return [placed[place][2] for place in kept]
