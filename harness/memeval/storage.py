@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from memeval.records.errors import BadInput
 
@@ -26,15 +27,30 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         BadInput: the place cannot be written.
     """
+    with writing_whole(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def writing_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that appears whole when all of it is written, or not at all.
+
+    Raises:
+        BadInput: the place cannot be written.
+    """
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         part.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from None
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from None
+        raise
 
 
 @contextmanager

@@ -87,8 +87,8 @@ class Dataset(ABC):
     notes: tuple[str, ...] = ()
     """What should be said before it is used, as sentences: what was passed over, what is missing. None of its words."""
 
-    longest_bytes: int | None = None
-    """Bytes of its longest history as JSON, where that is so long that room for it should be looked for."""
+    history_bytes: tuple[int, ...] | None = None
+    """Bytes of each history as JSON, where they are so long that room for them should be looked for."""
 
     @abstractmethod
     def scenarios(self) -> Iterator[Scenario]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +32,8 @@ File = Annotated[
     str | None,
     typer.Option("--file", help="Which of its files, where it has several: 'memeval data list' names them."),
 ]
+
+Tier = Annotated[str | None, typer.Option("--tier", help="Named choice of the data: 'memeval data list --json'.")]
 
 
 @app.command("list")
@@ -169,11 +173,13 @@ def verify(
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="Way of asking and grading that the data must do for.")
     ] = None,
+    tier: Tier = None,
 ) -> None:
     """Check a benchmark's data: shape, counts, digest; and say which released file it is.
 
     Data that has the shape but is no released file can be run, and is never ranked; it fails this check. Of a question
-    set, it is also said who passes its rows without having the answer.
+    set, it is also said who passes its rows without having the answer. Long histories are generated again, and compared
+    with what was kept of them.
 
     Example: memeval data verify deepmemeval
     """
@@ -184,10 +190,12 @@ def verify(
     if file is not None and benchmark.info.source(file) is None:
         known = ", ".join(each.name for each in benchmark.info.sources) or "none"
         raise BadInput(f"{benchmark.info.id} has no file '{file}'.", remedy=f"It has: {known}.")
+    if tier is not None and tier not in (tiers := [each.name for each in benchmark.info.tiers]):
+        raise BadInput(f"{benchmark.info.id} has no tier '{tier}'.", remedy=f"It has: {', '.join(tiers)}.")
     parameters = {"file": file} if file is not None and len(benchmark.info.sources) > 1 else None
     try:
-        exam = Exam.open(benchmark, data, parameters, protocol=protocol)
-        which = _which(exam, data)
+        exam = Exam.open(benchmark, data, parameters, protocol=protocol, tier=tier)
+        which = exam.dataset.verify() or _which(exam, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None
     questions = sum(len(key.question_ids) for key in exam.keys)
@@ -266,6 +274,7 @@ def generate(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter, repeatable.")
     ] = None,
+    tier: Tier = None,
 ) -> None:
     """Write a generated benchmark to files, what systems may see apart from what they may not.
 
@@ -274,16 +283,37 @@ def generate(
     from memeval.benchmarks import find
     from memeval.cli.running import parse_parameters
     from memeval.evaluation.plan import Exam
-    from memeval.storage import unwritable, write_whole
+    from memeval.storage import unwritable, writing_whole
 
     benchmark = find(name)
     if not benchmark.info.generated:
         raise BadInput(f"{benchmark.info.id} is not generated.", remedy=benchmark.remedy())
-    exam = Exam.open(benchmark, None, parse_parameters(parameter))
+    exam = Exam.open(benchmark, None, parse_parameters(parameter), tier=tier)
+    _check_room(to, sum(exam.dataset.history_bytes or ()))
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(to, error) from None
-    for filename, rows in (("scenarios.jsonl", exam.dataset.scenarios()), ("keys.jsonl", iter(exam.keys))):
-        write_whole(to / filename, "".join(row.to_json() + "\n" for row in rows).encode())
+    with writing_whole(to / "scenarios.jsonl") as scenarios, writing_whole(to / "keys.jsonl") as keys:
+        for scenario in exam.dataset.scenarios():
+            for piece in chain(scenario.json_pieces(), ("\n",)):
+                scenarios.write(piece.encode())
+        for key in exam.keys:
+            keys.write(f"{key.to_json()}\n".encode())
     print(f"{exam.benchmark.info.id}: {len(exam.keys)} items, {exam.dataset.digest}")
+
+
+def _check_room(folder: Path, size: int) -> None:
+    """Refuse to write what its disk has no room for.
+
+    Raises:
+        BadInput: it has none.
+    """
+    there = next((place for place in (folder, *folder.absolute().parents) if place.is_dir()), None)
+    free = size if there is None else shutil.disk_usage(there).free
+    if free < size:
+        raise BadInput(
+            f"{size:,} bytes would be written, and there is room for {free:,}.",
+            where=folder,
+            remedy="Make room, give another folder, or choose a smaller tier.",
+        )

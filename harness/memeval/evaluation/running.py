@@ -17,6 +17,7 @@ from memeval.evaluation.opened import opened
 from memeval.evaluation.places import find_place, start
 from memeval.evaluation.plan import Exam, choose_reader, protocols_for
 from memeval.evaluation.provenance import harness
+from memeval.evaluation.room import lack_of_room
 from memeval.evaluation.seal import Rows, in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
@@ -103,6 +104,8 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     progress = progress or Silent()
     options = replace(options, models=options.models.on(exam))
     judge = judge_for(options)
+    if lack := lack_of_room(exam.dataset.history_bytes, options.concurrency):
+        progress.note(lack)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
     if options.models.replay is not None and prepared.hosts:
         raise BadInput(

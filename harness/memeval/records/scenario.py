@@ -184,6 +184,10 @@ class Steps(Sequence[Step], ABC):
         """
 
 
+EMPTY = '"steps":[]'
+"""How a scenario without steps is written."""
+
+
 class Scenario(Stored):
     """An ordered list of steps over one fresh memory."""
 
@@ -205,6 +209,15 @@ class Scenario(Stored):
     def is_streamed(self) -> bool:
         """Whether the steps are made when they are asked for, so that nobody should hold all of them."""
         return isinstance(self.steps, Steps)
+
+    def json_pieces(self) -> Iterator[str]:
+        """Yield :meth:`to_json` step by step, so that a history of any length can be written."""
+        whole = self.model_copy(update={"steps": ()}).to_json()
+        head, tail = whole.split(EMPTY, 1)
+        yield head + EMPTY[:-1]
+        for number, step in enumerate(self.steps):
+            yield f"{',' if number else ''}{step.to_json()}"
+        yield EMPTY[-1] + tail
 
     def sessions(self) -> tuple[Session, ...]:
         """Return the sessions, and each retained text as a session of one turn, in order of ingestion: all at once."""

@@ -24,7 +24,7 @@ class LongDataset(Dataset):
         self.survey = surveyed(seed, tier)
         """What is known of the histories without going through them."""
         self.digest = self.survey.digest
-        self.longest_bytes = max(self.survey.sizes)
+        self.history_bytes = self.survey.sizes
         self._histories = histories(seed, tier, self.survey.fillers)
 
     def scenarios(self) -> Iterator[Scenario]:

@@ -12,7 +12,6 @@ from typing import overload
 from memeval.benchmarks.beliefs.history import Told
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.lives import LongLife, session
-from memeval.benchmarks.beliefs.talk import Line
 from memeval.keys import ItemKey
 from memeval.records.scenario import Question, Scenario, Session, Step, Steps, TakeIn
 
@@ -95,6 +94,10 @@ class History(Steps):
         """How many sessions there are."""
         return self._sessions
 
+    def times(self) -> Iterator[int]:
+        """Yield when each session takes place, in waking seconds since the first day."""
+        return (self._found(place)[0] for place in range(self._sessions))
+
     def scenario(self) -> Scenario:
         """Return the history as systems see it."""
         return Scenario.streamed(self.scenario_id, self)
@@ -117,15 +120,16 @@ class History(Steps):
                     key=item.key,
                 )
 
-    def _step(self, place: int) -> TakeIn:
+    def _found(self, place: int) -> tuple[int, _Placed | int]:
+        """Return the time of the session at a place, and the session, or its number among those that only fill."""
         number = bisect_left(self._places, place)
         if number < len(self._places) and self._places[number] == place:
-            placed = self._placed[number]
-            return self._taken_in(place, placed.second, placed.life, placed.told.lines)
-        life, lines = self._filler.session(place - number)
-        return self._taken_in(place, self._time(place - number), life, lines)
+            return self._placed[number].second, self._placed[number]
+        return self._time(place - number), place - number
 
-    def _taken_in(self, place: int, second: int, life: LongLife, lines: Sequence[Line]) -> TakeIn:
+    def _step(self, place: int) -> TakeIn:
+        second, found = self._found(place)
+        life, lines = self._filler.session(found) if isinstance(found, int) else (found.life, found.told.lines)
         day, clock = divmod(second, WAKING[1])
         clock += WAKING[0]
         on = (self._first + timedelta(days=day)).isoformat()
