@@ -12,6 +12,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.qa import QaSmokeBenchmark
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, Found, Launch, SystemProcess
 from memeval.systems.drivers import serving
-from memeval.systems.drivers.brain_documents import parts_of, without_front_matter
+from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
+from memeval.systems.source import folder_source
+from tests.support.model_server import ModelServer
 from tests.systems.helpers import FAST, gone, session, sessions
 
 ROOT = Path(__file__).parents[3]
@@ -186,6 +194,57 @@ class TestTheDaemonFromNpm:
         assert sorted(SUBMISSION.rglob("*")) == before
 
 
+class TestQuestionSetsAndTheDaemonFromNpm:
+    """The built-in set through the whole of memeval: scenario, driver, daemon, grades."""
+
+    @pytest.fixture
+    def asked(self, programs: Path, tmp_path: Path) -> Callable[..., RunFolder]:
+        """Run the submission, or a variant of it, with the daemon that is installed already."""
+        folder = tmp_path / "jeffs-brain"
+        folder.mkdir()
+        manifest = folder / "submission.toml"
+        shutil.copyfile(SUBMISSION / "submission.toml", manifest)
+
+        def run(variant: str | None, protocol: str, models: bool = True, **parameters: str) -> RunFolder:
+            if not models:
+                manifest.write_text(re.sub("declared_models = .*", "", manifest.read_text("utf-8")), "utf-8")
+            exam = Exam.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
+            options = RunOptions(results=tmp_path / "results", conformance=False)
+            source = folder_source(folder, variant)
+            return run_system(replace(source, launch=replace(source.launch, path=(programs,))), exam, options)
+
+        return run
+
+    def test_a_prepared_store_is_found_whole_and_an_empty_one_fails(self, asked: Callable[..., RunFolder]) -> None:
+        whole = asked(None, "search-retrieve-only").run.scores
+        assert (whole.overall.correct, whole.overall.planned, whole.overall.errors) == (20, 20, 0)
+        assert whole.categories[0].metrics["session_mrr"] == 1.0
+        nothing = asked(None, "search-retrieve-only", store="empty").run.scores
+        assert (nothing.overall.correct, nothing.overall.errors, nothing.states["empty"]) == (0, 0, 20)
+
+    def test_without_a_model_every_answer_is_an_error_that_says_so(self, asked: Callable[..., RunFolder]) -> None:
+        folder = asked("ask-basic", "ask-basic", models=False)
+        assert folder.run.scores.states["adapter_error"] == 20
+        rows = list(folder.responses())
+        assert {row.outcome for row in rows} == {Outcome.ADAPTER_ERROR}
+        assert all("no LLM provider configured" in (row.error or "") for row in rows)
+
+    @pytest.mark.parametrize("scenario", ["ask-basic", "ask-augmented"])
+    def test_a_model_that_repeats_what_it_is_sent_passes_every_row(
+        self, asked: Callable[..., RunFolder], monkeypatch: pytest.MonkeyPatch, scenario: str
+    ) -> None:
+        with ModelServer(answer=lambda body: str(body["messages"][-1]["content"])) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
+            folder = asked(scenario, scenario)
+        assert folder.run.scores.overall.correct == 20
+        assert folder.run.system.slug == f"jeffs-brain-{scenario}"
+        assert folder.run.system.declared_models == ("gpt-4o-mini-2024-07-18",)
+        sent = [json.dumps(body) for body in server.bodies]
+        assert len(sent) == 20
+        assert any("2026-01-15" in body for body in sent) == (scenario == "ask-augmented")
+
+
 def serving_at(port: int) -> int:
     """Return the process that listens at a port of loopback, found by its command."""
     for folder in Path("/proc").iterdir():
@@ -294,6 +353,18 @@ def test_k_is_honoured_by_a_daemon_that_gives_more_and_both_speakers_are_kept(fa
     assert items[0].text == "[2025-01-02] Ann: I use Drone — naïvely 🦜.\n[2025-01-02] Ben: ---\nI use Jenkins.\n"
 
 
+def test_a_text_lies_where_its_metadata_say_and_nowhere_else(fake: Start) -> None:
+    process = fake(scenario="search")
+    for number, given in enumerate(("smoke/s001.md", "../../escape.md", "/root.md")):
+        process.retain(f"Kiwi number {number}.", source_id=f"s00{number}", metadata={"path": given})
+    found = {item.text.strip(): item.source_ids for item in process.search("Kiwi", 9).items or ()}
+    assert found == {f"Kiwi number {number}.": (f"s00{number}",) for number in range(3)}
+    assert place_of("raw/texts", "s001", {"path": "smoke/s001.md"}) == "smoke/s001"
+    unfit: tuple[object, ...] = ("../../escape.md", "/root.md", "a/../b.md", "a.txt", ".md", 7, None)
+    for odd in unfit:
+        assert place_of("raw/texts", "s001", {"path": odd}) == "raw/texts/s001"
+
+
 def test_a_long_session_becomes_several_documents_of_one_source(fake: Start) -> None:
     process = fake(scenario="search")
     process.take_in([(session(1, "Kiwi talks. " * 60_000), "2025-01-02")])
@@ -357,6 +428,7 @@ def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProc
     [
         ({"mod": "bm25"}, "There is no parameter 'mod'. Known are scenario, mode"),
         ({"mode": "best"}, "The parameter mode is 'best'. It may be auto, hybrid"),
+        ({"model": "two\nlines"}, "It must be a model's name"),
         ({"top_k": "5"}, "The parameter top_k is '5'. It must be a whole number"),
     ],
 )
