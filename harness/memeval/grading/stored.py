@@ -49,6 +49,9 @@ HEADLINE = "stored_f1"
 LONGEST = 400_000
 """Characters of a store that are read, in the order the system shows it; a life told is some thirty thousand."""
 
+LONG = 2_000
+"""A sentence of more characters is read as several."""
+
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[;\n]")
 
 _PAST = re.compile(r"\b(?:used to|no longer|formerly|previously|in the past|stopped|gave up|given up|quit)\b")
@@ -98,6 +101,8 @@ class Claims:
     invented: int
     repeated: int
     """Facts that two memories or more claim."""
+    whole: bool = True
+    """Whether all of the store was read."""
 
     @property
     def all(self) -> int:
@@ -137,7 +142,7 @@ class StoredFacts:
         kept = f"{claims.current} of {len(item.key.current)} facts that hold are kept"
         wrong = f"{claims.stale} that do not hold, {claims.invented} that were never said"
         reason = f"{kept}, and {wrong}." if memories else "The store is empty."
-        if sum(map(len, memories)) > LONGEST:
+        if not claims.whole:
             reason += f" Only its first {LONGEST:,} characters were read."
         return row(
             item,
@@ -162,13 +167,22 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
     times: Counter[_Value] = Counter()
     left = LONGEST
     for memory in memories:
-        times.update(set(_claims(mentions, memory[:left])))
-        left = max(0, left - len(memory))
+        sentences = []
+        for sentence in _sentences(memory):
+            left -= len(sentence) + 1
+            if left < 0:
+                break
+            sentences.append(sentence)
+        times.update(set(_claims(mentions, sentences)))
+        left -= max(0, len(memory) - LONGEST)
+        if left < 0:
+            break
     return Claims(
         current=sum(value.holds for value in times),
         stale=sum(value.said and not value.holds for value in times),
         invented=sum(not value.said for value in times),
         repeated=sum(count > 1 for count in times.values()),
+        whole=left >= 0,
     )
 
 
@@ -196,9 +210,14 @@ def _values(key: StoreKey) -> Iterator[tuple[str, _Value]]:
                     yield phrase, _Value(number, order, place, said)
 
 
-def _claims(mentions: Mentions[_Value], memory: str) -> Iterator[_Value]:
-    """Yield what one memory claims."""
-    sentences = [normal(sentence) for sentence in _SENTENCE.split(memory)]
+def _sentences(memory: str) -> Iterator[str]:
+    """Yield the sentences of a memory, in normal form."""
+    for sentence in _SENTENCE.split(memory[:LONGEST]):
+        yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
+
+
+def _claims(mentions: Mentions[_Value], sentences: Sequence[str]) -> Iterator[_Value]:
+    """Yield what the sentences of one memory claim."""
     said = [words(sentence) for sentence in sentences]
     stated = [mentions.among(each) for each in said]
     for place, values in enumerate(stated):
@@ -224,9 +243,9 @@ def _past(mentions: Mentions[_Value], sentence: str) -> set[_Value]:
     past: set[_Value] = set()
     for clause in _AT_ONCE.sub(r"\1", sentence).split(","):
         if _ANY_MORE.search(clause):
-            past |= mentions.within(clause)
+            past |= mentions.among(words(clause))
         elif found := _PAST.search(clause):
-            past |= mentions.within(clause[found.end() :])
+            past |= mentions.among(words(clause[found.end() :]))
     return past
 
 
