@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from memeval.execution.work import Finished, Work
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
+from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task
 from memeval.systems import SystemProcess
 from tests.execution.helpers import SEARCHING, Doorkeeper, Reads, native, searching, system, work
 
@@ -206,3 +208,122 @@ def test_a_system_that_says_only_a_part_of_its_usage_is_taken_at_its_word(tmp_pa
     more = "    def usage(self): return {'completion_tokens': 4 * self.asked, 'model': 'mine'}"
     rows = answers(native(tmp_path, more=more), work(questions=2))
     assert [row.usage for row in rows] == [ReportedUsage(completion_tokens=4)] * 2
+
+
+BANKS = """
+import asyncio
+
+class Banks:
+    def reset(self):
+        self.kept, self.calls, self.most, self.now = [], [], 0, 0
+    def retain(self, content, bank=None, occurred_at=None, tags=None, source_id=None, fact_type=None, metadata=None):
+        self.kept.append({"text": content, "source_ids": [source_id], "bank": bank})
+        self.calls.append((content, bank, occurred_at, tags, source_id, fact_type, metadata))
+    async def recall(self, query, k, bank=None, tags=None, since=None, until=None, timestamp=None):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.02)
+        self.now -= 1
+        if query == "fail":
+            raise RuntimeError("the index is gone")
+        if query == "calls":
+            return [repr(call) for call in self.calls]
+        if query == "at once":
+            return [str(self.most)]
+        if query == "asked":
+            return [repr((k, bank, tags, since, until, timestamp))]
+        return [one for one in self.kept if one["bank"] == bank]
+    def reflect(self, query, bank=None, timestamp=None, dispositions=None):
+        return "" if query == "nothing" else repr((query, bank, timestamp, dispositions))
+    def export_memories(self):
+        return self.kept
+    def search(self, query, k, timestamp="now"):
+        return self.kept[:k]
+"""
+
+TEXTS = (
+    Retain(
+        text_id="s001",
+        content="Rows.",
+        bank="a",
+        occurred_at="2025-01-02",
+        tags=("sport",),
+        fact_type="world",
+        metadata={"sure": True},
+        source_id="r1",
+    ),
+    Retain(text_id="s002", content="Sings.", bank="b", source_id="r2"),
+)
+
+
+def asked(*steps: Step) -> Work:
+    """Return work of texts to retain and of questions, each an item of its own."""
+    made = Scenario(scenario_id="banks", steps=(*TEXTS, *steps))
+    return Work(scenario=made, items={each.question_id: (each.question_id,) for each in made.questions()})
+
+
+def recalls(*queries: str, **more: Any) -> tuple[Recall, ...]:
+    """Return searches, in order."""
+    return tuple(Recall(question_id=f"q{place}", question=query, **more) for place, query in enumerate(queries))
+
+
+def texts_of(row: Response) -> list[str]:
+    """Return the texts of what was brought up, by id where they are those of the history."""
+    return [item.turn_id or item.text or "" for item in row.items or ()]
+
+
+def test_texts_are_retained_with_all_that_goes_with_them_and_a_bank_is_searched(tmp_path: Path) -> None:
+    todo = asked(*recalls("calls", "asked", k=3, bank="a", tags=("sport",), since="2025-01-01", until="2025-02-01"))
+    calls, called = answers(system(tmp_path, BANKS), todo)
+    assert texts_of(calls) == [
+        repr(("Rows.", "a", "2025-01-02", ["sport"], "s001", "world", {"sure": True})),
+        repr(("Sings.", "b", None, None, "s002", None, None)),
+    ]
+    assert texts_of(called) == [repr((3, "a", ["sport"], "2025-01-01", "2025-02-01", None))]
+    assert (calls.outcome, calls.answer) == (Outcome.OK, "")
+    assert len(calls.timings.retain_seconds) == calls.timings.take_in_sessions == 2
+    assert calls.timings.search_seconds is not None and calls.timings.ask_seconds is None
+
+
+def test_a_search_that_brings_nothing_up_is_an_answer(tmp_path: Path) -> None:
+    empty = Recall(question_id="none", question="y", bank="c")
+    found, nothing = answers(system(tmp_path, BANKS), asked(*recalls("x", bank="a"), empty))
+    assert texts_of(found) == ["s001:t01"]
+    assert (nothing.outcome, nothing.items) == (Outcome.OK, ())
+
+
+def test_searches_that_go_together_are_on_their_way_at_once_and_answered_in_order(tmp_path: Path) -> None:
+    rows = answers(system(tmp_path, BANKS), asked(*recalls("x", "fail", *["x"] * 6, "at once", in_flight=4, bank="a")))
+    assert [row.question_id for row in rows] == [f"q{place}" for place in range(9)]
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.ADAPTER_ERROR, *[Outcome.OK] * 7]
+    assert "the index is gone" in (rows[1].error or "")
+    (at_once,) = texts_of(rows[-1])
+    assert 2 <= int(at_once) <= 4
+    alone = answers(system(tmp_path, BANKS), asked(*recalls("x", "x", "at once", bank="a")))
+    assert texts_of(alone[-1]) == ["1"]
+
+
+def test_a_reflection_is_the_systems_own_answer_and_knows_its_traits(tmp_path: Path) -> None:
+    steps = (
+        Reflect(question_id="f1", question="why", bank="a", timestamp="2025-03-01", dispositions={"skepticism": 5}),
+        Reflect(question_id="f2", question="how"),
+        Reflect(question_id="f3", question="nothing"),
+    )
+    first, second, third = answers(system(tmp_path, BANKS), asked(*steps))
+    assert first.answer == repr(("why", "a", "2025-03-01", {"skepticism": 5}))
+    assert second.answer == repr(("how", None, None, None))
+    assert third.outcome is Outcome.EMPTY
+    assert first.timings.ask_seconds is not None
+
+
+def test_all_that_is_kept_is_shown_and_is_no_context(tmp_path: Path) -> None:
+    (shown,) = answers(system(tmp_path, BANKS), asked(Export(question_id="e", question="")))
+    assert texts_of(shown) == ["s001:t01", "s002:t01"]
+    assert (shown.outcome, shown.context_digest, shown.context_tokens) == (Outcome.OK, None, None)
+
+
+def test_a_system_without_retain_takes_texts_as_sessions(tmp_path: Path) -> None:
+    todo = asked(Task(question_id="t", question="Do it.", query="sings"))
+    (row,) = answers(searching(tmp_path), todo, Reads())
+    assert texts_of(row) == ["s001:t01", "s002:t01"]
+    assert row.timings.retain_seconds == () and row.timings.take_in_sessions == 2

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from memeval.records.scenario import Recall
 from memeval.systems import AdapterMisbehaved, AdapterRaised, Found, NoAdapter
 from memeval.systems.child import WORKER
+from memeval.systems.messages import Reply
 from tests.systems.helpers import Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """
@@ -391,3 +393,50 @@ def test_the_worker_needs_nothing_but_the_standard_library_of_python_3_9() -> No
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.partition(".")[0] for name in imported} <= set(sys.stdlib_module_names) | {"__future__"}
+
+
+ASYNC_RECALL = """
+import asyncio, json
+
+class Waits:
+    def reset(self): self.now = self.most = 0
+    def retain(self, content): pass
+    def query(self, question): return "x"
+    async def recall(self, query, k=10):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.01 if query == "quick" else 0.05)
+        self.now -= 1
+        if query == "wrong":
+            return 5
+        return [query, str(self.most)]
+"""
+
+
+def test_asynchronous_recalls_that_come_together_overlap_and_are_answered_in_order(system: Start) -> None:
+    process = system(source=ASYNC_RECALL)
+    process.reset()
+    queries = ("slow", "quick", "wrong", "slow", "quick", "slow", "slow", "quick")
+    asked = [Recall(question_id=str(place), question=query) for place, query in enumerate(queries)]
+    came = list(process.recall_together(asked, 4))
+    told = [reply.items[0].text if isinstance(reply, Reply) and reply.items else str(reply) for reply in came]
+    assert told == [*queries[:2], "recall returned int, not a list.", *queries[3:]]
+    most = max(int(reply.items[1].text) for reply in came if isinstance(reply, Reply) and reply.items)
+    assert 2 <= most <= 4
+
+
+@pytest.mark.parametrize(("signature", "can"), [("self, query, dispositions=None", True), ("self, query", False)])
+def test_traits_are_passed_to_a_reflect_that_takes_them_and_to_no_other(
+    system: Start, signature: str, can: bool
+) -> None:
+    process = system(
+        source=f"""
+        class Thinks:
+            def reset(self): pass
+            def retain(self, content): pass
+            def query(self, question): return ""
+            def reflect({signature}): return repr(locals().get("dispositions"))
+        """
+    )
+    assert process.hello is not None and process.hello.can("dispositions") is can
+    assert process.reflect("why", dispositions={"empathy": 1}).answer == (repr({"empathy": 1}) if can else "None")

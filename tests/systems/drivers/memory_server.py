@@ -33,7 +33,8 @@ def found(query: str, k: int) -> list[dict[str, Any]]:
 def value_of(call: str, body: dict[str, Any]) -> Any:
     if call == "load":
         few = [name for name in CALLS if name in ("take_in", "ask")]
-        return {"capabilities": few if FAULT == "few" else CALLS, "packages": {"server": body["parameters"]["version"]}}
+        can = few if FAULT == "few" else CALLS if FAULT == "plain" else [*CALLS, "dispositions"]
+        return {"capabilities": can, "packages": {"server": body["parameters"]["version"]}}
     if call == "reset":
         memory.clear()
     if call == "take_in":

@@ -28,7 +28,7 @@ from memeval.systems import (
 )
 from memeval.systems.drivers import serving
 from memeval.systems.messages import CALLS
-from memeval.systems.worker import OPTIONAL
+from memeval.systems.worker import DISPOSITIONS, OPTIONAL
 from tests.systems.helpers import FAST, gone, sessions
 
 ROOT = Path(__file__).parents[3]
@@ -94,7 +94,7 @@ def test_the_published_file_is_openapi() -> None:
     calls = {behind.get(method, method) for method in OPTIONAL} - {"get_context_tokens"}
     assert set(OPENAPI["paths"]) == {f"/{call}" for call in calls | {"healthz", "load", "reset"}}
     listed = OPENAPI["components"]["schemas"]["Capabilities"]["properties"]["capabilities"]["items"]["enum"]
-    assert set(listed) == calls | {"load", "reset"}
+    assert set(listed) == calls | {"load", "reset", DISPOSITIONS}
 
 
 def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(served: Served) -> None:
@@ -108,15 +108,28 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
     assert (reply.answer, reply.context, reply.reported_tokens) == ("Ünïted by Drone.", "c", 12.0)
     assert process.search("Drone?", 1).items == (Found("Ünïted by Drone.", ("s001:t01",), 0.5),)
     assert min(process.search("Drone?", 1).seconds for _ in range(10)) < 0.03, "an acknowledgement was held back"
-    process.retain("Likes tea.", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1")
+    about: dict[str, str | float] = {"heard": "twice", "sure": True}
+    process.retain(
+        "Likes tea.",
+        bank="b",
+        timestamp="2025-01-02",
+        tags=["t"],
+        source_id="r1",
+        fact_type="world",
+        metadata=about,
+    )
     recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
     assert recalled.items == (Found("Likes tea.", ("r1",), 0.5),)
-    assert process.reflect("What tea.", bank="b").answer == "Likes tea."
+    assert process.hello.can(DISPOSITIONS)
+    assert process.reflect("What tea.", bank="b", dispositions={"skepticism": 5}).answer == "Likes tea."
     assert len(process.export()) == 3
     assert process.forget(ids=["r1"]) == 1
     assert process.usage().prompt_tokens == 3
     process.close()
     said = served.said()
+    bodies = {one["call"]: one["body"] for one in said}
+    assert (bodies["retain"]["fact_type"], bodies["retain"]["metadata"]) == ("world", about)
+    assert bodies["reflect"]["dispositions"] == {"skepticism": 5}
     assert [one["call"] for one in said[:4]] == ["load", "reset", "take_in", "take_in"]
     assert said[-1]["call"] == "close"
     assert len({one["headers"]["memeval-instance"] for one in said}) == 1
@@ -131,6 +144,9 @@ def test_what_a_server_does_not_list_is_not_asked_of_it(served: Served) -> None:
     process = served.process("few")
     assert process.hello is not None
     assert process.hello.capabilities == ("close", "ingest_session", "query")
+    other = served.process("plain")
+    assert other.hello is not None
+    assert other.hello.can("reflect") and not other.hello.can(DISPOSITIONS)
     assert process.settle() is None
     process.close()
     assert "close" not in {one["call"] for one in served.said()}

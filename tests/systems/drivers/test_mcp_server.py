@@ -93,6 +93,7 @@ def test_a_session_is_taken_in_turn_by_turn_found_and_gone_after_a_reset(start: 
     assert process.hello is not None
     assert process.hello.packages["notes"] == "1.2.3"
     assert not process.hello.can("query") and not process.hello.can("settle")
+    assert not process.hello.can("dispositions")
 
 
 def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
@@ -101,7 +102,16 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
         {
             "reset": {"name": "wipe"},
             "ingest_session": {"name": "add_note", "arguments": {"text": "{content}", "source": "{session_id}"}},
-            "retain": {"name": "add_note", "arguments": {"text": "{content}", "source": "{id}", "bank": "in {bank}"}},
+            "retain": {
+                "name": "add_note",
+                "arguments": {
+                    "text": "{content}",
+                    "source": "{id}",
+                    "bank": "in {bank}",
+                    "when": "{fact_type} {metadata}",
+                },
+            },
+            "reflect": {"name": "answer", "arguments": {"question": "{question} {dispositions}"}},
             "search": {"name": "list_texts", "arguments": {"query": "{query}"}},
             "recall": {
                 "name": "find_notes",
@@ -115,13 +125,18 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
     )
     process.reset()
     process.take_in([(session(1, "One."), "2025-01-02")])
-    process.retain("Two.", bank="b", source_id="two", timestamp="2025-01-03")
+    process.retain(
+        "Two.", bank="b", source_id="two", timestamp="2025-01-03", fact_type="world", metadata={"sure": True}
+    )
     process.retain("Three.", bank="c", source_id="three")
     assert process.settle() is not None
     found = process.search("anything", 9).items or ()
     assert [item.text for item in found] == ["[2025-01-02] user: One.", "[2025-01-03] Two.", "Three."]
     assert [item.text for item in process.recall("two", 9, bank="b").items or ()] == ["[2025-01-03] Two."]
     assert process.ask("parrots?").answer == "3 notes, but no idea about parrots?"
+    assert process.hello is not None and process.hello.can("dispositions")
+    told = process.reflect("parrots?", dispositions={"literalism": 5}).answer
+    assert told == "3 notes, but no idea about parrots? {'literalism': 5}"
     process.forget(ids=["two", "three"])
     assert process.ask("parrots?").answer == "1 notes, but no idea about parrots?"
     with pytest.raises(AdapterRaised, match=r"The tool for forget has no place for \{query\}"):

@@ -34,6 +34,9 @@ QUICK_ACK = getattr(socket, "TCP_QUICKACK", None)
 CHANGE_NOTHING = frozenset({"ask", "search", "recall", "reflect", "export", "usage"})
 """Calls that may be made twice, where a server closed a connection that it had kept without having answered."""
 
+DISPOSITIONS = "dispositions"
+"""Listed like a call by a server whose ``reflect`` takes them."""
+
 QUOTED = 300
 """How many characters of a refusal's body are told."""
 
@@ -93,11 +96,13 @@ class HttpContract:
             raise HttpError("POST /load answered no object with a list of 'capabilities'.")
         self._told: dict[str, Any] = told
         for call in told["capabilities"]:
-            if call not in ("load", "reset", *OPTIONAL, *OPTIONAL.values()):
+            if call not in ("load", "reset", DISPOSITIONS, *OPTIONAL, *OPTIONAL.values()):
                 raise HttpError(f"POST /load answered a capability that is none ({str(call)[:100]!r}).")
         for method, call in OPTIONAL.items():
             if method != "close" and not {method, call}.intersection(told["capabilities"]):
                 setattr(self, method, None)
+        if DISPOSITIONS in told["capabilities"] and self.reflect is not None:
+            vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
 
     def versions(self) -> dict[str, str]:
         """Return the versions that the server told when it was loaded."""
@@ -125,9 +130,11 @@ class HttpContract:
         timestamp: str | None = None,
         tags: Sequence[str] | None = None,
         source_id: str | None = None,
+        fact_type: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         told = {"content": content, "bank": bank, "timestamp": timestamp, "tags": tags, "source_id": source_id}
-        self._call("retain", told)
+        self._call("retain", {**told, "fact_type": fact_type, "metadata": metadata})
 
     def recall(
         self,
@@ -144,6 +151,16 @@ class HttpContract:
 
     def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> Any:
         return self._call("reflect", {"query": query, "bank": bank, "timestamp": timestamp})
+
+    def reflect_under(
+        self,
+        query: str,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        dispositions: dict[str, int] | None = None,
+    ) -> Any:
+        told = {"query": query, "bank": bank, "timestamp": timestamp, "dispositions": dispositions}
+        return self._call("reflect", told)
 
     def forget(self, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None) -> Any:
         told = self._call("forget", {"bank": bank, "ids": ids, "query": query})

@@ -33,7 +33,7 @@ CALLS = ("forget", "ingest_session", "query", "recall", "reflect", "reset", "ret
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 PLACEHOLDERS = (
-    *("bank", "content", "id", "k", "query", "question", "role"),
+    *("bank", "content", "dispositions", "fact_type", "id", "k", "metadata", "query", "question", "role"),
     *("session_id", "since", "speaker", "tags", "timestamp", "until"),
 )
 """What may stand in a tool's arguments."""
@@ -93,6 +93,8 @@ class McpServer:
         for call in CALLS:
             if call not in offered:
                 vars(self)[call] = None  # so that nobody takes the server for one that can
+        if "reflect" in tools and "dispositions" in self._named("reflect"):
+            vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
 
     def reset(self) -> None:
         """Empty the memory, by the tool for it or by starting the server anew."""
@@ -127,13 +129,16 @@ class McpServer:
         bank: str | None = None,
         timestamp: str | None = None,
         tags: Sequence[str] | None = None,
+        fact_type: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Take a text in."""
         if timestamp is not None and "timestamp" not in self._named("retain"):
             content = f"[{timestamp}] {content}"
         who = {"role": "user", "speaker": "user"}
         at = {"timestamp": timestamp, "session_id": source_id, "id": source_id}
-        self._call("retain", {"content": content, "bank": bank, "tags": tags, **who, **at})
+        what = {"content": content, "bank": bank, "tags": tags, "fact_type": fact_type, "metadata": metadata}
+        self._call("retain", {**what, **who, **at})
 
     def settle(self, timeout: float) -> bool:
         """Have the server finish what it took in; false where its tool says that it has not."""
@@ -166,6 +171,17 @@ class McpServer:
     def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> str:
         """Return the server's answer from a bank."""
         return self._answer("reflect", {"query": query, "question": query, "bank": bank, "timestamp": timestamp})
+
+    def reflect_under(
+        self,
+        query: str,
+        bank: str | None = None,
+        timestamp: str | None = None,
+        dispositions: Mapping[str, int] | None = None,
+    ) -> str:
+        """Return the server's answer from a bank, given under some traits."""
+        asked = {"query": query, "question": query, "bank": bank, "timestamp": timestamp}
+        return self._answer("reflect", {**asked, "dispositions": dispositions})
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
         """Have texts forgotten: one call for each id, where there are ids.
