@@ -61,3 +61,10 @@ def test_a_reader_is_found_with_or_without_its_version() -> None:
     assert reader_named("extractive") is not None
     assert reader_named("extractive@1") is not None
     assert reader_named("extractive@2") is None
+
+
+def test_what_was_retrieved_is_the_answer_where_nobody_reads() -> None:
+    reader = reader_named("chunks")
+    assert reader is not None and reader.name == "chunks@1"
+    assert reader.read("Where?", None, ["one\ntwo", "three"]).answer == "one\ntwo\n\nthree"
+    assert reader.read("Where?", "2025-01-01", [""]).answer == ""

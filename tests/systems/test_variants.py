@@ -123,6 +123,19 @@ def test_what_is_wrong_with_variants_is_told_with_its_line(submissions: Path) ->
     assert "'variants.fast.parameters' is missing. Add a line: parameters = …" in lacks
 
 
+def test_a_variant_may_use_models_that_the_submission_does_not(submissions: Path) -> None:
+    asking = VARIANTS.replace('less."', 'less."\ndeclared_models = ["tiny"]')
+    write(
+        submissions / "acme", BASE.replace("[parameters]", 'declared_models = ["big"]\n[parameters]') + asking, MANIFEST
+    )
+    used = {name: find_system(name, submissions).declared_models for name in ("acme", "acme:fast", "acme:wide-open")}
+    assert used == {"acme": ("big",), "acme:fast": ("big", "tiny"), "acme:wide-open": ("big",)}
+    (blank,) = faults(submissions, BASE + asking.replace('"tiny"', '" "'))
+    assert "'variants' is blank." in blank
+    (twice,) = faults(submissions, BASE + asking.replace('"tiny"', '"tiny", "tiny"'))
+    assert "names something twice" in twice
+
+
 def test_two_variants_of_the_same_parameters_are_refused(submissions: Path) -> None:
     same = VARIANTS.replace("depth = 1", "depth = 3")
     assert faults(submissions, BASE + same) == [
@@ -172,3 +185,14 @@ def test_a_check_starts_every_variant(submissions: Path) -> None:
     report = check_submission(submissions / "acme", CheckOptions())
     (install,) = [step for step in report.steps if step.name is StepName.INSTALL]
     assert (install.outcome, install.detail) == (StepOutcome.FAILED, "The variant 'wide-open' does not start.")
+
+
+def test_a_check_leaves_a_variant_out_whose_models_there_is_no_key_for(
+    submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    write(submissions / "acme", BASE + VARIANTS.replace('less."', 'less."\ndeclared_models = ["tiny"]'), MANIFEST)
+    report = check_submission(submissions / "acme", CheckOptions())
+    (install,) = [step for step in report.steps if step.name is StepName.INSTALL]
+    assert install.outcome is StepOutcome.PASSED and install.detail.endswith("So does wide-open.")

@@ -281,7 +281,7 @@ def _lacking(source: SystemSource) -> str | None:
     missing = [host.key for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
     if missing:
         return f"Not made: it needs a key, and {missing[0]} is not set."
-    if submission.declared_models and not endpoint_for(Caller.SYSTEM).key:
+    if submission.declared_models and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
         return "Not made: it needs models, and there is no key to reach them with. Set OPENAI_API_KEY."
     return None
 

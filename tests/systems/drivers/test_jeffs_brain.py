@@ -355,8 +355,8 @@ def test_k_is_honoured_by_a_daemon_that_gives_more_and_both_speakers_are_kept(fa
 
 def test_a_text_lies_where_its_metadata_say_and_nowhere_else(fake: Start) -> None:
     process = fake(scenario="search")
-    for number, given in enumerate(("smoke/s001.md", "../../escape.md", "/root.md")):
-        process.retain(f"Kiwi number {number}.", source_id=f"s00{number}", metadata={"path": given})
+    for number, told in enumerate(("smoke/s001.md", "../../escape.md", "/root.md")):
+        process.retain(f"Kiwi number {number}.", source_id=f"s00{number}", metadata={"path": told})
     found = {item.text.strip(): item.source_ids for item in process.search("Kiwi", 9).items or ()}
     assert found == {f"Kiwi number {number}.": (f"s00{number}",) for number in range(3)}
     assert place_of("raw/texts", "s001", {"path": "smoke/s001.md"}) == "smoke/s001"
