@@ -91,6 +91,8 @@ def test_planted_stores_are_found_out(
         ("Ada does not drink rooibos any more.", 0, 0),
         ("Forget yerba mate, that isn't happening. I drink rooibos, same as before.", 0, 1),
         ("I gave up on rye toast, and now I have shakshuka.", 0, 1),
+        ("Ada once drank rooibos, and no longer does.", 0, 0),
+        ("Ada drank rooibos, but stopped.", 0, 0),
         ("The zip gave up, so Ada drinks rooibos.", 0, 1),
         ("Ada no longer has to queue, and drinks cocoa.", 1, 0),
         ("Ada drinks rooibos; Ada drinks cocoa.", 1, 1),

@@ -6,7 +6,8 @@ value where one of the value's phrases stands in it as whole words, in any case.
 A memory *claims* a value that one of its sentences states, unless it says that the value is past:
 
 - it stands behind a word of the past ("used to", "no longer", "gave up" …) with no comma between them, or between
-  commas with "any more", and the sentence states no other value of the topic; or
+  commas with "any more", or before a clause that ends in "no longer does" or the like, and the sentence states no other
+  value of the topic; or
 - it, or the sentence before or behind, states a later value of the same topic, and one of them has a word of change
   ("now", "instead", "switched", "still" …), as in "She gave up rooibos and drinks cocoa now".
 
@@ -59,6 +60,9 @@ _PAST = re.compile(r"\b(?:used to|no longer|formerly|previously|in the past|stop
 
 _ANY_MORE = re.compile(r"\bany ?more\b")
 """...and so is what stands between commas with this."""
+
+_OVER = re.compile(r"\b(?:no longer|stopped|quit|gave up|given up)(?: (?:do|does|did|so|it|that))?\s*$")
+"""What stands before this, at the end of a clause, is past as well."""
 
 _AT_ONCE = re.compile(r"\b(formerly|previously|in the past),")
 
@@ -241,9 +245,14 @@ def _claims(mentions: Mentions[_Value], sentences: Sequence[str]) -> Iterator[_V
 def _past(mentions: Mentions[_Value], sentence: str) -> set[_Value]:
     """Return what a sentence says is past."""
     past: set[_Value] = set()
+    so_far: set[_Value] = set()
     for clause in _AT_ONCE.sub(r"\1", sentence).split(","):
-        if _ANY_MORE.search(clause):
-            past |= mentions.among(words(clause))
+        here = mentions.among(words(clause))
+        so_far |= here
+        if _OVER.search(clause):
+            past |= so_far
+        elif _ANY_MORE.search(clause):
+            past |= here
         elif found := _PAST.search(clause):
             past |= mentions.among(words(clause[found.end() :]))
     return past
