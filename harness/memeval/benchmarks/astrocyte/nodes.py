@@ -159,7 +159,7 @@ class Entry:
     def needs(self, *keys: str) -> None:
         """Note which keys are missing."""
         for key in keys:
-            if key not in self._nodes:
+            if not self._there(key):
                 self._problems.add(self.line, f"{self._what}: '{key}' is missing.")
 
     def text(self, key: str) -> str:
