@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,11 @@ def test_only_a_file_of_as_many_users_as_were_released_counts_as_the_release(tmp
 
 def test_products_of_the_maker_are_labelled_synthetic() -> None:
     assert all("ynthetic" in str(line.get("description", "synthetic")) for line in products("Books", 30))
+
+
+def test_scenarios_are_the_same_from_any_thread(folder: Path) -> None:
+    dataset = opened(folder, "ranking-cross")
+    names = list(dataset.scenario_ids())
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(dataset.scenario, names))
+    assert found == list(opened(folder, "ranking-cross").scenarios())

@@ -10,6 +10,8 @@ import hashlib
 import json
 import sqlite3
 import tempfile
+import threading
+import weakref
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -40,6 +42,8 @@ class Index:
     """Digest of the file's bytes, unpacked."""
     notes: tuple[str, ...]
     """What is odd about it, as sentences."""
+    _tables: sqlite3.Connection = field(repr=False, compare=False)
+    _turn: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
     _folder: object = field(repr=False, compare=False, default=None)
     """Keeps a temporary folder for as long as the index is in use."""
 
@@ -50,8 +54,8 @@ class Index:
             BadInput: the index is gone or damaged.
         """
         try:
-            with closing(_opened(self.path)) as tables:
-                return tables.execute(question, values).fetchall()
+            with self._turn:
+                return self._tables.execute(question, values).fetchall()
         except sqlite3.Error as error:
             raise BadInput(
                 f"the index of {self.source} cannot be read ({error}).",
@@ -105,8 +109,17 @@ def index_of(path: Path, kind: str, reading: Reading, remedy: str) -> Index:
                 where=path,
                 remedy="Make room, or name another folder with MEMEVAL_DATA.",
             ) from None
-    about = _about(kept, path)
-    return Index(path, kept, about["digest"], (*misnamed, *about["notes"]), folder)
+    tables = _opened(kept)
+    try:
+        about = json.loads(tables.execute("SELECT value FROM about").fetchone()[0])
+    except (sqlite3.Error, TypeError, ValueError) as error:
+        tables.close()
+        raise BadInput(
+            f"the index of {path} is damaged ({error}).", where=kept, remedy="Delete it; it is made again."
+        ) from None
+    index = Index(path, kept, about["digest"], (*misnamed, *about["notes"]), tables, _folder=folder)
+    weakref.finalize(index, tables.close)
+    return index
 
 
 def _make(kept: Path, path: Path, reading: Reading, remedy: str) -> None:
@@ -132,15 +145,5 @@ def _make(kept: Path, path: Path, reading: Reading, remedy: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def _about(kept: Path, path: Path) -> dict[str, Any]:
-    try:
-        with closing(_opened(kept)) as tables:
-            return dict(json.loads(tables.execute("SELECT value FROM about").fetchone()[0]))
-    except (sqlite3.Error, TypeError, ValueError) as error:
-        raise BadInput(
-            f"the index of {path} is damaged ({error}).", where=kept, remedy="Delete it; it is made again."
-        ) from None
-
-
 def _opened(kept: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{kept.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    return sqlite3.connect(f"{kept.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
