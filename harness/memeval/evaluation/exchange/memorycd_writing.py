@@ -1,0 +1,329 @@
+"""Runs as MemoryCD's own results: for each domain a file of predictions and a summary.
+
+Field names and order: AgentMemoryWorld/MemoryCD, ``eval_core.py`` and its two entry points. What is predicted and
+measured is by its rules. What it has no place for stands behind: how each answer was read, and memeval's own sums.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import datetime
+from math import fsum, sqrt
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.metadata import Product
+from memeval.benchmarks.memorycd.splits import Split
+from memeval.benchmarks.memorycd.users import Interaction
+from memeval.evaluation.exchange.items import Item, Items, text_of_context
+from memeval.evaluation.exchange.memorycd import FAILED, place_of
+from memeval.evaluation.exchange.memorycd_bertscore import bert_scores
+from memeval.evaluation.exchange.memorycd_names import TASKS, RunName, sources_name
+from memeval.evaluation.exchange.writing import exam_needed, write_json
+from memeval.evaluation.plan import Exam
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.model_reader import PREFIX
+from memeval.grading.memorycd import PUBLISHED, macro_average
+from memeval.grading.memorycd_parsing import parsed_ranking, parsed_rating, published_ranking
+from memeval.grading.memorycd_ranking import DEPTHS, rank_of, ranking_metrics
+from memeval.grading.memorycd_text import text_metrics
+from memeval.keys import MemoryCDKey, MemoryCDTask
+from memeval.records.errors import BadInput
+from memeval.records.response import Response
+from memeval.records.run import Run
+
+Row = dict[str, Any]
+
+
+def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    """Write the predictions and the sums; see :data:`memeval.evaluation.exchange.formats.Writer`.
+
+    Args:
+        run: the run.
+        exam: the benchmark with its data open.
+        to: the folder under which ``logs/single/<domain>/`` or ``logs/cross/<target>/`` is made.
+
+    Raises:
+        BadInput: the benchmark's data is not at hand, or the run has no answers.
+    """
+    exam = exam_needed(run, exam)
+    data = exam.dataset
+    if not isinstance(data, MemoryCDDataset):
+        raise BadInput("this is no data of MemoryCD's.", where=run.path)
+    items = Items(run, exam)
+    prompts = _Prompts(items)
+    chooses = any(row.items is not None for row in run.responses())
+    domains: dict[str, _Domain] = {}
+    with ExitStack() as open_files:
+        for item in items:
+            name = item.grade.category
+            if name not in domains:
+                domains[name] = open_files.enter_context(
+                    _Domain(run.run, data, _name(run.run, data, name, chooses), to)
+                )
+            domains[name].add(item, prompts.of(item))
+    if not domains:
+        raise BadInput("there are no answers in it.", where=run.path)
+    return [path for domain in domains.values() for path in (domain.predictions, domain.summarised())]
+
+
+class _Prompts:
+    """What was sent to whoever answered."""
+
+    def __init__(self, items: Items) -> None:
+        self._contexts = items.contexts()
+        self._turns: TurnTexts | None = None
+
+    def of(self, item: Item) -> str:
+        """Return what a model reader was sent, word for word; else the context, and the question below it."""
+        (answered,) = item.answers
+        if answered.read is not None:
+            messages = answered.read.request.body.get("messages")
+            if isinstance(messages, list) and messages and isinstance(messages[-1], dict):
+                return str(messages[-1].get("content", ""))
+        question = "" if answered.ask is None else answered.ask.question
+        context = self._contexts.get(answered.response.context_digest or "")
+        if context is None or item.scenario is None:
+            return question
+        if self._turns is None or self._turns.scenario_id != item.scenario.scenario_id:
+            self._turns = TurnTexts(item.scenario)
+        return f"{text_of_context(context, self._turns) or ''}\n\n{question}"
+
+
+class _Domain:
+    """The files of one domain, while they are written.
+
+    Args:
+        run: the run.
+        data: its benchmark's data.
+        name: what the released code would call it.
+        to: the folder that all is below.
+    """
+
+    def __init__(self, run: Run, data: MemoryCDDataset, name: RunName, to: Path) -> None:
+        self._run, self._data, self._domain, self.name = run, data, name.domain, name
+        folder = to / "logs" / name.setting / name.domain
+        self.predictions = folder / f"predictions_{name}.jsonl"
+        self.summary = folder / f"summary_{name}.json"
+        self._memory = _Memory(data, name.domain)
+        self._users: list[str] = []
+        self._measured: dict[str, list[float]] = defaultdict(list)
+        self._texts: list[tuple[str, str]] = []
+        self._truths: list[float] = []
+
+    def __enter__(self) -> _Domain:
+        self.predictions.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = self.predictions.open("w", encoding="utf-8")
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stream.close()
+
+    def add(self, item: Item, prompt: str) -> None:
+        """Write what was predicted."""
+        if item.key is None or not isinstance(item.key.key, MemoryCDKey):
+            raise TypeError(f"{item.grade.item_id} has no key of MemoryCD's")
+        key, (answered,) = item.key, item.answers
+        memory, parted = self._memory.of(key.scenario_id)
+        row: Row = {
+            "prediction_id": len(self._users),
+            "user_id": key.cluster,
+            "timestamp": _naive(self._started(answered.response)),
+            "num_memory_items": len(memory),
+            "memory": memory,
+            "target_item": self._target(item.key.key, parted.tests[place_of(key)]),
+            "prompt": prompt,
+            "llm_response": answered.response.answer.strip(),
+            **self._predicted(item.key.key, answered.response),
+        }
+        self._users.append(key.cluster)
+        self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def _started(self, response: Response) -> str:
+        """Return when a question was asked; of answers made elsewhere, when they were graded."""
+        return self._run.timing.started if self._run.imported is not None else response.timings.started
+
+    def _target(self, key: MemoryCDKey, test: Interaction) -> Row:
+        """Return what was asked about, without what was asked for."""
+        if key.task is MemoryCDTask.RANKING:
+            return {"candidate_asins": list(key.candidates), "parent_asin": test.item}
+        told = self._memory.told(test)
+        told |= {"negative_parent_asins": list(test.negatives)} if test.negatives else {}
+        hidden = {MemoryCDTask.RATING: ("rating",), MemoryCDTask.TITLE: ("title",)}.get(key.task, ("title", "text"))
+        return {name: value for name, value in told.items() if name not in hidden and name != "domain_category"}
+
+    def _predicted(self, key: MemoryCDKey, response: Response) -> Row:
+        """Return the prediction, the truth and the measures as the released code has them, and how it was read."""
+        answer = response.answer.strip()
+        prediction: Any = answer
+        truth: Any = key.text
+        state = "ok"
+        if key.task is MemoryCDTask.RATING and key.rating is not None:
+            rating = parsed_rating(answer)
+            prediction, truth, state = rating.value, key.rating, rating.state.value
+            error = abs(prediction - truth)
+            metrics = {"error": error}
+            self._measure({"mae": error, "squared_error": error**2})
+            self._truths.append(truth)
+        elif key.task is MemoryCDTask.RANKING and key.chosen is not None:
+            order = published_ranking(answer, key.candidates)
+            prediction, truth = list(order), key.chosen
+            state = parsed_ranking(answer, key.candidates).state.value
+            found = ranking_metrics(rank_of(key.chosen, order))
+            metrics = {f"{name}@{k}": found[f"{name}@{k}"] for name in ("ndcg", "recall") for k in DEPTHS}
+            self._measure(metrics)
+        else:
+            measured = text_metrics(truth, answer)
+            metrics = {f"{name}_f" if name.startswith("rouge") else name: value for name, value in measured.items()}
+            self._measure(measured)
+            self._texts.append((answer, truth))
+        told = {"prediction": prediction, "ground_truth": truth, "metrics": metrics, "parse_state": state}
+        return {**told, "parse_state": FAILED, "error": response.error} if response.outcome.is_error else told
+
+    def _measure(self, found: Mapping[str, float]) -> None:
+        for name, value in found.items():
+            self._measured[name].append(value)
+
+    def summarised(self) -> Path:
+        """Write the sums, and return their file."""
+        tally, name = self._data.tallies[self._domain], self.name
+        files = {"predictions": self.predictions.name, "summary": self.summary.name}
+        asked = (
+            {
+                "setting": "cross_domain",
+                "target_domain": self._domain,
+                "source_domains": "all_non_target" if name.sources == "srcAll" else list(self._data.setting.sources),
+            }
+            if name.cross
+            else {"setting": "single_domain", "domain": self._domain}
+        )
+        results = {
+            "task": TASKS[name.task],
+            **asked,
+            "llm_model": name.model,
+            "method": name.method,
+            "num_test": name.tests,
+            "max_memory_items": name.memory,
+            "users_processed": len(set(self._users)) + tally.untested,
+            "users_skipped": tally.skipped,
+            **({"skipped_no_negatives": tally.without_negatives} if name.task is MemoryCDTask.RANKING else {}),
+            "total_predictions": len(self._users),
+            **dict(self._means()),
+            "log_files": files,
+        }
+        summary = {
+            "run_id": str(name),
+            "timestamp": _naive(self._run.timing.ended),
+            "results": results,
+            "log_files": files,
+            "memeval": self._own(),
+        }
+        return write_json(self.summary, summary, indent=2)
+
+    def _means(self) -> Iterator[tuple[str, Any]]:
+        """Yield the measures as the released code sums them up."""
+        if self.name.task is MemoryCDTask.RANKING:
+            yield "k_values", list(DEPTHS)
+        for name, values in self._measured.items():
+            mean = fsum(values) / len(values)
+            yield ("rmse", sqrt(mean)) if name == "squared_error" else (name, mean)
+        if self._texts:
+            predictions, references = zip(*self._texts, strict=True)
+            yield from bert_scores(predictions, references).items()
+
+    def _own(self) -> Row:
+        """Return what the released code does not tell: strict measures, averages by user, leaks, and a floor."""
+        tally = self._data.tallies[self._domain]
+        (score,) = (each for each in self._run.scores.categories if each.name == self._domain)
+        found: Row = {
+            "run_id": self._run.run_id,
+            "track_id": self._run.track_id,
+            "planned": score.tally.planned,
+            "errors": score.tally.errors,
+            "strict": {name: value for name, value in score.metrics.items() if not name.startswith(PUBLISHED)},
+            "by_user": {
+                name: macro_average(zip(self._users, values, strict=True))
+                for name, values in self._measured.items()
+                if name != "squared_error"
+            },
+            "memory_after_first_test": tally.later / tally.remembered if tally.remembered else None,
+        }
+        if self._truths and (mean := self._memory.mean_rating) is not None:
+            errors = [abs(mean - truth) for truth in self._truths]
+            root = sqrt(fsum(error**2 for error in errors) / len(errors))
+            found["global_mean"] = {"rating": mean, "mae": fsum(errors) / len(errors), "rmse": root}
+        return found
+
+
+class _Memory:
+    """What users of a domain remember, as the released code hands it to its methods."""
+
+    def __init__(self, data: MemoryCDDataset, domain: str) -> None:
+        self._data, self._domain = data, domain
+        self._last: tuple[str, list[Row], Split] | None = None
+        self._ratings: list[float] = []
+
+    def of(self, scenario_id: str) -> tuple[list[Row], Split]:
+        """Return all that is remembered, and the split it comes from; the last one is kept."""
+        if self._last is None or self._last[0] != scenario_id:
+            parted = self._data.parted(scenario_id)
+            self._last = (scenario_id, [self.told(each) for each in parted.memory], parted)
+            self._ratings += [each.rating for each in parted.memory if each.rating is not None]
+        return self._last[1], self._last[2]
+
+    @property
+    def mean_rating(self) -> float | None:
+        """The mean of all ratings that the users asked so far remember."""
+        return fsum(self._ratings) / len(self._ratings) if self._ratings else None
+
+    def told(self, each: Interaction) -> Row:
+        """Return a review with what is known of its product."""
+        product = self._data.product(each.item, self._domain)
+        time = int(each.time) if float(each.time).is_integer() else each.time
+        told: Row = {"parent_asin": each.item, "rating": each.rating, "title": each.title, "text": each.text}
+        told["timestamp"] = time
+        if self._data.setting.cross:
+            told["domain_category"] = each.domain
+        return told if product is None else {**told, "item_meta": _meta(each.item, product)}
+
+
+def _meta(item: str, product: Product) -> Row:
+    told = {"title": product.title, "average_rating": product.average, "main_category": product.category}
+    told["description"] = product.description
+    return {"parent_asin": item, **{name: value for name, value in told.items() if value not in (None, "")}}
+
+
+def _name(run: Run, data: MemoryCDDataset, domain: str, chooses: bool) -> RunName:
+    """Return what the released code would call a run; who answers stands in the place of its model.
+
+    Args:
+        run: the run.
+        data: its benchmark's data.
+        domain: the domain asked about.
+        chooses: whether the system says what it chose from the memory.
+    """
+    setting = data.setting
+    started = datetime.fromisoformat(run.timing.started)
+    users = int(run.track.parameters.get("users", 0))
+    return RunName(
+        cross=setting.cross,
+        domain=domain,
+        sources=sources_name(setting.sources) if setting.cross else None,
+        task=data.task,
+        method=run.system.slug,
+        model=run.track.reader.removeprefix(PREFIX),
+        users=users or None,
+        memory=run.track.limits.search_items if chooses else None,
+        tests=setting.tests,
+        at=f"{started:%Y%m%d_%H%M%S}",
+    )
+
+
+def _naive(moment: str) -> str:
+    """Return a time in UTC as the released code writes local ones: without a zone."""
+    return datetime.fromisoformat(moment).replace(tzinfo=None).isoformat()
