@@ -66,17 +66,17 @@ def read(path: Path, edition: Edition) -> Value:
     Raises:
         BadInput: it cannot be read, is no value, or is not the edition's.
     """
+    again = f"Remove it, and call 'memeval data pull {edition.name}'."
     try:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
     if len(data) > LARGEST:
-        raise BadInput("too large to be a beacon's value.", where=path)
+        raise BadInput("too large to be a beacon's value.", where=path, remedy=again)
     try:
         value = Value.parse(data, path)
     except BadInput as error:
-        again = f"Remove it, and call 'memeval data pull {edition.name}'."
         raise BadInput(error.problem, where=error.where, remedy=again) from None
     return _checked(value, edition, str(path))
 
