@@ -260,9 +260,10 @@ def _grades(
     exam: Exam, judge: ChosenJudge, responses: Sequence[Response], options: SuiteOptions, progress: Progress
 ) -> list[Grade]:
     """Have the responses graded, by a model judge where one is chosen; its replies are on record."""
-    asks = judge.model is not None
-    cases = cases_of(exam, exam.keys, responses) if asks else []
-    with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+    if judge.model is None:
+        return grade_items(exam, exam.keys, responses, judge.recorded({}))
+    cases = cases_of(exam, exam.keys, responses)
+    with models_for(options.results, options.models, progress.note) as models:
         check_key(judge, cases, models)
         models.open_run(f"suite-{utc_now()}", CallRecord(None))
         title = f"judging {exam.benchmark.info.id}"

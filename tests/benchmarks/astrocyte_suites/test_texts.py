@@ -104,7 +104,8 @@ class TestEverySuite:
 
     def test_names_every_text_and_every_question_once(self, each: Suite) -> None:
         ids = [text.source_id for text in each.texts]
-        asked = [case.step.question_id for case in (*each.recalls, *each.reflects)]
+        asked = [case.step.question_id for case in each.recalls]
+        asked += [case.step.question_id for case in each.reflects]
         assert len(set(ids)) == len(ids) and len(set(asked)) == len(asked)
         assert len({text.content for text in each.texts}) == len(each.texts)
 
@@ -143,7 +144,7 @@ class TestSearches:
             shared = asked & stems(text.content)
             assert len(shared) <= 1 and len(shared) / len(asked) <= 0.5, (case.step.question_id, shared)
             shares.append(len(shared) / len(asked))
-        assert sum(shares) / len(shares) < 0.1
+        assert sum(shares) / len(shares) <= 0.1
 
     def test_a_leaking_filter_brings_up_a_text_that_fits_the_words_about_as_well(self, each: Suite) -> None:
         filtered = [case for case in each.recalls if case.step.tags or case.step.since]
