@@ -1,0 +1,126 @@
+"""Two looks at the same system: an old seed against a fresh one, and memories apart against one for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from memeval.leaderboard.board import Board, Row
+from memeval.records.track import Track
+
+Alike = dict[str, object]
+"""What two tracks must share for their rows to be held side by side."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A system's latest runs on two tracks that differ in one thing."""
+
+    system: str
+    """Its slug."""
+    first: Row
+    """On the known seed, or with a memory for each item."""
+    second: Row
+    """On the fresh seed, or with one memory for all."""
+    first_value: float
+    """The first run's composite, or what stands for it over the categories that the second has."""
+    second_value: float
+    """The second run's composite."""
+
+    @property
+    def difference(self) -> float:
+        """What the second look gives more than the first; below 0 where it gives less."""
+        return self.second_value - self.first_value
+
+    @property
+    def same_version(self) -> bool:
+        """Whether both runs are of one version of the system; else the difference is also that of the versions."""
+        return self.first.run.system.version == self.second.run.system.version
+
+
+def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[Pair, ...]:
+    """Return each system's run on a known seed beside that on a fresh one, best fresh score first.
+
+    Args:
+        board: the board.
+        known: the benchmark of the known seed: ``beliefs@1``.
+        fresh: the edition: ``beliefs-fresh-202612@1``.
+
+    Only runs that differ in the seed are paired: on equal protocol, tier, size, reader, judge and limits.
+    """
+
+    def alike(track: Track) -> Alike:
+        identity = {**track.identity(), "parameters": {**track.parameters, "seed": ""}}
+        return {name: part for name, part in identity.items() if name not in ("benchmark", "data_digest", "sample")}
+
+    return _pairs(board, lambda t: t.benchmark == known, lambda t: t.benchmark == fresh, alike, _composite)
+
+
+def apart_and_shared(board: Board, benchmark: str, apart: str = "judge", shared: str = "shared") -> tuple[Pair, ...]:
+    """Return each system's run with a memory for each item beside that with one for all, best shared score first.
+
+    The first value is over the categories of the second, with their weights there, since one of them is not asked.
+
+    Args:
+        board: the board.
+        benchmark: its id.
+        apart: the protocol with a memory for each item.
+        shared: the protocol with one memory for all.
+    """
+
+    def alike(track: Track) -> Alike:
+        left_out = ("protocol", "data_digest", "sample", "categories")
+        return {name: part for name, part in track.identity().items() if name not in left_out}
+
+    return _pairs(
+        board,
+        lambda t: (t.benchmark, t.protocol) == (benchmark, apart),
+        lambda t: (t.benchmark, t.protocol) == (benchmark, shared),
+        alike,
+        _over_categories,
+    )
+
+
+def _pairs(
+    board: Board,
+    is_first: Callable[[Track], bool],
+    is_second: Callable[[Track], bool],
+    alike: Callable[[Track], Alike],
+    value: Callable[[Row, Row], float | None],
+) -> tuple[Pair, ...]:
+    seconds = [(alike(table.track), row) for table in board.tables if is_second(table.track) for row in table.rows]
+    found: list[Pair] = []
+    for table in board.tables:
+        if not is_first(table.track):
+            continue
+        wanted = alike(table.track)
+        rows = {row.run.system.slug: row for row in table.rows}
+        for parts, second in seconds:
+            first = rows.get(second.run.system.slug)
+            if first is None or parts != wanted:
+                continue
+            before, after = value(first, second), second.run.scores.composite.value
+            if before is not None and after is not None:
+                found.append(Pair(second.run.system.slug, first, second, before, after))
+    return tuple(sorted(found, key=lambda pair: (-pair.second_value, pair.system, pair.second.run.track_id)))
+
+
+def _composite(first: Row, second: Row) -> float | None:
+    return first.run.scores.composite.value
+
+
+def _over_categories(first: Row, second: Row) -> float | None:
+    """Return the first run's score over the second's categories, by the second's weights."""
+    if first.run.scores.composite.value is None:
+        return None
+    shares = {category.name: category.tally.accuracy for category in first.run.scores.categories}
+    weighed = list(_weighed(second.run.track, shares))
+    return None if None in weighed else math.fsum(part for part in weighed if part is not None)
+
+
+def _weighed(track: Track, shares: dict[str, float | None]) -> Iterator[float | None]:
+    for category in track.categories:
+        if category.weight:
+            share = shares.get(category.name)
+            yield None if share is None else category.weight * share
