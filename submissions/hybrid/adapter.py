@@ -29,6 +29,7 @@ class Hybrid:
         self.sources: list[str] = []
         self.dates: list[str] = []
         self.vectors = np.empty((0, DIMENSIONS), dtype=np.float32)
+        self.stems: list[list[str]] = []
         self.index: bm25s.BM25 | None = None
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
@@ -37,13 +38,14 @@ class Hybrid:
         self.sources += [turn["turn_id"] for turn in session["turns"]]
         self.dates += [session["date"]] * len(said)
         self.vectors = np.concatenate([self.vectors, self.model.embed(said)])
+        self.stems += self.words([f"[{session['date']}] {text}" for text in said]) if said else []
         self.index = None
 
     def settle(self, timeout: float) -> bool:
         """Index the words of what was taken in; the statistics of BM25 are those of the whole memory."""
         if self.index is None and self.lines:
             self.index = bm25s.BM25()
-            self.index.index(self.words(self.lines), show_progress=False)
+            self.index.index(self.stems, show_progress=False)
         return True
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
