@@ -1,0 +1,160 @@
+"""What is known of long histories without going through them, and writing them to files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from memeval.benchmarks.beliefs.checks import BrokenRule
+from memeval.benchmarks.beliefs.long import survey as surveying
+from memeval.benchmarks.beliefs.long.filler import Filler
+from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.survey import Survey, survey, surveyed
+from memeval.benchmarks.beliefs.talk import Line
+from memeval.cli.main import main
+from memeval.evaluation.room import lack_of_room
+
+DIGEST_10K = "sha256:f08a2c4d752c3642ee9ea9e50ad0a88ce9073ba1e1d1333ef98f3ba79fe7b38c"
+"""Golden: our own generator at seed 42. A change here changes data of beliefs@1, as for the tier of all items."""
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def known() -> Survey:
+    """The smallest tier, gone through."""
+    return survey(42, "10k")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey) -> Path:
+    """The file in which it is kept, in a data folder of its own."""
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    path = tmp_path / "data" / "beliefs" / "surveyed-10k-42.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(known.to_json())
+    return path
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Calls ``memeval data``."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", "data", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def never(seed: int, tier: str) -> Survey:
+    raise AssertionError("gone through again")
+
+
+def test_two_generations_have_one_digest(known: Survey) -> None:
+    lives.cache_clear()
+    assert survey(42, "10k") == known
+    assert known.digest == DIGEST_10K
+
+
+def test_what_is_kept_is_believed(kept: Path, known: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "survey", never)
+    assert surveyed(42, "10k") == known
+
+
+@pytest.mark.parametrize("change", ["made_by", "seed", "tier", "truncated", "no json", "not text"])
+def test_what_is_kept_of_other_histories_or_cannot_be_read_is_made_again(
+    kept: Path, known: Survey, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    damaged = {
+        "made_by": known.model_copy(update={"made_by": "sha256:" + "0" * 64}).to_json().encode(),
+        "seed": known.model_copy(update={"seed": 41}).to_json().encode(),
+        "tier": known.model_copy(update={"tier": "1m"}).to_json().encode(),
+        "truncated": kept.read_bytes()[:-9],
+        "no json": b"[" * 100_000,
+        "not text": b"\xff\xfe",
+    }
+    kept.write_bytes(damaged[change])
+    monkeypatch.setattr(surveying, "survey", lambda seed, tier: (seed, tier))
+    assert surveyed(42, "10k") == (42, "10k")  # type: ignore[comparison-overlap]
+
+
+def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "file"))
+    assert surveyed(42, "10k") == known
+
+
+def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    life = lives(42)[0]
+    said = f"I hear it is {life.items[0].gold.phrases[0]}."
+    monkeypatch.setattr(Filler, "session", lambda self, number: (life, [Line("user", said)]))
+    with pytest.raises(BrokenRule, match="says what it is asked about"):
+        survey(42, "10k")
+
+
+def test_verify_goes_through_the_histories_again(call: Call, kept: Path, known: Survey) -> None:
+    code, out, err = call("verify", "beliefs", "--tier", "10k")
+    assert code == 0, err
+    assert f"100 items, 100 questions, {DIGEST_10K}; generated again, tokens of each history: 10,001, " in out
+    wrong = "sha256:" + "0" * 64
+    kept.write_text(known.model_copy(update={"digest": wrong}).to_json())
+    code, _, err = call("verify", "beliefs", "--tier", "10k")
+    assert code == 1 and f"the histories are {DIGEST_10K}, and were taken to be {wrong}" in err
+    assert Survey.parse(kept.read_bytes(), kept) == known, "it is put right"
+
+
+def test_a_tier_that_there_is_not_is_a_wrong_call(call: Call) -> None:
+    for command in ("verify", "generate"):
+        code, _, err = call(command, "beliefs", "--tier", "5k", *(("--to", "out") if command == "generate" else ()))
+        assert code == 2 and "beliefs@1 has no tier '5k'" in err
+
+
+def test_a_tier_is_written_as_its_digest_says(call: Call, kept: Path, known: Survey, tmp_path: Path) -> None:
+    code, out, _ = call("generate", "beliefs", "--tier", "10k", "--to", "out")
+    assert (code, out) == (0, f"beliefs@1: 100 items, {DIGEST_10K}\n")
+    files = [(tmp_path / "out" / name).read_bytes() for name in ("scenarios.jsonl", "keys.jsonl")]
+    assert "sha256:" + hashlib.sha256(b"".join(files)).hexdigest() == known.digest
+    assert tuple(len(line) for line in files[0].splitlines(keepends=True)) == known.sizes
+    assert len(json.loads(files[0].splitlines()[0])["steps"]) > 50
+
+
+def test_what_the_disk_has_no_room_for_is_not_begun(
+    call: Call, kept: Path, known: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    code, _, err = call("generate", "beliefs", "--tier", "10k", "--to", "some/where")
+    assert code == 2 and f"{sum(known.sizes):,} bytes would be written, and there is room for 1,000" in err
+    assert not (tmp_path / "some").exists()
+
+
+def test_where_writing_fails_nothing_is_left_half_written(
+    call: Call, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Filler, number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Filler, "session", full)
+    code, _, err = call("generate", "beliefs", "--tier", "10k", "--to", "out")
+    assert code == 2 and "No space left on device" in err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_run_says_beforehand_where_a_system_may_run_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=250))
+    assert lack_of_room(None, 4) is None
+    assert lack_of_room((100, 100, 100), 2) is None
+    assert "needs 300 bytes" in str(lack_of_room((100, 100, 100), 4))
