@@ -50,6 +50,34 @@ found["reset"] = first.search(said["question"], 3)
 json.dump(found, sys.stdout)
 """
 
+IN_BANKS = """
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+memory = adapter.BM25S()
+for text in json.load(sys.stdin):
+    memory.retain(**text)
+def brought(*args, **how):
+    return [item["source_ids"][0] for item in memory.recall(*args, **how)]
+ask = ("Where is the tin?", 9)
+found = {
+    "bank": brought(*ask, bank="a"),
+    "default": brought(*ask),
+    "tags": brought(*ask, bank="a", tags=["green", "red"]),
+    "range": brought(*ask, bank="a", since="2024-02-01T00:00:00Z", until="2024-03-01T00:00:00Z"),
+    "until": brought(*ask, bank="a", until="2024-02-01"),
+    "asked": brought(*ask, bank="a", timestamp="2024-02-01T01:00:00+01:00"),
+    "kept": sorted(item["source_ids"][0] for item in memory.export_memories()),
+    "one": memory.forget(bank="a", ids=["s002", "s009"]),
+    "left": brought(*ask, bank="a"),
+    "all": memory.forget(bank="a"),
+    "others": brought(*ask, bank="b"),
+    "end": len(memory.export_memories()),
+}
+json.dump(found, sys.stdout)
+"""
+
 
 def lock_lines(slug: str) -> list[str]:
     """Return the lines of a lock, those that are continued joined, without comments."""
@@ -115,6 +143,60 @@ def test_bm25s_searches_in_its_own_environment_and_keeps_to_the_asked_time() -> 
     assert "s003:t01" not in {item["source_ids"][0] for item in found["then"]}
     assert found["then"][0]["text"] == "[2024-01-01] Ana: I live in Porto."
     assert found["nothing"] == found["other"] == found["reset"] == []
+
+
+def test_bm25s_keeps_texts_in_banks_and_filters_by_tags_and_half_open_times() -> None:
+    folder = SUBMISSIONS / "bm25s"
+    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
+    assert environment is not None and environment.python is not None
+    dates = ("2024-01-01", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z", None)
+    texts = [
+        {"content": f"The tin is on shelf {n}.", "bank": "a", "timestamp": date, "tags": tags, "source_id": f"s00{n}"}
+        for n, (date, tags) in enumerate(zip(dates, (["red"], ["blue", "green"], ["blue"], None), strict=True), 1)
+    ]
+    texts += [{"content": "The tin is mine.", "bank": "b", "timestamp": None, "tags": None, "source_id": "s005"}]
+    command = [str(environment.python), "-c", IN_BANKS, str(folder / "adapter.py")]
+    ran = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {
+        "bank": ["s001", "s002", "s003", "s004"],
+        "default": [],
+        "tags": ["s001", "s002"],
+        "range": ["s002"],
+        "until": ["s001", "s004"],
+        "asked": ["s001", "s002", "s004"],
+        "kept": ["s001", "s002", "s003", "s004", "s005"],
+        "one": 1,
+        "left": ["s001", "s003", "s004"],
+        "all": 3,
+        "others": ["s005"],
+        "end": 1,
+    }
+
+
+class TestAstrocytesVariants:
+    def test_are_the_five_presets_and_one_whose_filters_hold_each_told_on_its_page(self) -> None:
+        submission = find_system("astrocyte", SUBMISSIONS).submission
+        assert submission is not None
+        page = (SUBMISSIONS / "astrocyte" / "README.md").read_text("utf-8")
+        presets = {"baseline", "fast-recall", "hindsight-parity", "hindsight-balanced", "quality-max"}
+        assert set(submission.variants) == {"filters-safe", *presets}
+        assert [name for name in submission.variants if f"| `{name}` |" not in page] == []
+
+    def test_switch_what_there_is_to_switch_and_no_two_alike(self) -> None:
+        submission = find_system("astrocyte", SUBMISSIONS).submission
+        assert submission is not None
+        tables = ast.parse((SUBMISSIONS / "astrocyte" / "features.py").read_text("utf-8")).body
+        named = {
+            str(ast.literal_eval(key))
+            for node in tables
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+            for key in node.value.keys
+            if key is not None
+        }
+        parameters = [variant.parameters for variant in submission.variants.values()]
+        assert {name for each in parameters for name in each} <= named
+        assert len({json.dumps(each, sort_keys=True) for each in parameters}) == len(parameters)
 
 
 def session(name: str, date: str, speaker: str, content: str) -> dict[str, Any]:
