@@ -106,13 +106,17 @@ class QaBenchmark(_QuestionSet):
         """Return whether a file is named, and there."""
         return path is not None and path.is_file()
 
+    def remedy(self) -> str:
+        """Return what to do where no file is named."""
+        return "Name a file of yours with --data FILE. 'memeval data verify qa --data FILE' checks it."
+
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
     ) -> tuple[bytes, tuple[Row, ...], dict[str, str | int]]:
         if path is None:
             raise BadInput(
                 f"{self.info.id} asks the questions of a file of yours, and none is named.",
-                remedy="Name it with --data FILE. 'memeval data verify qa --data FILE' checks it.",
+                remedy=self.remedy(),
             )
         name = parameters.pop("file", None)
         if name is not None and not _NAME.fullmatch(str(name)):
