@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from math import ceil
 
 from memeval.benchmarks.astrocyte.words import AGAIN, KINDS, SAYINGS, THINGS, Saying
 from memeval.benchmarks.base import Dataset, Parameters
@@ -43,6 +44,9 @@ SHARES = {"exact": 0.4, "paraphrase": 0.4, "negative": 0.2}
 
 REPEATED = 0.05
 """The share of a bank's texts that stand in it before, word for word; as many do in slightly other words."""
+
+POOL = 1.5
+"""How many things there are for one that a bank holds: two banks have most of theirs in common."""
 
 LARGEST_BANK = 400
 """The most texts a bank can hold: there are 480 things, and some are left for searches that nothing answers."""
@@ -135,7 +139,10 @@ def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
     """
     rng = random.Random(f"astrocyte-stress@1/{seed}")  # noqa: S311
     each = retains // banks
-    held = [_bank(rng, each) for _ in range(banks)]
+    repeated = round(each * REPEATED)
+    every = _every()
+    pool = rng.sample(every, min(len(every), ceil(POOL * (each - 2 * repeated))))
+    held = [_bank(rng, each, repeated, pool) for _ in range(banks)]
     plan = _plan(recalls)
     steps: list[Step] = []
     keys: list[ItemKey] = []
@@ -233,10 +240,16 @@ class _Asks:
         return self._rng.choice(likely[0] or likely[1])
 
 
-def _bank(rng: random.Random, size: int) -> list[Said]:
-    """Return the texts of a bank in order: each thing once, and some texts again behind the first of their thing."""
-    repeated = round(size * REPEATED)
-    things = rng.sample(_every(), size - 2 * repeated)
+def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, int]]) -> list[Said]:
+    """Return the texts of a bank in order: each thing once, and some texts again behind the first of their thing.
+
+    Args:
+        rng: chance.
+        size: texts in all.
+        repeated: how many of them repeat another word for word; as many do in slightly other words.
+        pool: the things there are.
+    """
+    things = rng.sample(pool, size - 2 * repeated)
     texts = []
     for thing in things:
         saying = rng.choice(SAYINGS)
