@@ -133,6 +133,7 @@ def run(
     Example: memeval run my_memory.py --benchmark beliefs@1
     """
     from memeval import api
+    from memeval.benchmarks import BENCHMARKS
     from memeval.cli.outcomes import conclude, here, left_out, run_on
     from memeval.cli.reporting import print_estimate
     from memeval.execution.progress import Bar
@@ -194,6 +195,8 @@ def run(
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
             if outcomes[-1].error is not None and not alone:
                 progress.note(f"{each} {outcomes[-1].state}: {outcomes[-1].error}")
+    places = {name: place for place, name in enumerate(BENCHMARKS)}
+    outcomes.sort(key=lambda outcome: places.get(outcome.benchmark, 0))
     conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
 
 

@@ -22,7 +22,7 @@ from memeval.evaluation.suite_metrics import metrics_of_run
 from memeval.execution.progress import Progress, Silent
 from memeval.records.benchmark import MetricInfo
 from memeval.records.errors import BadInput, MemevalError, NotApplicable
-from memeval.records.matrix import Against, Cell, CellState, Matrix, MatrixBenchmark, MatrixPlan, Test
+from memeval.records.matrix import Against, CategoryShare, Cell, CellState, Matrix, MatrixBenchmark, MatrixPlan, Test
 from memeval.systems.source import SystemSource
 
 AGAIN = "Make the matrix again with memeval matrix, or restore what is missing."
@@ -152,7 +152,7 @@ def _cell(outcome: Outcome, results: Path, metrics: Mapping[str, MetricInfo]) ->
         state=CellState.DONE,
         run=outcome.folder.path.resolve().relative_to(results.resolve()).as_posix(),
         run_digest=outcome.folder.digest,
-        provider=run.system.slug,
+        provider=run.system.named.partition(":")[0],
         version=run.system.version,
         parameters=run.system.parameters,
         protocol=run.track.protocol,
@@ -163,7 +163,7 @@ def _cell(outcome: Outcome, results: Path, metrics: Mapping[str, MetricInfo]) ->
         planned=run.coverage.planned,
         done=run.coverage.done,
         errors=run.scores.overall.errors,
-        categories={category.name: category.tally.accuracy for category in run.scores.categories},
+        categories=tuple(CategoryShare(name=each.name, share=each.tally.accuracy) for each in run.scores.categories),
         metrics=_means(outcome.folder, metrics),
         figures=_figures(outcome.folder),
     )

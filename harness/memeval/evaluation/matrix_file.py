@@ -215,7 +215,7 @@ class _Reading:
                 continue
             if slug in slugs:
                 entry.problem(place, f"is the very system of '{slugs[slug]}'; give one of them other parameters.")
-            slugs[slug] = read.id
+            slugs.setdefault(slug, read.id)
             found.append(MatrixSystem(**read.data()))
         return found
 

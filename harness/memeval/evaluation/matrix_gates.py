@@ -50,10 +50,12 @@ def value_of(cell: Cell, metric: str) -> float | None:
         return None
     if metric == "composite":
         return None if cell.composite is None else cell.composite.value
-    for table in (cell.categories, cell.metrics, cell.figures):
-        if metric in table:
-            return table[metric]
-    return None
+    return numbers_of(cell).get(metric)
+
+
+def numbers_of(cell: Cell) -> dict[str, float | None]:
+    """Return all numbers of a cell beside its headline, by name."""
+    return {**cell.figures, **cell.metrics, **{category.name: category.share for category in cell.categories}}
 
 
 def _judged(

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memeval.evaluation.matrix_gates import numbers_of
 from memeval.records.comparison import Difference
 from memeval.records.matrix import Against, Cell, CellState, Matrix
 from memeval.systems.output import visible
@@ -131,9 +132,8 @@ def _numbers(cell: Cell) -> Iterator[tuple[str, float | None, float | None, floa
         interval = cell.composite.interval
         limits = (interval.low, interval.high) if interval else (None, None)
         yield "composite", cell.composite.value, *limits
-    for table in (cell.categories, cell.metrics, cell.figures):
-        for name, value in table.items():
-            yield name, value, None, None
+    for name, value in numbers_of(cell).items():
+        yield name, value, None, None
 
 
 def _safe(value: str | None) -> str | None:
@@ -177,16 +177,19 @@ def _block(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[str]:
 def _lines(cells: Sequence[Cell]) -> tuple[Sequence[Line], Sequence[Line]]:
     """Return the lines before the headline, which suites have, and those after it."""
     done = [cell for cell in cells if cell.state is CellState.DONE]
-    names = dict.fromkeys(name for cell in done for name in cell.categories)
+    names = dict.fromkeys(name for cell in done for name in _categories(cell))
     if any(OF_SUITES & cell.figures.keys() for cell in done):
         return SUITE, [Line(name, name, _quality, name) for name in names]
     names |= dict.fromkeys(name for cell in done for name in cell.metrics)
     return (), (*(Line(name, name, _quality, name) for name in names), *SPENT)
 
 
+def _categories(cell: Cell) -> list[str]:
+    return [category.name for category in cell.categories]
+
+
 def _told(cell: Cell, line: Line, tested: Mapping[str, Difference]) -> str:
-    tables = (cell.figures,) if line.tested is None or line in SUITE else (cell.categories, cell.metrics)
-    value = next((table[line.name] for table in tables if line.name in table), None)
+    value = numbers_of(cell).get(line.name)
     return ABSENT if value is None else _signed(line.tell(value), tested.get(line.tested or ""))
 
 

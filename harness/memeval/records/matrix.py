@@ -91,6 +91,15 @@ class MatrixPlan(Record):
         return f"{self.name}-{self.digest[7:15]}"
 
 
+class CategoryShare(Record):
+    """What was earned in one category."""
+
+    name: str
+    """The category."""
+    share: float | None
+    """The share of its points; ``None`` where nothing was planned."""
+
+
 class CellState(StrEnum):
     """What came of a cell."""
 
@@ -118,7 +127,7 @@ class Cell(Record):
     run_digest: Digest | None = None
     """Digest of its ``run.json``."""
     provider: str | None = None
-    """The system that ran, by its name in paths."""
+    """The system that ran, by its name in paths; for a variant, the submission's."""
     version: str | None = None
     """Its version; text from outside."""
     parameters: dict[str, str | int | float | bool] = {}
@@ -139,8 +148,8 @@ class Cell(Record):
     """Items with a grade."""
     errors: int | None = None
     """Items without a verdict."""
-    categories: dict[str, float | None] = {}
-    """Shares by category."""
+    categories: tuple[CategoryShare, ...] = ()
+    """Shares by category, in the benchmark's order."""
     metrics: dict[str, float | None] = {}
     """Means of what was measured beside the headline, over all items that have it, as the benchmark tells them."""
     figures: dict[str, float | None] = {}

@@ -1,0 +1,113 @@
+"""``memeval matrix`` and ``memeval compare``: what is printed, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval import benchmarks
+from memeval.archive.runs import sealed_runs
+from memeval.cli.main import main
+from memeval.records.errors import ExitCode
+from tests.support.tiny import TinyBenchmark
+
+Call = Callable[..., tuple[int, str, str]]
+
+PLAN = """
+benchmarks: [tiny@1]
+systems: [always-hedge, no-memory]
+promotion_gates: [{metric: composite, minimum: LEAST}]
+"""
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all calls are made in, so that runs are made once."""
+    return tmp_path_factory.mktemp("matrix")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: Path) -> Call:
+    """Call the command line where there is a tiny benchmark only; gives exit code, standard output and error."""
+    monkeypatch.chdir(where)
+    monkeypatch.setattr(benchmarks, "BENCHMARKS", {"tiny@1": lambda: TinyBenchmark(2)})
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def plan(where: Path) -> Callable[[str], str]:
+    """Return a function that writes a matrix with a gate."""
+
+    def write(least: str) -> str:
+        (where / "tiny.yaml").write_text(PLAN.replace("LEAST", least))
+        return "tiny.yaml"
+
+    return write
+
+
+def test_a_matrix_prints_its_table_and_says_where_it_is_stored(call: Call, plan: Callable[[str], str]) -> None:
+    code, out, err = call("matrix", plan("0"))
+    assert code == ExitCode.DONE
+    assert out.splitlines()[2] == " " * 25 + "always-hedge".rjust(20) + "no-memory".rjust(20)
+    assert "gate passed: no-memory on tiny@1: composite is 0, and is to be at least 0." in err
+    assert "stored in results/matrices/tiny-" in err
+
+
+def test_a_gate_that_fails_ends_with_1(call: Call, plan: Callable[[str], str]) -> None:
+    code, _, err = call("matrix", plan("0.5"))
+    assert code == ExitCode.CHECK_FAILED
+    assert "gate FAILED: always-hedge on tiny@1: composite is 0, and is to be at least 0.5." in err
+    assert "2 promotion gates failed." in err
+
+
+def test_a_cell_that_fails_ends_with_its_code_after_all_others(call: Call, where: Path) -> None:
+    (where / "torn.py").write_text("raise RuntimeError")
+    (where / "torn.yaml").write_text("benchmarks: [tiny@1]\nsystems: [{id: torn, system: torn.py}, always-hedge]")
+    code, out, err = call("matrix", "torn.yaml")
+    assert code == ExitCode.BAD_INPUT
+    assert "torn failed: " in out
+    assert "1 cell of 2 came to nothing" in err
+
+
+def test_machines_get_json_and_comma_separated_values(call: Call, plan: Callable[[str], str]) -> None:
+    told = json.loads(call("matrix", plan("0"), "--format", "json")[1])
+    assert [cell["state"] for cell in told["cells"]] == ["done", "done"]
+    assert call("matrix", plan("0"), "--format", "csv")[1].startswith("benchmark,protocol,tier,reader,system,")
+
+
+def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
+    code, out, _ = call("matrix", "--example", "controls")
+    assert (code, "systems:" in out) == (ExitCode.DONE, True)
+    for words, sentence in (
+        (("--example", "nothing"), "There are: astrocyte-presets, controls, memorycd."),
+        ((), "there is no matrix file."),
+    ):
+        code, _, err = call("matrix", *words)
+        assert (code, sentence in err) == (ExitCode.BAD_INPUT, True)
+
+
+def test_runs_are_compared_in_words_and_as_json(call: Call, plan: Callable[[str], str], where: Path) -> None:
+    call("matrix", plan("0"))
+    names = [run.run.run_id for run in sealed_runs(where / "results")]
+    code, out, _ = call("compare", *names)
+    assert code == ExitCode.DONE
+    assert out.startswith("tiny@1 judge, track ")
+    (composite,) = [line for line in out.splitlines() if line.strip().startswith("composite  ")]
+    assert composite.split() == ["composite", "2", "0.0", "0.0", "+0.0", "[+0.0,", "+0.0]", "1.000", "="]
+    assert "0 items better" in out
+    told = json.loads(call("compare", *names, "--json")[1])
+    assert [pair["run_id"] for pair in told["pairs"]] == names[1:]
+    code, _, err = call("compare", names[0])
+    assert (code, "one run alone cannot be compared." in err) == (ExitCode.BAD_INPUT, True)

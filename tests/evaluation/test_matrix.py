@@ -1,0 +1,458 @@
+"""Matrices: the file and all that can be wrong with it, the runs behind the cells, and what is stored of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memeval import api, benchmarks
+from memeval.archive.matrices import MatrixFolder, stored_matrices, write_matrix
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks.base import Benchmark
+from memeval.evaluation import comparing, matrix, matrix_file
+from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
+from memeval.evaluation.matrix_file import read_matrix
+from memeval.evaluation.matrix_gates import gate_results, value_of
+from memeval.evaluation.matrix_table import NOTHING, csv_text, table_text
+from memeval.evaluation.running import RunOptions
+from memeval.execution.readers import NATIVE
+from memeval.leaderboard.matrices import best_for_their_cost, matrices
+from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
+from memeval.records.errors import BadInput
+from memeval.records.matrix import Against, Cell, CellState, Gate, MatrixBenchmark, MatrixPlan, MatrixSystem
+from memeval.records.scores import Composite
+from memeval.statistics import frontier
+from tests.support.tiny import TinyBenchmark
+
+Read = Callable[[str], MatrixPlan]
+
+SUBMISSION = """
+schema_version = 1
+slug = "acme"
+name = "Acme"
+version = "1.0"
+
+[parameters]
+depth = 1
+wide = false
+
+[variants.deep]
+summary = "Looks further."
+parameters = { depth = 2 }
+
+[variants.all]
+summary = "Looks everywhere."
+parameters = { depth = 9, wide = true }
+"""
+
+ACME = """
+class Acme:
+    def __init__(self, depth, wide, extra=0):
+        self.depth = depth
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+
+    def query(self, question, timestamp="now"):
+        return self.told[0] if self.depth > 1 else ""
+
+    def get_context_tokens(self):
+        return 1
+"""
+
+RETAINING = ProtocolInfo(
+    name="recall", title="Recall", summary="Retrieval.", headline="ndcg", reader=NATIVE, needs=("retain", "recall")
+)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with one submission, where there are tiny benchmarks only."""
+    tiny, needy = TinyBenchmark(2), TinyBenchmark(2)
+    needy.info = needy.info.model_copy(update={"id": "needy@1", "protocols": (RETAINING,)})
+    known: dict[str, Benchmark] = {"tiny@1": tiny, "needy@1": needy}
+
+    def find(name: str) -> Benchmark:
+        if name not in known:
+            raise BadInput(f"there is no benchmark {name!r}.")
+        return known[name]
+
+    path = tmp_path_factory.mktemp("here")
+    folder = path / "submissions" / "acme"
+    folder.mkdir(parents=True)
+    (folder / "submission.toml").write_text(SUBMISSION)
+    (folder / "adapter.py").write_text(ACME)
+    (path / "broken.py").write_text("raise RuntimeError('no')")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        for module in (matrix, matrix_file, comparing):
+            patch.setattr(module, "find", find)
+        yield path
+
+
+@pytest.fixture(scope="module")
+def read(here: Path) -> Read:
+    """Return a function that reads a matrix."""
+
+    def one(text: str) -> MatrixPlan:
+        path = here / "try.yaml"
+        path.write_text(text, encoding="utf-8")
+        return read_matrix(path)
+
+    return one
+
+
+@pytest.fixture(scope="module")
+def ran(read: Read, here: Path) -> MatrixRun:
+    """A matrix of four configurations, one of them broken, on a benchmark that all can take and one that none can."""
+    plan = read(
+        """
+        name: trial
+        benchmarks: [tiny@1, needy@1]
+        systems:
+          - acme
+          - {id: deep, system: "acme:deep", purpose: Looks further.}
+          - {id: deeper, system: acme, parameters: {depth: 9, extra: 1}}
+          - {id: broken, system: broken.py}
+        promotion_gates:
+          - {metric: composite, minimum: 0.5, systems: [deep], benchmarks: [tiny@1]}
+          - {metric: error_rate, maximum: 0.02, systems: [acme, deep], benchmarks: [tiny@1]}
+          - {metric: composite, drop: 0, systems: [broken]}
+        """
+    )
+    return run_matrix(plan, RunOptions(results=here / "results"))
+
+
+@pytest.fixture
+def copied(ran: MatrixRun, here: Path, tmp_path: Path) -> MatrixFolder:
+    """The matrix with its runs, to be changed."""
+    shutil.copytree(here / "results", tmp_path / "results")
+    return stored_matrices(tmp_path / "results")[0]
+
+
+def refusal(read: Read, text: str) -> list[str]:
+    """Return what is wrong with a file, by line."""
+    with pytest.raises(BadInput) as caught:
+        read(text)
+    return [line.partition("try.yaml:")[2] for line in str(caught.value).splitlines()]
+
+
+def test_a_file_asks_for_systems_benchmarks_readers_and_gates(read: Read) -> None:
+    plan = read(
+        """
+        description: Which is better.
+        benchmarks:
+          - tiny@1
+          - {id: tiny@1, protocol: judge, tier: full, parameters: {size: 3}}
+        systems: [bm25, {id: deep, system: "acme:deep", parameters: {depth: 3}, purpose: Deeper.}]
+        readers: [extractive, native]
+        judge: rules
+        promotion_gates: [{metric: far, minimum: 0.5, drop: 0.1, systems: [deep]}]
+        """
+    )
+    assert plan.name == "try"
+    assert [benchmark.label for benchmark in plan.benchmarks] == ["tiny@1", "tiny@1 judge full size=3"]
+    assert [system.id for system in plan.systems] == ["bm25", "deep"]
+    assert (plan.readers, plan.judge) == (("extractive", "native"), "rules")
+    assert plan.promotion_gates == (Gate(metric="far", minimum=0.5, drop=0.1, systems=("deep",)),)
+
+
+def test_astrocytes_spelling_is_read_as_well(read: Read) -> None:
+    theirs = read("default_benchmarks: [tiny@1]\nscenarios: [{id: deep, config: 'acme:deep', purpose: Deeper.}]")
+    ours = read("benchmarks: [tiny@1]\nsystems: [{id: deep, system: 'acme:deep', purpose: Deeper.}]")
+    assert theirs == ours
+
+
+def test_the_digest_is_of_what_is_asked_for_and_not_of_its_name(read: Read) -> None:
+    plain = read("benchmarks: [tiny@1]\nsystems: [bm25]")
+    assert read("name: other\ndescription: x\nbenchmarks: [tiny@1]\nsystems: [bm25]").digest == plain.digest
+    assert read("benchmarks: [tiny@1]\nsystems: [bm25, acme]").digest != plain.digest
+    assert plain.matrix_id == f"try-{plain.digest[7:15]}"
+
+
+def test_all_that_is_wrong_with_a_file_is_told_with_its_lines(read: Read) -> None:
+    found = refusal(
+        read,
+        """benchmarks:
+  - tinny@1
+  - {id: tiny@1, protocol: judges, tier: quick, parameters: {size: 1.5}, limit: 3}
+  - tiny@1
+  - tiny@1
+systems:
+  - {id: Bad Name, system: bm25}
+  - {id: one, system: nobody}
+  - {id: two, system: acme}
+  - {id: two, system: bm25}
+  - {id: three, system: acme, parameters: {height: [1]}}
+  - {id: four, system: bm25, parameters: {depth: 1}}
+  - {id: five, sistem: bm25}
+  - {id: six, system: acme}
+  - {id: seven, system: "acme:deap"}
+readers: [extractive, extractive, someone]
+judge: nobody
+promotion_gates:
+  - {metric: composite}
+  - {metric: far, minimum: half, systems: [nine]}
+surprise: 1
+""",
+    )
+    told = "\n".join(found)
+    for line, sentence in (
+        (2, "names no benchmark: there is no benchmark 'tinny@1'."),
+        (3, "'protocol' is 'judges', and tiny@1 has: judge."),
+        (3, "'tier' is 'quick', and tiny@1 has: full."),
+        (3, "has 'size', which takes a text or a whole number."),
+        (3, "unknown key 'limit'."),
+        (2, "'benchmarks' names tiny@1 twice."),
+        (7, "'Bad Name' is none."),
+        (8, "there is no system called 'nobody'."),
+        (10, "'two' stands there twice."),
+        (11, "takes short names with texts, numbers, true or false."),
+        (12, "'bm25' takes no parameters"),
+        (13, "unknown key 'sistem'. Did you mean 'system'?"),
+        (14, "is the very system of 'two'"),
+        (15, "Did you mean 'acme:deep'?"),
+        (16, "names 'extractive' twice."),
+        (16, "has 'someone'; readers are native, extractive, and openai:MODEL."),
+        (17, "'judge' cannot judge"),
+        (19, "is held to nothing; give a minimum, a maximum or a drop."),
+        (20, "'minimum' takes a number, not the text 'half'."),
+        (20, "has 'nine', which the matrix has not."),
+        (21, "unknown key 'surprise'."),
+    ):
+        assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, told)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "the file is empty."),
+        ("# nothing\n\n", "the file is empty."),
+        ("benchmarks: &a [tiny@1]\nsystems: *a", "anchors (&) and aliases (*) are not read."),
+        ("benchmarks: !!python/object:os.system [x]", "tags (!) are not read."),
+        ("benchmarks: [tiny@1", "not valid YAML"),
+        ("- tiny@1", "keys with values belong here, not a list."),
+        ("benchmarks: tiny@1\nsystems: [bm25]", "takes a list"),
+        ("benchmarks: []\nsystems: []", "names none."),
+        ("systems: [bm25]", "'benchmarks' is missing."),
+        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "keep one of them."),
+        ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "stands here twice"),
+        ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "lower-case letters and digits"),
+        ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(read: Read, text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read(text)
+    assert sentence in str(caught.value)
+
+
+def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Read, tmp_path: Path) -> None:
+    for name, data, sentence in (
+        ("a.txt", b"x", "does not end in .yaml"),
+        ("huge.yaml", b"#" * 1_000_001, "at most 1,000,000 bytes"),
+        ("latin.yaml", "description: é".encode("latin-1"), "not UTF-8"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(BadInput, match=sentence):
+            read_matrix(tmp_path / name)
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_matrix(tmp_path / "nowhere.yaml")
+    with pytest.raises(BadInput, match="make 4040 runs"):
+        read(
+            "benchmarks: [tiny@1]\nreaders: ["
+            + ", ".join(f"'openai:m{k}'" for k in range(2020))
+            + "]\nsystems: [bm25, acme]"
+        )
+
+
+def test_every_cell_is_an_ordinary_run_and_one_that_fails_takes_no_other_with_it(ran: MatrixRun, here: Path) -> None:
+    made = ran.folder.matrix
+    states = {(cell.benchmark, cell.system): cell.state for cell in made.cells}
+    assert [states[0, name] for name in ("acme", "deep", "deeper")] == [CellState.DONE] * 3
+    assert states[0, "broken"] is CellState.FAILED
+    assert [states[1, name] for name in ("acme", "deep", "deeper")] == [CellState.NOT_APPLICABLE] * 3
+    slugs = {run.run.system.slug: run.run.system for run in sealed_runs(here / "results")}
+    assert sorted(slugs) == ["acme", "acme-deep", "acme-deeper"]
+    assert slugs["acme-deep"].variant == "deep"
+    assert slugs["acme-deeper"].parameters == {"depth": 9, "wide": False, "extra": 1}
+    assert ran.folder.path == here / "results" / "matrices" / made.matrix_id
+    (mine,) = json.loads((ran.folder.path / "results-matrix-deep.json").read_text())["cells"][:1]
+    assert mine["run"] == made.cells[1].run
+
+
+def test_runs_are_held_against_the_first_and_the_best_of_their_track(ran: MatrixRun) -> None:
+    made = ran.folder.matrix
+    assert [(test.against, test.first, test.system) for test in made.tests] == [
+        (Against.FIRST, "acme", "deep"),
+        (Against.FIRST, "acme", "deeper"),
+        (Against.BEST, "deep", "acme"),
+        (Against.BEST, "deep", "deeper"),
+    ]
+    first = made.tests[0].overall
+    assert first is not None
+    assert first.difference == 1.0
+    assert [other.name for other in made.tests[0].others][:2] == ["far", "near"]
+
+
+def test_configurations_that_differ_in_more_than_one_key_are_warned_of(ran: MatrixRun) -> None:
+    (warning,) = ran.folder.matrix.warnings
+    assert warning.startswith("deeper differs in more than one key from acme (depth, extra); deep (depth, extra): ")
+
+
+def test_gates_are_checked_and_a_cell_without_a_run_passes_none(ran: MatrixRun) -> None:
+    assert [(gate.gate, gate.system, gate.benchmark, gate.passed) for gate in ran.folder.matrix.gates] == [
+        (0, "deep", 0, True),
+        (1, "acme", 0, True),
+        (1, "deep", 0, True),
+        (2, "broken", 0, False),
+        (2, "broken", 1, False),
+    ]
+    assert ran.folder.matrix.gates[0].sentence == "deep on tiny@1: composite is 1, and is to be at least 0.5."
+
+
+def test_a_matrix_that_is_run_again_reuses_its_runs_and_comes_to_the_same_bytes(ran: MatrixRun, here: Path) -> None:
+    before = {path.name: path.read_bytes() for path in ran.folder.path.iterdir()}
+    again = run_matrix(ran.folder.matrix.plan, RunOptions(results=here / "results"))
+    assert {path.name: path.read_bytes() for path in again.folder.path.iterdir()} == before
+    assert len(sealed_runs(here / "results")) == 3
+
+
+def test_a_results_folder_with_matrices_is_verified_with_them(copied: MatrixFolder, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    assert api.verify(results) == []
+    head = copied.path / "matrix.json"
+    good, _whole = head.read_text(), copied.matrix
+    head.write_text(good.replace('"done": 2', '"done": 1', 1))
+    (finding,) = api.verify(results)
+    assert finding.where == str(head)
+    head.write_text(good)
+    (copied.path / "results-matrix-deep.json").unlink()
+    assert [finding.where for finding in api.verify(results)] == [str(copied.path / "results-matrix-deep.json")]
+    write_matrix(results, copied.matrix)
+    moved = copied.path.rename(copied.path.with_name("elsewhere-00000000"))
+    assert "the matrix belongs in" in api.verify(results)[0].problem
+    moved.rename(copied.path)
+    shutil.rmtree(results / "tiny" / "acme")
+    (finding,) = api.verify(results)
+    assert "which is not here" in finding.problem
+
+
+def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: MatrixFolder, tmp_path: Path) -> None:
+    head = copied.path / "matrix.json"
+    data = json.loads(head.read_text())
+    data["cells"][0]["run"] = "../../etc"
+    head.write_text(json.dumps(data))
+    (finding,) = verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")
+    assert "which is no run of these results" in finding.problem
+    head.write_text("{")
+    assert verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")[0].where.startswith(str(head))
+
+
+def test_tables_have_a_column_each_and_mark_what_was_tested(ran: MatrixRun) -> None:
+    text = table_text(ran.folder.matrix)
+    lines = text.splitlines()
+    assert lines[0] == "tiny@1"
+    assert lines[1] == "-" * 105
+    assert lines[2] == " " * 25 + "".join(name.rjust(20) for name in ("acme", "deep", "deeper", "broken"))
+    composite = next(line for line in lines if line.startswith("Composite"))
+    assert composite == "Composite".ljust(25) + "0.0000".rjust(20) + "1.0000 =".rjust(20) * 2 + "N/A".rjust(20)
+    assert any(line.startswith("broken failed: ") for line in lines)
+    assert "acme not applicable: acme has no 'retain' and no 'recall'" in text
+
+
+def test_comma_separated_values_say_every_number_and_hold_no_formula(ran: MatrixRun) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(ran.folder.matrix))))
+    (deep,) = [row for row in rows if (row["system"], row["name"]) == ("deep", "composite")]
+    assert (deep["value"], deep["first"], deep["difference"], deep["sign"]) == ("1.0", "acme", "1.0", "=")
+    broken = [row for row in rows if row["system"] == "broken" and row["benchmark"] == "tiny@1"]
+    assert [(row["name"], row["state"]) for row in broken] == [("reason", "failed")]
+    assert not any(value and value[0] in "=+@" for row in rows for key, value in row.items() if key != "sign")
+
+
+def test_a_matrix_without_a_run_has_nothing_to_compare(read: Read, tmp_path: Path) -> None:
+    made = run_matrix(read("benchmarks: [needy@1]\nsystems: [bm25]"), RunOptions(results=tmp_path / "results"))
+    assert table_text(made.folder.matrix) == NOTHING
+    assert [cell.state for cell in made.folder.matrix.cells] == [CellState.NOT_APPLICABLE]
+
+
+def test_runs_of_different_tracks_are_not_compared_and_that_is_said(read: Read, tmp_path: Path) -> None:
+    plan = read("benchmarks: [tiny@1]\nsystems: [bm25, no-memory]")
+    made = run_matrix(plan, RunOptions(results=tmp_path / "results")).folder.matrix
+    assert made.tests == ()
+    assert made.warnings == ("On tiny@1 the runs are of 2 tracks, each compared by itself: bm25 | no-memory.",)
+    native = read("benchmarks: [tiny@1]\nsystems: [bm25, no-memory]\nreaders: [native]")
+    made = run_matrix(native, RunOptions(results=tmp_path / "results")).folder.matrix
+    assert [(cell.system, cell.reader, cell.state) for cell in made.cells] == [
+        ("bm25", "native", CellState.NOT_APPLICABLE),
+        ("no-memory", "native", CellState.DONE),
+    ]
+
+
+def cell(system: str, score: float | None, usd: float | None, **more: float) -> Cell:
+    return Cell(
+        benchmark=0,
+        reader=None,
+        system=system,
+        state=CellState.DONE,
+        composite=Composite(value=score, interval=None),
+        figures={"usd_per_item": usd, **more},
+    )
+
+
+def test_what_nothing_beats_in_cost_and_score_is_kept() -> None:
+    assert frontier([(1, 0.5), (1, 0.6), (2, 0.6), (3, 0.9), (0.5, 0.1), (3, 0.9)]) == (4, 1, 3, 5)
+    assert frontier([]) == ()
+    cells = [cell("a", 0.5, 0.1), cell("b", 0.4, 0.2), cell("c", 0.9, 0.9), cell("d", 1.0, None), cell("e", None, 0.0)]
+    assert [each.system for each in best_for_their_cost(cells)] == ["a", "c"]
+
+
+def test_a_drop_is_a_rise_where_less_is_better() -> None:
+    plan = MatrixPlan(
+        name="x",
+        benchmarks=(MatrixBenchmark(id="tiny@1"),),
+        systems=(MatrixSystem(id="a", system="a"), MatrixSystem(id="b", system="b")),
+        promotion_gates=tuple(Gate(metric=name, drop=0.1) for name in ("mae", "recall_latency_p50_ms", "composite")),
+    )
+    cells = [
+        cell("a", 0.5, 0, mae=1.0, recall_latency_p50_ms=5.0),
+        cell("b", 0.4, 0, mae=0.5, recall_latency_p50_ms=6.0),
+    ]
+    metrics = {"mae": MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, meaning="Off.")}
+    assert [(gate.system, gate.passed) for gate in gate_results(plan, cells, metrics)] == [
+        ("a", True),
+        ("b", True),
+        ("a", True),
+        ("b", False),
+        ("a", True),
+        ("b", True),
+    ]
+    assert value_of(cells[0], "nothing") is None
+
+
+def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, here: Path, tmp_path: Path) -> None:
+    assert matrices(here / "results") == [ran.folder.matrix]
+    assert matrices(tmp_path) == []
+    made = ran.folder.matrix
+    assert matrix_of(made.plan, ran.outcomes, here / "results") == made
+    assert made.cells[0].run is not None
+    assert RunFolder(here / "results" / made.cells[0].run).digest == made.cells[0].run_digest
+
+
+def test_the_files_that_are_shipped_are_matrix_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.setattr(matrix_file, "find", benchmarks.find)
+    shipped = sorted((Path(__file__).parents[2] / "templates" / "matrices").glob("*.yaml"))
+    plans = {path.stem: read_matrix(path) for path in shipped}
+    assert sorted(plans) == ["astrocyte-presets", "controls", "memorycd"]
+    assert len(plans["memorycd"].benchmarks) == 8
+    assert [system.id for system in plans["astrocyte-presets"].systems][-1] == "quality-max"
