@@ -186,6 +186,16 @@ def test_a_tier_has_a_hundred_items_of_five_categories_that_count_the_same() -> 
     assert {tier.name: tier.items for tier in BENCHMARK.info.tiers if tier.name in SIZES} == dict.fromkeys(SIZES, 100)
 
 
+def test_what_the_source_calls_a_session_is_known_without_making_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = Exam.open(BENCHMARK, tier="10k").dataset
+    first = next(dataset.scenarios())
+    walked = {step.source_id: step.session.session_id for step in first.steps if isinstance(step, TakeIn)}
+    monkeypatch.setattr(History, "_step", None)
+    assert dataset.ordinals(first.scenario_id) == walked
+    with pytest.raises(KeyError):
+        dataset.ordinals("nobody's")
+
+
 def test_every_history_of_the_smallest_tier_is_within_a_hundredth_of_its_size() -> None:
     exam = Exam.open(BENCHMARK, tier="10k")
     for scenario in exam.dataset.scenarios():

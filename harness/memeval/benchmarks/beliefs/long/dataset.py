@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.beliefs.long.history import ordinal
 from memeval.benchmarks.beliefs.long.survey import histories, survey, surveyed
 from memeval.keys import ItemKey
 from memeval.records.errors import CheckFailed
@@ -34,6 +35,13 @@ class LongDataset(Dataset):
     def keys(self) -> Iterator[ItemKey]:
         """Yield the keys, history by history."""
         return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
+
+    def ordinals(self, scenario_id: str) -> Mapping[str, str]:
+        """Return the ordinals of a history's sessions by their source ids, without making a session."""
+        history = next((each for each in self._histories if each.scenario_id == scenario_id), None)
+        if history is None:
+            raise KeyError(scenario_id)
+        return {history.source_id(place): ordinal(place) for place in range(history.sessions)}
 
     def verify(self) -> str:
         """Go through the histories again; see :meth:`Dataset.verify`."""

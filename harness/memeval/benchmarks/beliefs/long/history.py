@@ -94,6 +94,10 @@ class History(Steps):
         """How many sessions there are."""
         return self._sessions
 
+    def source_id(self, place: int) -> str:
+        """Return the benchmark's own id of the session at a place."""
+        return f"{self.scenario_id}:{ordinal(place)}"
+
     def times(self) -> Iterator[int]:
         """Yield when each session takes place, in waking seconds since the first day."""
         return (self._found(place)[0] for place in range(self._sessions))
@@ -134,8 +138,7 @@ class History(Steps):
         clock += WAKING[0]
         on = (self._first + timedelta(days=day)).isoformat()
         when = f"{on}T{clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
-        name = ordinal(place)
-        return TakeIn(session=session(name, when, lines, life.life), source_id=f"{self.scenario_id}:{name}")
+        return TakeIn(session=session(ordinal(place), when, lines, life.life), source_id=self.source_id(place))
 
     def _place_of(self, session_id: str) -> int:
         number = session_id[1:]
