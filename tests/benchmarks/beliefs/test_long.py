@@ -155,7 +155,7 @@ def test_what_fills_a_history_varies_and_speaks_of_what_is_asked_about() -> None
     assert len({word for text in talk for word in text.split()}) > 1_500
     wrong = {phrase.lower() for item in life.items for fact in item.wrong for phrase in fact.phrases}
     named = [text for text in talk if any(phrase in text.lower() for phrase in wrong)]
-    assert len(named) > 10, "others have the values that keys name as wrong"
+    assert len(named) >= 5, "others have the values that keys name as wrong"
 
 
 def test_no_word_of_the_details_is_a_value_of_any_topic() -> None:
