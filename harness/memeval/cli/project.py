@@ -145,7 +145,9 @@ def doctor() -> None:
         f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {shutil.disk_usage('.').free / 1e9:.1f} GB free"
     )
     for benchmark in all_benchmarks():
-        state = "ready" if benchmark.available() else f"no data: memeval data pull {benchmark.info.name}"
+        state = "ready" if benchmark.available() else f"no data: {benchmark.remedy()}"
+        if benchmark.info.brought:
+            state = "its data is a file of your own"
         print(f"benchmark {benchmark.info.id}: {state}")
     print("judge rules: ready, offline")
     for caller in Caller:
