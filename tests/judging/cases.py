@@ -16,6 +16,8 @@ from memeval.keys import (
     LongMemEvalKey,
     LongMemEvalType,
     NoiseKey,
+    QaKey,
+    ReflectKey,
     Stance,
     TemporalKey,
     UncertaintyKey,
@@ -81,6 +83,9 @@ KEYS: dict[str, AnswerKey] = {
         abstention=False,
         answer="Suggestions that build on the Valkey that Ada runs.",
     ),
+    "qa-answer": QaKey(needles=("GOLD: needle",), reference="In Valkey."),
+    "reflect-point": ReflectKey(points=(fact("Ada caches in Valkey.", "Valkey"),)),
+    "reflect-claim": ReflectKey(points=(), forbidden=(fact("Ada caches in Redis.", "Redis"),)),
     "longmemeval-abstention": LongMemEvalKey(
         question_type=LongMemEvalType.TEMPORAL_REASONING,
         abstention=True,
