@@ -191,7 +191,7 @@ TASK_AVERAGE = Column(
 
 def _measure(metric: MetricInfo) -> Column:
     """Return the column of a metric that the benchmark tells in its own unit, whichever way it is better."""
-    bounded = metric.low is not None and metric.high is not None
+    bounded = metric.low is not None and metric.high is not None and not metric.root
     return Column(
         name=f"metric_{metric.name}",
         title=metric.title,

@@ -11,6 +11,7 @@ from pathlib import Path
 from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
+from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
@@ -57,6 +58,12 @@ class BenchmarkView:
     """The strictest word of the benchmark and its runs on its text."""
     benchmark: Benchmark | None = None
     """Itself; ``None`` where this memeval does not know it."""
+
+    @property
+    def missing_data(self) -> str | None:
+        """How to come by its data, as a sentence, where it is not here yet."""
+        benchmark = self.benchmark
+        return None if benchmark is None or benchmark.available() else benchmark.remedy()
 
     @property
     def title(self) -> str:
@@ -118,6 +125,8 @@ class SiteModel:
     """Bridges from one judge to the next."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
     """By slug: what a system did when it was last checked for keeping to the contract."""
+    matrices: tuple[MatrixFolder, ...] = ()
+    """Configurations that were run side by side."""
     analyses: dict[Path, bytes | None] = field(default_factory=dict, compare=False)
     """Failure analyses that were asked for, by the run's folder; see :mod:`memeval.site.failures`."""
 
@@ -169,6 +178,7 @@ def read_site(
         version=version,
         audits=tuple(stored_audits(results)),
         bridges=tuple(stored_bridges(results)),
+        matrices=tuple(stored_matrices(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
     )
 

@@ -1,0 +1,139 @@
+"""A page for each stored matrix: configurations side by side, what differs beyond chance, and what a score costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from memeval.archive.matrices import HEAD, MatrixFolder
+from memeval.leaderboard.matrices import best_for_their_cost
+from memeval.records.comparison import Difference
+from memeval.records.matrix import Against, Cell, CellState, GateResult, Matrix, MatrixBenchmark
+from memeval.site import charts
+from memeval.site.charts import Point
+from memeval.site.figures import Figure, figure
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.urls import segment
+
+TOKENS = "tokens_per_question"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The cells that stand in one table: a benchmark asked in one way, under one reader."""
+
+    anchor: str
+    benchmark: MatrixBenchmark
+    title: str
+    reader: str | None
+    cells: tuple[Cell, ...]
+    differences: dict[str, Difference]
+    """How each configuration differs from the first in its composite."""
+    first: str | None
+    """What the others are held against."""
+    best: frozenset[str]
+    """Configurations that nothing beats in both cost and score; none where costs are not known."""
+    chart: Figure | None
+    gates: tuple[GateResult, ...]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of all that was measured beside the score, those of the benchmark first."""
+        done = [cell for cell in self.cells if cell.state is CellState.DONE]
+        names = [name for cell in done for name in cell.metrics] + [name for cell in done for name in cell.figures]
+        return tuple(dict.fromkeys(names))
+
+
+class MatrixPages(Publisher):
+    """Pages of matrices."""
+
+    name = "matrices"
+    order = 35
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        yield Page(
+            url="matrices/",
+            title="Matrices",
+            description="Configurations that were run side by side.",
+            body=render("pages/matrices.html", "matrices/", site=site, url_of=matrix_url),
+        )
+        for folder in site.matrices:
+            yield from self._matrix(site, folder)
+
+    def _matrix(self, site: SiteModel, folder: MatrixFolder) -> Iterator[GeneratedFile]:
+        matrix = folder.matrix
+        url = matrix_url(matrix)
+        groups = tuple(_groups(site, matrix))
+        yield from (group.chart.asset() for group in groups if group.chart is not None)
+        yield Asset(f"{url}{HEAD}", (folder.path / HEAD).read_bytes())
+        runs = {row.folder.path.resolve(): row.run.run_id for row in site.board.runs}
+        results = folder.path.parent.parent
+        known = {cell.run: runs.get((results / cell.run).resolve()) for cell in matrix.cells if cell.run}
+        yield Page(
+            url=url,
+            title=f"Matrix {matrix.plan.name}",
+            description=f"{len(matrix.plan.systems)} configurations side by side: {matrix.plan.name}.",
+            body=render(
+                "pages/matrix.html",
+                url,
+                site=site,
+                matrix=matrix,
+                groups=groups,
+                known=known,
+                head=f"{url}{HEAD}",
+            ),
+            headings=tuple(Heading(group.anchor, group.title) for group in groups),
+        )
+
+
+def matrix_url(matrix: Matrix) -> str:
+    """Return the page of a matrix."""
+    return f"matrices/{segment(matrix.matrix_id)}/"
+
+
+def _groups(site: SiteModel, matrix: Matrix) -> Iterator[Group]:
+    for number, ((place, reader), found) in enumerate(
+        groupby(matrix.cells, lambda cell: (cell.benchmark, cell.reader))
+    ):
+        cells, plan = tuple(found), matrix.plan.benchmarks[place]
+        tests = [
+            test
+            for test in matrix.tests
+            if (test.benchmark, test.reader) == (place, reader) and test.against is Against.FIRST
+        ]
+        view = site.benchmarks.get(plan.id)
+        title = " · ".join(part for part in (view.title if view else plan.id, plan.protocol, plan.tier, reader) if part)
+        yield Group(
+            anchor=f"part-{number + 1}",
+            benchmark=plan,
+            title=title,
+            reader=reader,
+            cells=cells,
+            differences={test.system: test.overall for test in tests if test.overall is not None},
+            first=tests[0].first if tests else None,
+            best=frozenset(cell.system for cell in best_for_their_cost(cells)),
+            chart=_chart(f"matrix-{segment(matrix.matrix_id)}-{number + 1}", title, cells),
+            gates=tuple(gate for gate in matrix.gates if (gate.benchmark, gate.reader) == (place, reader)),
+        )
+
+
+def _chart(name: str, title: str, cells: Iterable[Cell]) -> Figure | None:
+    """Return the scores against what they are bought with, where that is known of two configurations at least."""
+    points = []
+    for cell in cells:
+        composite, tokens = cell.composite, cell.figures.get(TOKENS)
+        if composite is None or composite.value is None or tokens is None:
+            continue
+        low, high = (
+            (composite.interval.low, composite.interval.high)
+            if composite.interval
+            else (composite.value, composite.value)
+        )
+        points.append(Point(cell.system, composite.value, low, high, False, x=tokens))
+    if len(points) < 2:
+        return None
+    return figure(charts.against_tokens(name, f"{title}: score against context", points))
