@@ -73,6 +73,8 @@ def test_every_key_has_its_prompt_and_every_prompt_ends_by_asking_for_yes_or_no(
         ("longmemeval-update", ["Valkey since March."], []),
         ("longmemeval-preference", ["Suggestions that build on the Valkey that Ada runs."], []),
         ("longmemeval-abstention", ["Ada spoke of queues, and never of caching."], []),
+        ("reflect-point", ["Ada caches in Valkey"], []),
+        ("reflect-claim", ["Ada caches in Redis"], []),
     ],
 )
 def test_a_judge_is_shown_of_the_key_what_it_needs_and_no_more(name: str, shown: list[str], hidden: list[str]) -> None:
