@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
 from memeval.benchmarks import find
-from memeval.records.scenario import Scenario, TakeIn
+from memeval.records.scenario import Question, Scenario
 from memeval.systems.messages import session_json
 
 ADAPTER = """
@@ -78,5 +78,6 @@ def measure(scratch: Path) -> list[Ratio]:
 
 def _plain(scenario: Scenario) -> list[object]:
     return [
-        json.loads(session_json(step.session)) if isinstance(step, TakeIn) else step.question for step in scenario.steps
+        step.question if isinstance(step, Question) else json.loads(session_json(step.session))
+        for step in scenario.steps
     ]

@@ -49,7 +49,7 @@ def studied(tmp_path: Path, benchmark: FakeBenchmark, *made: Made) -> tuple[Stud
         make_run(tmp_path, each, benchmark)
     site = read_site(tmp_path, find=lambda _name: benchmark)
     view: BenchmarkView = site.benchmarks["fake@1"]
-    return studies(view)
+    return studies(site, view)
 
 
 def test_errors_are_told_by_size_over_all_planned_items_and_missing_ones_apart(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def test_searches_are_timed_by_size_of_the_bank_and_by_how_many_were_on_their_wa
     (study,) = studied(tmp_path, FakeBenchmark(), timed("slow", 0.5), timed("quick", 0.01))
     slow = [row[1:] for row in study.rows if row[0] == "Slow"]
     assert slow == [
-        ("10", "1", "10", "500 ms", "500 ms"),
-        ("10", "4", "20", "500 ms", "500 ms"),
-        ("100", "1", "10", "1 s", "1 s"),
-        ("100", "4", "20", "1 s", "1 s"),
+        ("10", "1", "10", "500 ms", "500 ms", "+151 ms"),
+        ("10", "4", "20", "500 ms", "500 ms", "+151 ms"),
+        ("100", "1", "10", "1 s", "1 s", "+151 ms"),
+        ("100", "4", "20", "1 s", "1 s", "+151 ms"),
     ]
     assert {row[4] for row in study.rows if row[0] == "Quick"} == {"10 ms", "20 ms"}
 
@@ -140,3 +140,14 @@ def test_the_charts_draw_what_they_are_given() -> None:
     assert "no rating" in draw(
         parts("p", "Parts", "Of a whole.", [Slice("a", "up to 1", 0.5), Slice("a", "no rating", 0.5)])
     )
+
+
+def test_a_known_seed_stands_beside_a_fresh_one_on_the_pages_of_both(tmp_path: Path) -> None:
+    known, fresh = FakeBenchmark("beliefs@1"), FakeBenchmark("beliefs-fresh-202612@1")
+    make_run(tmp_path, Made("acme", "Acme", skill=1.0), known)
+    make_run(tmp_path, Made("acme", "Acme", skill=0.0, version="2.0"), fresh)
+    site = read_site(tmp_path, find=lambda name: known if name == "beliefs@1" else fresh)
+    for view in site.benchmarks.values():
+        (study,) = studies(site, view)
+        assert study.rows == (("Acme, native (of two versions)", "100.0", "0.0", "−100.0"),)
+        assert study.columns[1:3] == ("Known %", "Fresh %")

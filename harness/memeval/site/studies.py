@@ -12,16 +12,21 @@ from dataclasses import dataclass
 
 import numpy
 
+from memeval.benchmarks.beliefs.fresh.editions import editions
 from memeval.leaderboard.board import Row, Table
+from memeval.leaderboard.pairing import Pair, apart_and_shared, old_and_fresh
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.figures import Figure, figure
-from memeval.site.model import BenchmarkView
-from memeval.site.study_charts import Knot, Slice, curves, parts
+from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.study_charts import Ends, Knot, Slice, curves, parts, two_looks
 from memeval.site.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
 """Slices by which searches are timed."""
+
+KNOWN = "beliefs@1"
+"""The benchmark that fresh editions are of: its seed is known to everyone."""
 
 BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Ends of the errors that are told together, as shares of the largest there can be."""
@@ -40,12 +45,12 @@ class Study:
     rows: tuple[tuple[str, ...], ...]
 
 
-def studies(benchmark: BenchmarkView) -> tuple[Study, ...]:
+def studies(site: SiteModel, benchmark: BenchmarkView) -> tuple[Study, ...]:
     """Return what a benchmark's runs show beside their scores."""
-    return tuple(study for make in STUDIES for study in make(benchmark))
+    return tuple(study for make in STUDIES for study in make(site, benchmark))
 
 
-def _errors(benchmark: BenchmarkView) -> Iterator[Study]:
+def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     """Yield, per track whose protocol names such a metric, how large the errors are."""
     for table in benchmark.tables:
         protocol = benchmark.protocol(table.track)
@@ -83,7 +88,7 @@ def _bands(row: Row, metric: str, ends: Sequence[float]) -> list[float]:
     return [count / planned if planned else 0.0 for count in counts]
 
 
-def _latency(benchmark: BenchmarkView) -> Iterator[Study]:
+def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     """Yield, per track whose searches are told by the size of a bank, how long they take as it grows."""
     for table in benchmark.tables:
         timed = [(row, found) for row in table.rows if row.folder.has_rows and (found := _timed(row))]
@@ -91,12 +96,16 @@ def _latency(benchmark: BenchmarkView) -> Iterator[Study]:
             continue
         knots, rows = [], []
         for row, found in timed:
+            slopes = _slopes(found)
             for (size, flight), seconds in sorted(found.items()):
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
                 control = row.run.system.kind is SystemKind.CONTROL
                 knots.append(Knot(_name(row), size, max(1000 * median, 1e-3), control, f"{flight} in flight"))
                 rows.append(
-                    (_name(row), str(size), str(flight), str(len(seconds)), text.seconds(median), text.seconds(tail))
+                    (
+                        *(_name(row), str(size), str(flight), str(len(seconds))),
+                        *(text.seconds(median), text.seconds(tail), slopes.get(flight, text.ABSENT)),
+                    )
                 )
         title = "Median time of a search by size of the bank"
         axes = ("texts in the bank", "milliseconds")
@@ -114,9 +123,26 @@ def _latency(benchmark: BenchmarkView) -> Iterator[Study]:
             ),
             "Time from sending a search to its reply, waiting behind others on their way included, on the machine that "
             "made the run. Only lines of one machine can be compared.",
-            ("System", "Texts in the bank", "In flight", "Searches", "Median", "95th percentile"),
+            (
+                *("System", "Texts in the bank", "In flight", "Searches"),
+                *("Median", "95th percentile", "Median, per doubling"),
+            ),
             tuple(rows),
         )
+
+
+def _slopes(found: dict[tuple[int, int], list[float]]) -> dict[int, str]:
+    """Return, by searches in flight, what a doubling of the bank adds to their median: a least-squares line."""
+    told = {}
+    for flight in {flight for _, flight in found}:
+        points = sorted(
+            (size, float(numpy.median(seconds))) for (size, each), seconds in found.items() if each == flight
+        )
+        if len(points) > 1:
+            sizes, medians = numpy.log2([size for size, _ in points]), [median for _, median in points]
+            slope = float(numpy.polyfit(sizes, medians, 1)[0])
+            told[flight] = ("−" if slope < 0 else "+") + text.seconds(abs(slope))
+    return told
 
 
 def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
@@ -135,7 +161,7 @@ def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
     return dict(found)
 
 
-def _sizes(benchmark: BenchmarkView) -> Iterator[Study]:
+def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     """Yield, where tiers differ in the length of their histories, what length does to each system's score."""
     tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
     alike: dict[tuple[object, ...], list[Table]] = defaultdict(list)
@@ -180,9 +206,54 @@ def _sizes(benchmark: BenchmarkView) -> Iterator[Study]:
         )
 
 
+def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield each edition of a fresh seed that the benchmark is, or has, beside the known one."""
+    for edition in editions().editions:
+        if benchmark.id in (KNOWN, edition.id):
+            says = (
+                "What a system has of the seed that everyone knows, and of one that nobody could know when the edition "
+                "was announced. A fall beyond the intervals means that it was tuned to the known questions."
+            )
+            found = old_and_fresh(site.board, KNOWN, edition.id)
+            yield from _looks(
+                f"fresh-{segment(edition.id)}", "Known seed against fresh", says, found, ("known", "fresh")
+            )
+
+
+def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield memories apart beside one memory for all, where the benchmark has both."""
+    says = (
+        "The same questions with a memory for each, and with one live memory for everyone. The first is over the "
+        "categories of the second."
+    )
+    found = apart_and_shared(site.board, benchmark.id)
+    yield from _looks(f"shared-{segment(benchmark.id)}", "Memories apart against one", says, found, ("apart", "shared"))
+
+
+def _looks(name: str, title: str, says: str, pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Study]:
+    if not pairs:
+        return
+    labels = [f"{_name(pair.second)}, {pair.second.run.track.reader}" for pair in pairs]
+    ends = [Ends(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
+    chart = two_looks(name, title, f"Composite {names[0]} and {names[1]}, a line a system.", ends, names)
+    rows = (
+        (
+            label if pair.same_version else f"{label} (of two versions)",
+            text.percent(pair.first_value),
+            text.percent(pair.second_value),
+            text.signed_percent(pair.difference),
+        )
+        for label, pair in zip(labels, pairs, strict=True)
+    )
+    columns = ("System, reader", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
+    yield Study(figure(chart), says, columns, tuple(rows))
+
+
 def _name(row: Row) -> str:
     return row.run.system.name
 
 
-STUDIES: tuple[Callable[[BenchmarkView], Iterable[Study]], ...] = (_errors, _latency, _sizes)
+STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
+    *(_errors, _latency, _sizes, _memories, _seeds),
+)
 """All studies, in the order they stand on a page."""

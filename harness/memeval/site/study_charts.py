@@ -89,6 +89,43 @@ def curves(
     return Chart(name, title, description, finish(drawing))
 
 
+@dataclass(frozen=True)
+class Ends:
+    """Two values of one thing."""
+
+    label: str
+    first: float
+    second: float
+
+
+def two_looks(name: str, title: str, description: str, ends: Sequence[Ends], names: tuple[str, str]) -> Chart:
+    """Chart two values of each thing, joined by a line: an open point for the first, a full one for the second.
+
+    Args:
+        name: names the chart in addresses.
+        title: its title.
+        description: what it shows, for those who do not see it.
+        ends: the pairs of values, each a share of 1.
+        names: what the first and the second values are.
+    """
+    alt = altair()
+    rows: list[Spec] = [{"label": visible(e.label), "first": e.first, "second": e.second} for e in ends]
+    tooltip = [
+        alt.Tooltip("label:N", title="name"),
+        alt.Tooltip("first:Q", title=names[0], format=".1%"),
+        alt.Tooltip("second:Q", title=names[1], format=".1%"),
+    ]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220), tooltip=tooltip
+    )
+    share = alt.X("first:Q", title=f"○ {names[0]}   ● {names[1]}")
+    share = share.scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
+    line = base.mark_rule(strokeWidth=2, opacity=0.5, color=ACCENT).encode(x=share, x2="second:Q")
+    before = base.mark_point(size=70, color=ACCENT, opacity=1).encode(x=share)
+    after = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x="second:Q")
+    return Chart(name, title, description, finish((line + before + after).properties(width=460, height={"step": 28})))
+
+
 def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
     """Chart shares of a whole, a bar each, from the darkest part to the lightest; the last part is drawn apart.
 

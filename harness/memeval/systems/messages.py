@@ -18,12 +18,12 @@ from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
+from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter's methods behind calls that do not bear their name."""
 
-NEEDED_CALLS = "take_in, and ask or search"
+NEEDED_CALLS = "take_in (or retain), and ask (or search, recall or reflect)"
 """What makes a program a system, in words."""
 
 QUOTED = 80
@@ -186,7 +186,7 @@ def hello(value: Any) -> Hello:
     capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
     if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS)):
         raise Garbled(f"a capability that is none ('{visible(min(unknown)[:QUOTED])}')")
-    if "ingest_session" not in capabilities or not capabilities & {"query", "search"}:
+    if "ingest_session" not in capabilities or capabilities.isdisjoint(ASKED):
         raise NoAdapter(f"The system can do too little ({', '.join(calls) or 'nothing'}): it needs {NEEDED_CALLS}.")
     return Hello(
         class_name=text(value.get("class", "")),

@@ -37,8 +37,11 @@ OPTIONAL = (
 DISPOSITIONS = "dispositions"
 """Reported like a method where ``reflect`` takes a keyword of that name."""
 
-NEEDED = "reset, ingest_session (or retain) and query (or search)"
+NEEDED = "reset, ingest_session (or retain) and query (or search, recall or reflect)"
 """What makes a class an adapter, in words."""
+
+ASKED = ("query", "search", "recall", "reflect")
+"""Methods of which an adapter has one at least: what cannot be asked is no memory."""
 
 NAMES = {
     "bank": ("bank", "bank_id"),
@@ -194,7 +197,7 @@ def is_adapter(value: Any) -> bool:
         and not value.__flags__ & ABSTRACT
         and hasattr(value, "reset")
         and (hasattr(value, "ingest_session") or hasattr(value, "retain"))
-        and (hasattr(value, "query") or hasattr(value, "search"))
+        and any(hasattr(value, name) for name in ASKED)
     )
 
 

@@ -48,7 +48,7 @@ class BenchmarkPages(Publisher):
         for folder_path, found_files in files.items():
             yield from (Asset(path, folder_path / name) for name, path in found_files.items())
         yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
-        shown = studies(benchmark)
+        shown = studies(site, benchmark)
         yield from (study.figure.asset() for study in shown)
         yield Page(
             url=url,
