@@ -16,7 +16,6 @@ from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.seen import Scene
 from memeval.evaluation.times import dates, durations, names_another_time, numbers
 from memeval.execution.contexts import TurnTexts
-from memeval.execution.tokens import count_tokens
 from memeval.judging.abstaining import abstains
 from memeval.keys import (
     AnswerKey,
@@ -38,6 +37,7 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Context, Outcome, Response, RetrievedItem, Timings
 from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
 from memeval.systems.source import find_system
+from memeval.tokens import count_tokens
 from tests.evaluation.asking import exam
 
 SAID = {

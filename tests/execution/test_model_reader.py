@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from memeval.execution.model_reader import PROMPT, ModelReader
 from memeval.execution.readers import ReaderFailed
 from memeval.execution.runner import Runner
-from memeval.execution.tokens import count_tokens
 from memeval.gateway.budget import Budget, parse_caps
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway, GatewayOptions
@@ -24,6 +23,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
+from memeval.tokens import count_tokens
 from tests.execution.helpers import searching, work
 from tests.support.model_server import ModelServer
 

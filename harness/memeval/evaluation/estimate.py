@@ -13,7 +13,6 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, judge_for
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
-from memeval.execution.tokens import count_tokens
 from memeval.gateway.prices import price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.judging.base import Case
@@ -25,6 +24,7 @@ from memeval.records.call import Caller, ModelRequest, Phase
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.scenario import Scenario
 from memeval.systems.source import SystemSource
+from memeval.tokens import count_tokens
 
 ASSUMED_SECONDS = 1.0
 """Seconds a call where no stored run tells."""

@@ -14,7 +14,6 @@ from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
 from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.execution.readers import NATIVE, OFFLINE, Reader, reader_named
-from memeval.execution.tokens import tokenizer_name
 from memeval.execution.work import Work
 from memeval.grading.base import Grader
 from memeval.judging.rules import RulesJudge
@@ -27,6 +26,7 @@ from memeval.records.run import View
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits, Track
 from memeval.systems.output import visible
+from memeval.tokens import tokenizer_name
 
 
 class Scenarios(Mapping[str, Scenario]):

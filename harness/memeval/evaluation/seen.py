@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.execution.contexts import TurnTexts, digest_of_text
-from memeval.execution.tokens import count_tokens
 from memeval.grading.evidence import History, Retrieved, evidence_turns
 from memeval.keys import ItemKey
 from memeval.records.failure import Found
 from memeval.records.response import Context, Response, RetrievedItem
 from memeval.records.scenario import Scenario
+from memeval.tokens import count_tokens
 
 TELLING = 20
 """A turn of fewer characters is not looked for inside other text: "Thanks!" stands in many places."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
-from memeval.execution.tokens import count_tokens
 from memeval.gateway.endpoints import dated
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
+from memeval.tokens import count_tokens
 
 if TYPE_CHECKING:
     from memeval.gateway.endpoints import Endpoint

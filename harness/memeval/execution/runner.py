@@ -12,7 +12,6 @@ from memeval.execution.journal import utc_now
 from memeval.execution.readers import NoReader, Reader, ReaderFailed, Reading
 from memeval.execution.secrets import blotted
 from memeval.execution.steps import Counting, Lookahead
-from memeval.execution.tokens import count_tokens
 from memeval.execution.usage import UsageMeter
 from memeval.execution.work import Finished, Work
 from memeval.records.call import Phase
@@ -22,6 +21,7 @@ from memeval.records.scenario import Ask, Export, Question, Recall, Reflect, Ret
 from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
 from memeval.systems.messages import Found, Reply
 from memeval.systems.process import SystemProcess
+from memeval.tokens import count_tokens
 
 OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
     (SystemTimedOut, Outcome.TIMEOUT),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.execution.tokens import count_tokens
+from memeval.tokens import count_tokens
 
 
 @settings(deadline=None)  # the first count loads the vocabulary
