@@ -7,8 +7,10 @@ record at every start, which is a tenth of a short run. Only an exported schema 
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
-import textwrap
+import itertools
+import sys
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -51,9 +53,8 @@ def _below(base: type[Record]) -> Iterator[type[Record]]:
 
 def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
     """Yield the fields that a class itself declares, with the string below each."""
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    assert isinstance(body, ast.ClassDef)  # noqa: S101
-    for field, below in zip(body.body, body.body[1:], strict=False):
+    body = _classes(model.__module__)[model.__name__].body
+    for field, below in itertools.pairwise(body):
         if (
             isinstance(field, ast.AnnAssign)
             and isinstance(field.target, ast.Name)
@@ -62,3 +63,10 @@ def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
             and isinstance(below.value.value, str)
         ):
             yield field.target.id, inspect.cleandoc(below.value.value)
+
+
+@functools.cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """Return the classes of a module by name; parsed once, however many records are looked up in it."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
