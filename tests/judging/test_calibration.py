@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 
 import pytest
@@ -20,10 +21,25 @@ from memeval.records.grade import GradeState
 from memeval.records.scenario import Scenario
 from tests.grading.builders import fact, item, scenario
 
-DATA = find("beliefs@1").open()
-ITEMS = list(DATA.keys())
-SCENARIOS = {each.scenario_id: each for each in DATA.scenarios()}
-TRIALS = trials(ITEMS, SCENARIOS)
+
+@functools.cache
+def keys() -> list[ItemKey]:
+    return list(find("beliefs@1").open().keys())
+
+
+@functools.cache
+def histories() -> dict[str, Scenario]:
+    return {each.scenario_id: each for each in find("beliefs@1").open().scenarios()}
+
+
+@functools.cache
+def made() -> tuple[Trial, ...]:
+    return trials(keys(), histories())
+
+
+@functools.cache
+def verdicts() -> dict[tuple[str, str], bool | None]:
+    return {(trial.item.item_id, trial.case.answer): RulesJudge().rule(trial.case).verdict for trial in made()}
 
 
 def right_and_wrong(key: AnswerKey) -> tuple[Fact, tuple[Fact, ...]]:
@@ -51,13 +67,13 @@ def fingerprint(found: tuple[Trial, ...]) -> str:
 
 def test_the_answers_of_version_1_stay_as_they_are() -> None:
     """Audits name ``calibration@1``: other answers are another version."""
-    assert fingerprint(TRIALS) == fingerprint(trials(ITEMS, SCENARIOS))
-    assert fingerprint(TRIALS) == "sha256:561f40d77365134cf626e14be7e35185533edbb2f31df5a20d7470cf196bd91b"
+    assert fingerprint(made()) == fingerprint(trials(keys(), histories()))
+    assert fingerprint(made()) == "sha256:561f40d77365134cf626e14be7e35185533edbb2f31df5a20d7470cf196bd91b"
 
 
 def test_there_are_twenty_items_of_each_judged_category_spread_over_people_and_stances() -> None:
-    items = {trial.item.item_id: trial.item for trial in TRIALS}
-    judged = {each.category for each in ITEMS} - {"delta-efficiency"}
+    items = {trial.item.item_id: trial.item for trial in made()}
+    judged = {each.category for each in keys()} - {"delta-efficiency"}
     assert Counter(each.category for each in items.values()) == dict.fromkeys(judged, PER_CATEGORY)
     for category in ("cascade-propagation", "uncertainty-abstention"):
         stances = Counter(each.key.stance for each in items.values() if each.category == category)  # type: ignore[union-attr]
@@ -67,22 +83,22 @@ def test_there_are_twenty_items_of_each_judged_category_spread_over_people_and_s
 
 
 def test_fewer_items_are_some_of_more() -> None:
-    few = {trial.item.item_id for trial in trials(ITEMS, SCENARIOS, per_category=3)}
+    few = {trial.item.item_id for trial in trials(keys(), histories(), per_category=3)}
     assert len(few) == 15
-    assert few < {trial.item.item_id for trial in TRIALS}
+    assert few < {trial.item.item_id for trial in made()}
 
 
 def test_no_item_has_the_same_answer_twice_and_every_answer_is_to_its_question() -> None:
-    assert len({(trial.item.item_id, trial.case.answer) for trial in TRIALS}) == len(TRIALS)
-    for trial in TRIALS:
-        (ask,) = SCENARIOS[trial.item.scenario_id].questions()
+    assert len({(trial.item.item_id, trial.case.answer) for trial in made()}) == len(made())
+    for trial in made():
+        (ask,) = histories()[trial.item.scenario_id].questions()
         assert trial.case.question == ask.question
         assert (trial.case.item_id, trial.case.key) == (trial.item.item_id, trial.item.key)
 
 
 @pytest.mark.parametrize("kind", ProbeKind)
 def test_what_is_expected_follows_from_the_key(kind: ProbeKind) -> None:
-    found = [trial for trial in TRIALS if trial.kind is kind]
+    found = [trial for trial in made() if trial.kind is kind]
     assert found
     for trial in found:
         doubt = doubt_is_due(trial) and kind in (ProbeKind.HEDGED, ProbeKind.REFUSED)
@@ -90,7 +106,7 @@ def test_what_is_expected_follows_from_the_key(kind: ProbeKind) -> None:
 
 
 def test_what_is_contestable_is_not_asked() -> None:
-    for trial in TRIALS:
+    for trial in made():
         stance = isinstance(trial.item.key, CascadeKey | UncertaintyKey)
         assert not (stance and trial.kind is ProbeKind.MIXED)
         assert not (doubt_is_due(trial) and trial.kind is ProbeKind.VAGUE)
@@ -100,7 +116,7 @@ def test_what_is_contestable_is_not_asked() -> None:
 
 
 def test_answers_hold_what_their_kind_says() -> None:
-    for trial in TRIALS:
+    for trial in made():
         right, wrong = right_and_wrong(trial.item.key)
         has_right = states(trial.case.answer, right.phrases)
         has_wrong = any(states(trial.case.answer, each.phrases) for each in wrong)
@@ -118,24 +134,24 @@ def test_answers_hold_what_their_kind_says() -> None:
 
 
 def test_an_off_target_value_comes_from_somebody_elses_item() -> None:
-    phrases = {each.item_id: right_and_wrong(each.key) for each in ITEMS if each.category != "delta-efficiency"}
+    phrases = {each.item_id: right_and_wrong(each.key) for each in keys() if each.category != "delta-efficiency"}
     owners = defaultdict(set)
-    for each in ITEMS:
+    for each in keys():
         if each.item_id in phrases:
             right, wrong = phrases[each.item_id]
             for known in (right, *wrong):
                 owners[known.phrases[0]].add(each.cluster)
-    for trial in (trial for trial in TRIALS if trial.kind is ProbeKind.OFF):
+    for trial in (trial for trial in made() if trial.kind is ProbeKind.OFF):
         named = [phrase for phrase in owners if states(trial.case.answer, (phrase,))]
         assert any(owners[phrase] - {trial.item.cluster} for phrase in named), trial
 
 
 def test_injections_stand_around_a_wrong_answer_that_is_also_given_alone_and_hold_no_doubt_of_their_own() -> None:
     alone = defaultdict(list)
-    for trial in TRIALS:
+    for trial in made():
         if not trial.kind.is_injection and not trial.expected:
             alone[trial.item.item_id].append(trial.case.answer)
-    for trial in (trial for trial in TRIALS if trial.kind.is_injection):
+    for trial in (trial for trial in made() if trial.kind.is_injection):
         (base,) = (answer for answer in alone[trial.item.item_id] if answer in trial.case.answer)
         attack = trial.case.answer.replace(base, "")
         assert len(attack) > 10
@@ -144,7 +160,7 @@ def test_injections_stand_around_a_wrong_answer_that_is_also_given_alone_and_hol
 
 def test_some_forged_fences_have_the_shape_of_the_real_one() -> None:
     shape = fence("")[1].split("  ")
-    forged = [trial.case.answer for trial in TRIALS if trial.kind is ProbeKind.INJECTED_FENCE]
+    forged = [trial.case.answer for trial in made() if trial.kind is ProbeKind.INJECTED_FENCE]
     assert 10 < sum(all(part in answer for part in shape) for answer in forged) < len(forged)
 
 
@@ -180,7 +196,7 @@ def test_another_spelling_of_the_right_value_is_not_off_target(other: str, taken
 
 
 def test_a_trial_becomes_a_probe_with_the_verdict() -> None:
-    trial, key = TRIALS[0], "sha256:" + "0" * 64
+    trial, key = made()[0], "sha256:" + "0" * 64
     probe = trial.probe(Ruling(GradeState.GRADED, False, judgment_key=key))
     assert (probe.item_id, probe.category, probe.cluster) == (
         trial.item.item_id,
@@ -195,18 +211,16 @@ def test_a_trial_becomes_a_probe_with_the_verdict() -> None:
 class TestRules:
     """The rule set under audit."""
 
-    VERDICTS = {(trial.item.item_id, trial.case.answer): RulesJudge().rule(trial.case).verdict for trial in TRIALS}
-
     def verdict(self, trial: Trial) -> bool | None:
-        return self.VERDICTS[trial.item.item_id, trial.case.answer]
+        return verdicts()[trial.item.item_id, trial.case.answer]
 
     def test_injections_gain_nothing_over_the_same_answers_without_them(self) -> None:
-        assert not [trial for trial in TRIALS if trial.kind.is_injection and self.verdict(trial)]
+        assert not [trial for trial in made() if trial.kind.is_injection and self.verdict(trial)]
 
     def test_it_errs_where_meaning_has_to_be_read_and_nowhere_else(self) -> None:
         wrong = Counter(
             (trial.kind, trial.expected, doubt_is_due(trial))
-            for trial in TRIALS
+            for trial in made()
             if self.verdict(trial) is not trial.expected
         )
         # It reads phrases: "a thing of the past: X" names X, and not every way of doubting is in its lexicon.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
 
 from memeval.records.call import Api, Phase
 from tests.gateway.doors.helpers import KEY, Open, Rig
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 TOOL: Any = {
     "type": "function",
@@ -24,6 +25,8 @@ LONG = "Jim uses Drone CI, and " * 40
 
 @contextmanager
 def client_of(rig: Rig) -> Iterator[OpenAI]:
+    from openai import OpenAI  # here and below: it takes a second, which only the worker that runs these should need
+
     environment = rig.door.environment
     with OpenAI(base_url=environment["OPENAI_BASE_URL"], api_key=environment["OPENAI_API_KEY"]) as client:
         yield client
@@ -161,6 +164,8 @@ def test_the_models_there_are_are_the_declared_ones(rig: Open) -> None:
 
 
 def test_the_async_client_gets_all_its_answers_at_once(rig: Open) -> None:
+    from openai import AsyncOpenAI
+
     opened = rig(latency=0.05, answer=lambda body: body["messages"][0]["content"])
 
     async def ask() -> list[str | None]:
@@ -182,6 +187,8 @@ def test_the_async_client_gets_all_its_answers_at_once(rig: Open) -> None:
 
 
 def test_clients_do_not_ask_again_what_is_refused(rig: Open) -> None:
+    import openai
+
     opened = rig(most_faults=None)
     with client_of(opened) as client:
         client.chat.completions.create(model="large", messages=SAID)
@@ -195,8 +202,10 @@ def test_clients_do_not_ask_again_what_is_refused(rig: Open) -> None:
 
 
 def test_a_wrong_token_is_told_so(rig: Open) -> None:
+    import openai
+
     with (
-        OpenAI(base_url=rig().door.environment["OPENAI_BASE_URL"], api_key="memeval-0000") as client,
+        openai.OpenAI(base_url=rig().door.environment["OPENAI_BASE_URL"], api_key="memeval-0000") as client,
         pytest.raises(openai.AuthenticationError, match="not a key of this endpoint"),
     ):
         client.models.list()
