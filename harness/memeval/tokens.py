@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from importlib.machinery import PathFinder
 from importlib.metadata import version
+from importlib.util import module_from_spec
 from typing import Any
 
 CACHED_CHARACTERS = 64_000
@@ -12,11 +14,15 @@ CACHED_CHARACTERS = 64_000
 
 @cache
 def _tokenizer() -> Any:
-    # 0.7 s: loaded for the first context, not for systems that return none. What the package puts around the counter
-    # makes lists of tokens, and refuses texts beyond a million characters or 200,000 tokens.
-    from bpe_openai._bindings import tokenizer_for_encoding
-
-    return tokenizer_for_encoding("o200k_base")
+    # What the package puts around its counter is passed by: it first reads two vocabularies for lists (0.6 s), and it
+    # refuses texts beyond a million characters or 200,000 tokens.
+    package = PathFinder.find_spec("bpe_openai")
+    found = PathFinder.find_spec("_bindings", package.submodule_search_locations if package else ())
+    if found is None or found.loader is None:
+        raise ModuleNotFoundError("The package bpe-openai is not here, or not as it was.", name="bpe_openai")
+    counter = module_from_spec(found)
+    found.loader.exec_module(counter)
+    return counter.tokenizer_for_encoding("o200k_base")
 
 
 def tokenizer_name() -> str:
