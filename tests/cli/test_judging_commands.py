@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,16 @@ Call = Callable[..., tuple[int, str, str]]
 SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=12")
 MODEL = "openai:gpt-4o-2024-08-06"
 LABEL = ("--judge-label", "loopback")
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of results with one run, to copy from."""
+    results = tmp_path_factory.mktemp("judged") / "results"
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(sys, "argv", ["memeval", "run", "always-hedge", *SMALL, "--results", str(results)])
+        main()
+    return results
 
 
 @pytest.fixture
@@ -181,8 +192,10 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("judge", "bridge", MODEL, "rules"), "no full run here was judged by openai:gpt-4o"),
     ],
 )
-def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[str, ...], said: str) -> None:
-    call("run", "always-hedge", *SMALL)
+def test_a_wrong_call_gets_a_sentence_and_exit_code_2(
+    call: Call, judged: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    shutil.copytree(judged, tmp_path / "results")
     code, out, err = call(*words)
     assert said in err
     assert code == ExitCode.BAD_INPUT
