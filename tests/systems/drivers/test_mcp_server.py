@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -183,10 +185,12 @@ def test_a_server_that_runs_elsewhere_is_reached_by_its_address(start: Start, tm
         environment = {"NOTES_URL": f"http://127.0.0.1:{port}"}
         while True:
             try:
-                process = start([], tools, environment, **endpoint)
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
-            except AdapterRaised:
+            except OSError:
                 assert elsewhere.poll() is None
+                time.sleep(0.05)
+        process = start([], tools, environment, **endpoint)
         process.reset()
         process.take_in(sessions(1))
         assert len(process.search("Drone", 5).items or ()) == 1
