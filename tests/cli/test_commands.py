@@ -147,6 +147,18 @@ def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[s
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that nobody may write to: /proc")
+def test_a_refusal_of_several_lines_is_shown_in_lines_and_moves_no_terminal(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("name: x\nretain:\n  - {content: 1}\n  - {text: a}\n")
+    code, out, err = call("run", "no-memory", "--benchmark", "astrocyte-suite", "--data", "bad.yaml")
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    first, *others = err.splitlines()
+    assert first.startswith("memeval: bad.yaml:")
+    assert others
+    assert all(line.startswith("  bad.yaml:") for line in others)
+    code, out, err = call("run", "no\x1b[31m-memory")
+    assert (code, "\x1b" in err) == (ExitCode.BAD_INPUT, False)
+
+
 def test_a_results_folder_that_is_read_only_is_named(call: Call) -> None:
     code, out, err = call("run", "no-memory", *SMALL, "--results", "/proc/memeval")
     assert (code, out) == (ExitCode.BAD_INPUT, "")

@@ -101,4 +101,5 @@ def main() -> None:
 def _say(sentence: str) -> None:
     from memeval.systems.output import visible
 
-    print(f"memeval: {visible(sentence)}", file=sys.stderr)
+    first, *others = map(visible, sentence.splitlines() or [""])
+    print(f"memeval: {first}", *(f"  {line.strip()}" for line in others), sep="\n", file=sys.stderr)

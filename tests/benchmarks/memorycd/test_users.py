@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memeval.benchmarks.memorycd import lines
 from memeval.benchmarks.memorycd.dataset import iso
+from memeval.benchmarks.memorycd.metadata import Catalogue, Product, read_metadata
 from memeval.benchmarks.memorycd.users import Users, read_users
 from memeval.records.errors import BadInput
 from tests.support.memorycd import users, write_lines
@@ -113,6 +114,7 @@ def test_a_time_that_no_calendar_holds_is_blank() -> None:
         (json.dumps(user(title=5)).encode(), "'title' of interaction 1 in Books is no text"),
         (json.dumps(user(timestamp="2019")).encode(), "'timestamp' of interaction 1 in Books is no number"),
         (json.dumps(user(timestamp=float("inf"))).encode(), "'timestamp' of interaction 1 in Books is no time"),
+        (json.dumps(user(timestamp=10**400)).encode(), "'timestamp' of interaction 1 in Books is no time"),
         (json.dumps(user(parent_asin="a, b")).encode(), "'parent_asin' of interaction 1 in Books is no id"),
         (json.dumps(user(negative_parent_asins="B1")).encode(), "'negative_parent_asins' of interaction 1 in Books is"),
         (json.dumps(user(negative_parent_asins=[{}, 3])).encode(), "a negative of interaction 1 in Books is no id"),
@@ -130,6 +132,12 @@ def test_a_line_that_does_not_fit_is_passed_over_and_told(tmp_path: Path, line: 
         read(path)
 
 
+@pytest.mark.parametrize("average", [10**400, float("nan"), "4.2", True, None])
+def test_an_average_rating_that_is_no_number_is_unknown(tmp_path: Path, average: object) -> None:
+    path = write_lines(tmp_path / "meta.jsonl", [{"parent_asin": "B1", "title": "Lamp", "average_rating": average}])
+    assert Catalogue({"Books": read_metadata(path, REMEDY)}).product("B1", ["Books"]) == Product(title="Lamp")
+
+
 def test_twenty_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     path = tmp_path / "users.jsonl"
     path.write_text("{}\n" * 25 + json.dumps(user()) + "\n")
@@ -139,7 +147,7 @@ def test_twenty_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     assert read(path).index.notes == notes
 
 
-@pytest.mark.parametrize("rating", [0, 0.99, 5.5, -3, 1e300, float("nan"), float("-inf")])
+@pytest.mark.parametrize("rating", [0, 0.99, 5.5, -3, 1e300, 10**400, float("nan"), float("-inf")])
 def test_a_rating_out_of_range_counts_as_missing_and_is_told(tmp_path: Path, rating: float) -> None:
     path = write_lines(tmp_path / "users.jsonl", [user(rating=rating)])
     assert only(path).rating is None

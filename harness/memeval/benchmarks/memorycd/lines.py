@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -140,3 +141,11 @@ def is_packed(path: Path) -> bool:
     """Return whether a file is gzip, by its bytes."""
     with path.open("rb") as file:
         return file.read(2) == _GZIP
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a number that can be reckoned with: JSON's whole numbers may be too large for that."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.memorycd.index import Index, index_of
-from memeval.benchmarks.memorycd.lines import Lines, Misfit
+from memeval.benchmarks.memorycd.lines import Lines, Misfit, is_finite
 
 KIND = "memorycd-meta@1"
 """Names what is kept of a file of metadata; changed with it, so that no older index is taken for it."""
@@ -98,7 +97,7 @@ def _text(raw: dict[str, Any], name: str) -> str:
 
 def _average(raw: dict[str, Any]) -> float | None:
     value: Any = raw.get("average_rating")
-    return value if type(value) in (int, float) and math.isfinite(value) else None
+    return value if is_finite(value) else None
 
 
 def _description(raw: dict[str, Any]) -> str:

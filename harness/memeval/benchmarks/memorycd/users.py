@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sqlite3
 import zlib
@@ -14,7 +13,7 @@ from typing import Any
 
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.index import Index, index_of
-from memeval.benchmarks.memorycd.lines import Lines, Misfit
+from memeval.benchmarks.memorycd.lines import Lines, Misfit, is_finite
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"
@@ -181,7 +180,7 @@ def _interaction(raw: Any, place: int, domain: str, lines: Lines) -> Sequence[An
         lines.count_odd("ratings that are none from 1 to 5 count as missing")
         rating = None
     time = _number(raw, "timestamp", here) or 0
-    if not math.isfinite(time):
+    if not is_finite(time):
         raise Misfit(f"'timestamp' {here} is no time")
     negatives = raw.get("negative_parent_asins") or []
     if not isinstance(negatives, list):
