@@ -19,7 +19,7 @@ from memeval.evaluation import comparing, matrix, matrix_file
 from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
 from memeval.evaluation.matrix_file import read_matrix
 from memeval.evaluation.matrix_gates import gate_results, value_of
-from memeval.evaluation.matrix_table import NOTHING, csv_text, table_text
+from memeval.evaluation.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, matrices
@@ -368,6 +368,27 @@ def test_tables_have_a_column_each_and_mark_what_was_tested(ran: MatrixRun) -> N
     assert composite == "Composite".ljust(25) + "0.0000".rjust(20) + "1.0000 =".rjust(20) * 2 + "N/A".rjust(20)
     assert any(line.startswith("broken failed: ") for line in lines)
     assert "acme not applicable: acme has no 'retain' and no 'recall'" in text
+
+
+def test_a_suites_table_has_the_lines_of_astrocytes_in_their_order_and_forms() -> None:
+    assert [(line.label, line.tell(12345.06789)) for line in SUITE] == [
+        ("Recall precision", "12345.0679"),
+        ("Recall hit rate", "12345.0679"),
+        ("Recall MRR", "12345.0679"),
+        ("Recall NDCG", "12345.0679"),
+        ("Retain p50 (ms)", "12345.1"),
+        ("Retain p95 (ms)", "12345.1"),
+        ("Recall p50 (ms)", "12345.1"),
+        ("Recall p95 (ms)", "12345.1"),
+        ("Reflect accuracy (native)", "12345.0679"),
+        ("Reflect p50 (ms)", "12345.1"),
+        ("Tokens used", "12,345"),
+        ("Duration (s)", "12345.07"),
+        ("Recall@5", "12345.0679"),
+        ("True rejection rate", "12345.0679"),
+        ("Cost (USD)", "12345.0679"),
+    ]
+    assert max(len(line.label) for line in SUITE) <= LABEL == 25
 
 
 def test_comma_separated_values_say_every_number_and_hold_no_formula(ran: MatrixRun) -> None:

@@ -108,6 +108,11 @@ def test_a_hit_may_name_a_text_or_its_turn_and_chunks_count_once_at_their_best_r
     assert grade.metrics["duplicate_rate"] == 0.0, "chunks of one text are no duplicates"
 
 
+def test_r_precision_looks_no_deeper_than_there_are_relevant_texts() -> None:
+    late = graded(named("s002", "s003", "s001"), ["s001", "s003"]).metrics
+    assert (late["r_precision"], late["precision"]) == (1 / 2, 2 / 3)
+
+
 def test_an_item_that_names_everything_gains_nothing_by_it() -> None:
     lazy = graded([hit("all of it", "s001", "s002", "s003")], ["s003"])
     assert lazy.credit == pytest.approx(1 / log2(4))
@@ -164,6 +169,8 @@ def test_a_search_that_keeps_to_its_filter_keeps_its_point() -> None:
     grade = graded(named("s001", "s005"), ["s001"], tags=("sport",), since="2025-01-10", until="2025-01-12")
     assert (grade.credit, grade.metrics["filter_leak_rate"], grade.flags) == (1.0, 0.0, ())
     assert graded([], ["s001"], tags=("sport",)).metrics["filter_leak_rate"] == 0.0
+    chunks = graded(named("s001", "s002:t01", "s002", "s002:t02"), ["s001"], tags=("sport",))
+    assert chunks.metrics["filter_leak_rate"] == 0.5, "chunks of one text are one hit"
     assert graded(named("s001"), ["s001"]).metrics["filter_leak_rate"] is None, "there was no filter"
 
 
@@ -171,7 +178,18 @@ def test_a_hit_of_another_bank_is_found_and_costs_the_point() -> None:
     grade = graded(named("s001", "s004", "s006"), ["s001"])
     assert (grade.credit, grade.flags) == (0.0, (Flag.OTHER_BANK,))
     assert grade.metrics["isolation_violations"] == 2
+    twin = graded(named("s004", "s002"), ["s001"]).metrics
+    assert (twin["precision"], twin["ndcg"]) == (0.0, 0.0), "the same words of another bank are not relevant"
     assert graded(named("s006"), ["s006"], bank="other").metrics["isolation_violations"] == 0
+
+
+def test_where_there_is_one_bank_nothing_can_be_of_another() -> None:
+    whole = scenario()
+    ours = tuple(step for step in whole.steps if not isinstance(step, Retain) or step.bank is None)
+    wanted = item(RecallKey()).model_copy(update={"evidence": ("s001",)})
+    response = Response.model_validate(graded_response() | {"items": tuple(named("s001"))})
+    found = Recalled().grade(wanted, whole.model_copy(update={"steps": ours}), [response], NoJudge())
+    assert (found.credit, found.metrics["isolation_violations"]) == (1.0, None)
 
 
 def test_words_that_two_banks_hold_are_those_of_the_searched_one_unless_the_system_says_otherwise() -> None:
@@ -185,6 +203,7 @@ def test_a_search_that_nothing_answers_is_right_where_nothing_comes_up() -> None
     assert (right.credit, right.metrics["true_rejection"], right.metrics["false_positive_hits"]) == (1.0, 1.0, 0.0)
     assert (wrong.credit, wrong.metrics["true_rejection"], wrong.metrics["false_positive_hits"]) == (0.0, 0.0, 2.0)
     assert not {"precision", "mrr", "ndcg", "hit", "recall@1"} & set(right.metrics)
+    assert graded([hit("both", "s001", "s002")]).metrics["false_positive_hits"] == 1.0, "it is one hit"
 
 
 def test_hits_below_the_least_score_did_not_come_up() -> None:
@@ -252,6 +271,9 @@ def test_a_question_without_a_truth_neither_earns_nor_is_an_error() -> None:
     )
     assert (row.state, row.credit, row.metrics, row.flags) == (GradeState.GRADED, 0.0, {}, ())
     assert Unlabelled().cases(item(RecallKey(graded=False)), scenario(), []) == ()
+    failed = graded_response() | {"outcome": Outcome.TIMEOUT, "error": "It took too long.", "items": None}
+    row = Unlabelled().grade(item(RecallKey(graded=False)), scenario(), [Response.model_validate(failed)], NoJudge())
+    assert (row.state, row.credit) == (GradeState.TIMEOUT, None)
 
 
 def test_a_time_is_compared_as_a_moment_and_a_range_holds_its_beginning_and_not_its_end() -> None:

@@ -115,6 +115,11 @@ def test_what_was_never_said_is_invented_in_whatever_words() -> None:
     )
 
 
+def test_what_was_never_said_takes_the_place_of_nothing() -> None:
+    claims = claimed(KEY, ["Ada had yerba mate before, and drinks hot lemon water now."])
+    assert (claims.current, claims.stale, claims.invented) == (0, 1, 1)
+
+
 def test_a_memory_that_is_a_turn_of_the_history_is_read_as_that_turn() -> None:
     kept = RetrievedItem(turn_id="s004:t01"), RetrievedItem(turn_id="s001:t01", dated=True)
     row = response().model_copy(update={"items": kept})

@@ -1,5 +1,6 @@
 """Paired differences, McNemar's test and Holm's correction."""
 
+import math
 import random
 
 import pytest
@@ -126,3 +127,15 @@ def test_means_of_any_size_have_the_paired_t_test_and_roots_the_delta_method() -
     assert paired_means(names, [0.0] * 40, [0.0] * 40, root=True).difference == 0.0
     with pytest.raises(ValueError, match="a value for each item"):
         paired_means([], [], [])
+
+
+def test_means_of_clusters_of_unequal_size_by_hand() -> None:
+    """Differences -1, 0 | 1, 0, 1 | -2 of mean 1/6: the clusters' sums of deviations over 6 are t(a), t(b), t(c)."""
+    one, two = [1.0, 2.0, 4.0, 3.0, 5.0, 2.0], [2.0, 2.0, 3.0, 3.0, 4.0, 4.0]
+    found = paired_means(["a", "a", "b", "b", "b", "c"], one, two)
+    mean = (-1 + 0 + 1 + 0 + 1 - 2) / 6
+    sums = (-1 - 2 * mean, 2 - 3 * mean, -2 - mean)
+    error = math.sqrt(3 / 2 * math.fsum((each / 6) ** 2 for each in sums))
+    assert found.difference == pytest.approx(mean, abs=1e-12)
+    assert (found.high - found.low) / 2 == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)) * error)  # t of 2 degrees
+    assert found.p == pytest.approx(1 - abs(mean) / error / math.sqrt(2 + (mean / error) ** 2), rel=1e-9)
