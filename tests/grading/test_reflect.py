@@ -76,6 +76,12 @@ def test_a_point_left_out_or_a_claim_made_is_wrong_and_each_is_measured() -> Non
     assert (claim.verdict, claim.metrics) == (False, {"completeness": 1.0, "hallucination": 1.0})
 
 
+def test_one_of_several_forbidden_claims_is_a_hallucination_whole() -> None:
+    claims = ReflectKey(points=(), forbidden=(*KEY.forbidden, fact("The miller is away", "miller is away")))
+    grade = graded("The axle is broken.", claims)
+    assert (grade.verdict, grade.metrics) == (False, {"completeness": None, "hallucination": 1.0})
+
+
 def test_the_question_given_back_states_nothing() -> None:
     key = ReflectKey(points=(fact("The mill", "mill"),))
     assert graded("Why does the mill stand still, and till when?", key).verdict is False
@@ -86,6 +92,7 @@ def test_a_bank_given_back_is_no_reflection() -> None:
     grade = graded(whole, ReflectKey(points=KEY.points))
     assert (grade.verdict, grade.flags) == (False, (Flag.CONTEXT_DUMP,))
     assert "most of the history" in (grade.reason or "")
+    assert graded(whole).metrics["hallucination"] is None, "who repeats everything claims nothing"
     other = " ".join(text for bank, text in TEXTS if bank == "hens") * 3
     assert graded(f"{RIGHT} {other}").verdict is True, "what another bank holds is not what this one does"
     most = " ".join(text for _, text in TEXTS[:2]).replace("a broken axle", "an accident")
@@ -113,6 +120,8 @@ def test_a_reply_that_is_no_verdict_leaves_the_item_without_one(what: str, state
     grade = graded(RIGHT, judge=Says(**{what: state}))
     assert (grade.state, grade.verdict) == (state, None)
     assert grade.metrics == {"completeness": None, "hallucination": None}
+    beside = graded("The brook is dry.", judge=Says(claim=state))
+    assert (beside.state, beside.verdict) == (state, None), "a point left out beside it decides nothing"
 
 
 def test_a_blank_answer_is_wrong_and_a_failure_is_an_error_and_no_judge_is_asked() -> None:
