@@ -303,6 +303,27 @@ def test_searches_that_go_together_are_on_their_way_at_once_and_answered_in_orde
     assert texts_of(alone[-1]) == ["1"]
 
 
+def test_what_searches_that_go_together_used_is_told_with_the_last_of_them(tmp_path: Path) -> None:
+    source = BANKS.replace(
+        "    def export", "    def usage(self): return {'prompt_tokens': 5 * len(self.kept)}\n    def export"
+    )
+    source = source.replace(
+        '        if query == "fail":',
+        '        self.kept.append({"text": "x", "bank": "z"})\n        if query == "fail":',
+    )
+    rows = answers(system(tmp_path, source), asked(*recalls("x", "fail", *["x"] * 6, in_flight=4, bank="a")))
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.ADAPTER_ERROR, *[Outcome.OK] * 6]
+    assert [row.usage for row in rows] == [*[None] * 7, ReportedUsage(prompt_tokens=5 * (2 + 8))]
+
+
+def test_a_system_that_dies_with_searches_on_their_way_costs_one_of_them(tmp_path: Path) -> None:
+    dies = "import os; await asyncio.sleep(0.3); os._exit(1)"
+    source = BANKS.replace('raise RuntimeError("the index is gone")', dies)
+    rows = answers(system(tmp_path, source), asked(*recalls("x", "fail", "x", "x", in_flight=2, bank="a")))
+    assert [row.question_id for row in rows if row.outcome is not Outcome.OK] == ["q1"]
+    assert len(rows) == 4
+
+
 def test_a_reflection_is_the_systems_own_answer_and_knows_its_traits(tmp_path: Path) -> None:
     steps = (
         Reflect(question_id="f1", question="why", bank="a", timestamp="2025-03-01", dispositions={"skepticism": 5}),

@@ -16,7 +16,7 @@ from memeval.execution.usage import UsageMeter
 from memeval.execution.work import Finished, Work
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
-from memeval.records.response import Context, Outcome, Response, Timings
+from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings
 from memeval.records.scenario import Ask, Export, Question, Recall, Reflect, Retain, TakeIn, Task
 from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
 from memeval.systems.messages import Found, Reply
@@ -280,7 +280,9 @@ class Runner:
             if reply is None or (isinstance(reply, SystemFailure) and not self._system.alive):
                 failure = reply or SystemDied("The system's process is not running.")
                 raise _Aborted(failure, item_of[step.question_id]) from None
-            yield step, self._made(work, item_of[step.question_id], step, reply, started, texts, gathered)
+            # While others are on their way, nothing else may be asked: what all of them used is told with the last.
+            usage = self._usage.since() if step is asked[-1] else None
+            yield step, self._made(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
 
     def _response(self, work: Work, item_id: str, step: Question, texts: TurnTexts, gathered: _Pass) -> Response:
         """Put one question, and return the response to it."""
@@ -293,7 +295,7 @@ class Runner:
             if not self._system.alive:
                 raise _Aborted(failure, item_id) from None
             reply = failure
-        return self._made(work, item_id, step, reply, started, texts, gathered)
+        return self._made(work, item_id, step, reply, self._usage.since(), started, texts, gathered)
 
     def _answers(self, step: Question) -> bool:
         """Whether the system's own words are the answer."""
@@ -331,6 +333,7 @@ class Runner:
         item_id: str,
         step: Question,
         came: Reply | SystemFailure,
+        usage: ReportedUsage | None,
         started: str,
         texts: TurnTexts,
         gathered: _Pass,
@@ -343,7 +346,6 @@ class Runner:
         reply = came if isinstance(came, Reply) else None
         if isinstance(came, SystemFailure):
             outcome, error = outcome_of(came), blotted(str(came))
-        usage = self._usage.since()
         self._check()
         found = None if reply is None or reply.items is None else self._kept(step, reply.items)
         context = _context(step, reply, found)

@@ -300,12 +300,12 @@ class SystemProcess:
         waiting: deque[tuple[int, float]] = deque()
         todo = iter(asked)
         while True:
-            for each in islice(todo, in_flight - len(waiting)):
-                waiting.append((self._send("recall", _recall_parts(each)), self._service()))
-            if not waiting:
-                return
-            number, sent = waiting.popleft()
             try:
+                for each in islice(todo, in_flight - len(waiting)):
+                    waiting.append((self._send("recall", _recall_parts(each)), self._service()))
+                if not waiting:
+                    return
+                number, sent = waiting.popleft()
                 line = self._receive("recall", self._limits.ask_seconds)
                 seconds = self._service() - sent
                 reply = self._read("recall", number, line)
