@@ -80,9 +80,9 @@ def curves(
     panels = sorted({knot.panel for knot in knots}, key=lambda panel: (len(panel), panel))
     drawing = alt.layer(line, dot, label, data=alt.Data(values=rows))
     if len(panels) > 1:
-        header = alt.Header(labelColor=INK, labelFontSize=12, title=None)
-        drawing = drawing.properties(width=190, height=220).facet(
-            column=alt.Column("panel:N", title=None, sort=panels, header=header), spacing=60
+        header = alt.Header(labelColor=INK, labelFontSize=12, labelOrient="top", labelAnchor="start", title=None)
+        drawing = drawing.properties(width=520, height=150).facet(
+            row=alt.Row("panel:N", title=None, sort=panels, header=header), spacing=24
         )
     else:
         drawing = drawing.properties(width=520, height=280)
