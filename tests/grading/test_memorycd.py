@@ -126,6 +126,22 @@ def test_a_text_earns_its_rouge_l() -> None:
     assert grade.reason == "ROUGE-L with what the person wrote is 0.667."
 
 
+def test_a_texts_credit_is_by_the_order_of_its_words() -> None:
+    grade = graded(TEXT, written("a b c"), "c b a")
+    assert grade.credit == pytest.approx(1 / 3) and grade.metrics["rouge1"] == 1.0
+
+
+def test_what_came_before_a_failure_is_not_measured() -> None:
+    for grader, key, answer in (
+        (RATING, rated(), "4"),
+        (TEXT, written(), "great"),
+        (RANKING, ranked(), f"{A}, {B}, {C}"),
+    ):
+        grade = graded(grader, key, answer, Outcome.ADAPTER_ERROR)
+        assert grade.credit is None and set(grade.alternates.values()) <= {0.0}
+        assert all(value is None for name, value in grade.metrics.items() if not name.startswith("published_"))
+
+
 def test_a_blank_text_measures_nothing() -> None:
     grade = graded(TEXT, written(), " ", Outcome.EMPTY)
     assert (grade.state, grade.credit) == (GradeState.EMPTY, 0.0)
@@ -171,6 +187,8 @@ def test_a_ranking_that_leaves_one_out_earns_nothing_but_what_the_released_code_
     assert (grade.credit, grade.metrics["ndcg@5"], grade.metrics["fallback"]) == (0.0, 0.0, 1.0)
     assert grade.metrics["published_ndcg@5"] == pytest.approx(0.5)  # C, then A, B as shown
     assert grade.reason == "The answer leaves out 2 candidates."
+    twice = graded(RANKING, ranked(B, A, A, B), A)
+    assert twice.reason == "The answer leaves out 1 candidates.", "what is listed twice is one candidate"
 
 
 def test_ids_of_books_count_by_the_letter_and_fall_back_as_published() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -164,6 +165,10 @@ def test_a_memory_in_which_one_item_gives_away_another_is_refused(alone: dict[st
     telling = replace(meddling, scenario=one.scenario, told=tuple(replace(told, event=None) for told in one.told))
     with pytest.raises(BrokenRule, match="is said in another item"):
         check_company([one, telling])
+    moved = (told.event and replace(told.event, on=told.event.on + timedelta(days=1)) for told in one.told)
+    later = tuple(replace(told, event=event) for told, event in zip(one.told, moved, strict=True))
+    with pytest.raises(BrokenRule, match="tells more of what it asks about"):
+        check_company([one, replace(telling, told=later)])
     stranger = replace(one, key=one.key.model_copy(update={"cluster": "somebody-else"}))
     with pytest.raises(BrokenRule, match="share a name"):
         check_company([one, stranger])
