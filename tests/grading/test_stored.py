@@ -115,6 +115,10 @@ def test_what_was_never_said_is_invented_in_whatever_words() -> None:
     )
 
 
+def test_one_memory_that_says_a_fact_twice_is_no_duplicate() -> None:
+    assert claimed(KEY, ["Ada drinks cocoa. Cocoa it is, for Ada."]) == Claims(1, 0, 0, 0)
+
+
 def test_what_was_never_said_takes_the_place_of_nothing() -> None:
     claims = claimed(KEY, ["Ada had yerba mate before, and drinks hot lemon water now."])
     assert (claims.current, claims.stale, claims.invented) == (0, 1, 1)
