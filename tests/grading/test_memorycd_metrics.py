@@ -118,10 +118,10 @@ def test_the_longest_common_subsequence_is_that_of_the_usual_table(wanted: list[
 
 def test_a_hostile_answer_of_megabytes_is_measured_in_no_time() -> None:
     reference, answer = "a b c d e " * 200, "x b a " * 200_000 + "y" * 1_000_000
-    began = time.monotonic()
+    began = time.process_time()
     assert 0 < rouge(reference, answer).rouge_l < 0.01
     assert bleu(reference, answer, 4) < 0.01
-    assert time.monotonic() - began < 8
+    assert time.process_time() - began < 8
 
 
 def test_measuring_loads_neither_nltk_nor_what_nltk_loads() -> None:

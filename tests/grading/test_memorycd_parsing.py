@@ -84,9 +84,9 @@ def test_any_text_comes_to_stars_in_range_as_the_released_code_has_it(answer: st
 
 @pytest.mark.parametrize("answer", ["9" * 3_000_000, "x" * 3_000_000 + "4", "1." + "1" * 3_000_000, "4 " * 1_000_000])
 def test_long_answers_are_read_in_no_time(answer: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert 1.0 <= parsed_rating(answer).value <= 5.0
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_any_answer_is_read_without_failing_and_names_candidates_only(answer: st
 def test_thousands_of_candidates_in_a_long_answer_are_read_in_no_time() -> None:
     ids = [f"B{number:09d}" for number in range(5000)]
     answer = ", ".join(reversed(ids)) + " B" * 1_000_000
-    began = time.monotonic()
+    began = time.process_time()
     assert parsed_ranking(answer, ids).order == tuple(reversed(ids))
     assert published_ranking(answer, ids) == tuple(reversed(ids))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
