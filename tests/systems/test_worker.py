@@ -192,6 +192,20 @@ def test_a_method_under_a_decorator_is_looked_at_itself(system: Start) -> None:
     assert process.recall("q", 1, tags=["t"]).items == (Found("['k', 'tags']"),)
 
 
+def test_a_name_that_a_method_has_goes_before_one_that_it_would_let_pass(system: Start) -> None:
+    source = (
+        BANKS
+        + """
+    def retain(self, content, bank_id="default", **rest): self.seen.append((content, bank_id, sorted(rest)))
+    def recall(self, query, limit=5, *, bank_id="default", **rest): return [repr((bank_id, limit, sorted(rest)))]
+"""
+    )
+    process = system(source=source)
+    process.retain("c", bank="b", tags=["t"])
+    assert process.ask("q").answer == "('c', 'b', ['tags'])"
+    assert process.recall("q", 1, bank="b", tags=["t"]).items == (Found("('b', 1, ['tags'])"),)
+
+
 @pytest.mark.parametrize(
     ("body", "call", "sentence"),
     [

@@ -175,7 +175,19 @@ def takes_keyword(method: Any, name: str) -> bool:
     code = getattr(function_of(method), "__code__", None)
     if code is None or code.co_flags & TAKES_ANY_KEYWORD:
         return True
-    return name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return declares(method, name)
+
+
+def declares(method: Any, name: str) -> bool:
+    """Whether ``method`` has a parameter of its own called ``name``; false where that cannot be seen."""
+    code = getattr(function_of(method), "__code__", None)
+    return code is not None and name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def keyword_for(method: Any, part: str) -> str | None:
+    """Return what ``method`` calls a part of a request; a parameter of its own goes before any that it lets pass."""
+    names = NAMES.get(part, (part,))
+    return next((name for takes in (declares, takes_keyword) for name in names if takes(method, name)), None)
 
 
 def needs_keyword(method: Any, name: str) -> bool:
@@ -301,7 +313,7 @@ class Calls:
         """Return what of a request is passed to a method by keyword."""
         function, keywords = getattr(self.system, method), {}
         for part in PARTS:
-            name = next((name for name in NAMES.get(part, (part,)) if takes_keyword(function, name)), None)
+            name = keyword_for(function, part)
             if name is None or part == first:
                 continue
             if part in request:
