@@ -31,7 +31,7 @@ class SuiteDataset(Dataset):
     ) -> None:
         self.digest, self.parameters, self.released = suite.digest, parameters, own
         if untold := len(suite.warnings):
-            self.notes = (f"no_ground_truth: {untold} cases are asked that name no truth; no score has them in it.",)
+            self.notes = (f"no_ground_truth: cases that name no truth, and are in no score: {untold}.",)
         self._suite, self._dispositions, self._own = suite, dict(dispositions), own
 
     def scenarios(self) -> Iterator[Scenario]:
