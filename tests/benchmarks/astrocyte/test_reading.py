@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -265,6 +266,14 @@ def asks(entry: str) -> str:
 )
 def test_what_is_wrong_is_told_with_its_line(load: Load, text: str | bytes, said: str) -> None:
     assert said in "\n".join(refused(load, text))
+
+
+def test_a_file_beyond_any_memory_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.touch()
+    os.truncate(path, 1 << 40)
+    with pytest.raises(BadInput, match="this file has 1,099,511,627,776"):
+        read(path)
 
 
 def test_all_problems_are_told_at_once_in_order(load: Load) -> None:

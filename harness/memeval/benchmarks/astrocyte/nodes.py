@@ -83,8 +83,7 @@ def compose(path: Path, data: bytes) -> yaml.Node:
     """
     import yaml
 
-    if len(data) > BYTES:
-        raise BadInput(f"a suite has at most {BYTES:,} bytes, and this file has {len(data):,}.", where=path)
+    check_size(path, len(data))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -103,6 +102,16 @@ def compose(path: Path, data: bytes) -> yaml.Node:
     if root is None:
         raise BadInput("the file is empty.", where=path, remedy="A suite has retain, and recall or reflect.")
     return root
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file that is too large, before it is read where its size is known.
+
+    Raises:
+        BadInput: it is.
+    """
+    if size > BYTES:
+        raise BadInput(f"a suite has at most {BYTES:,} bytes, and this file has {size:,}.", where=path)
 
 
 def _look_over(path: Path, events: Iterator[Any]) -> None:

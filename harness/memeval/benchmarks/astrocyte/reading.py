@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from memeval.benchmarks.astrocyte.nodes import LONGEST_NAME, Entry, Problems, compose
+from memeval.benchmarks.astrocyte.nodes import LONGEST_NAME, Entry, Problems, check_size, compose
 from memeval.benchmarks.astrocyte.suite import MAIN, RecallCase, ReflectCase, Suite
 from memeval.benchmarks.astrocyte.truth import Truth
 from memeval.grading.recall import moment
@@ -49,6 +49,7 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
         raise BadInput(f"a suite's file ends in {' or '.join(ENDINGS)}.", where=path)
     if data is None:
         try:
+            check_size(path, path.stat().st_size)
             data = path.read_bytes()
         except OSError as error:
             raise BadInput(f"the suite cannot be read ({error.strerror}).", where=path) from None
