@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.opened import opened
 from memeval.evaluation.plan import Exam
@@ -23,11 +24,10 @@ def exam_needed(run: RunFolder, exam: Exam | None) -> Exam:
         BadInput: the benchmark's data is not at hand.
     """
     if exam is None:
-        name = run.run.track.benchmark.partition("@")[0]
         raise BadInput(
             f"this format needs the data of {run.run.track.benchmark}, and it is not here.",
             where=run.path,
-            remedy=f"Name it with --data, or fetch it with 'memeval data pull {name}'.",
+            remedy=f"Name it with --data. {find(run.run.track.benchmark).remedy()}",
         )
     return exam
 
