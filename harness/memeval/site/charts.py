@@ -25,7 +25,11 @@ from memeval.site.text import visible
 INK, FAINT, ACCENT, CONTROL = "#010203", "#040506", "#070809", "#0a0b0c"
 """Stand for the style sheet's colours while a chart is drawn."""
 
+SHADES = tuple(f"#04a10{number}" for number in range(1, 6))
+"""Stand for shades of the accent, the darkest first."""
+
 _VARIABLES = {INK: "--mv-ink", FAINT: "--mv-line", ACCENT: "--mv-accent", CONTROL: "--mv-control"}
+_VARIABLES |= {shade: f"--mv-shade-{number}" for number, shade in enumerate(SHADES, start=1)}
 
 Spec = dict[str, Any]
 

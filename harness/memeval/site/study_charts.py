@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.site.charts import ACCENT, CONTROL, INK, Chart, Spec, altair, finish
+from memeval.site.charts import ACCENT, CONTROL, INK, SHADES, Chart, Spec, altair, finish
 from memeval.site.text import visible
 
 
@@ -141,11 +141,8 @@ def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> C
         {"bar": visible(piece.bar), "part": piece.part, "share": piece.share, "place": order.index(piece.part)}
         for piece in slices
     ]
-    depth = [round(1 - 0.85 * place / max(1, len(order) - 2), 2) for place in range(len(order) - 1)] + [0.45]
-    opacity = alt.Opacity("part:N", sort=order, title=None).scale(domain=order, range=depth)
-    colour = alt.Color("part:N", sort=order, title=None).scale(
-        domain=order, range=[ACCENT] * (len(order) - 1) + [CONTROL]
-    )
+    colours = [SHADES[min(place, len(SHADES) - 1)] for place in range(len(order) - 1)] + [CONTROL]
+    colour = alt.Color("part:N", sort=order, title=None).scale(domain=order, range=colours)
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar(height=18)
@@ -153,7 +150,6 @@ def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> C
             x=alt.X("share:Q", title=None).scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]),
             y=alt.Y("bar:N", sort=None, title=None).axis(labelLimit=220),
             color=colour,
-            opacity=opacity,
             order="place:Q",
             tooltip=[alt.Tooltip("bar:N", title="name"), "part:N", alt.Tooltip("share:Q", format=".1%")],
         )

@@ -3,6 +3,7 @@ import { at, load } from "./data.js";
 import { make } from "./dom.js";
 
 const COLOURS = { "#010203": "--mv-ink", "#040506": "--mv-line", "#070809": "--mv-accent", "#0a0b0c": "--mv-control" };
+for (const number of [1, 2, 3, 4, 5]) COLOURS[`#04a10${number}`] = `--mv-shade-${number}`;
 
 /** Offers interaction on every chart of the page. */
 export function figures(page) {
