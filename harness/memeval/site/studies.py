@@ -65,7 +65,7 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         slices = [
             Slice(_name(row), name, share) for row, found in told for name, share in zip(names, found, strict=True)
         ]
-        title = f"{metric.title} under {table.track.protocol}, by size"
+        title = f"{metric.title} under {table.track.protocol} by size, reader {table.track.reader}"
         says = "Shares of the items by the size of the error, a bar a system."
         yield Study(
             figure(parts(f"errors-{table.track.id}", title, says, slices)),

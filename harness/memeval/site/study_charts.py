@@ -66,7 +66,10 @@ def curves(
     kind = alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
     x = alt.X("x:Q", title=axes[0]).scale(type="log").axis(values=across, format="~s")
     y = alt.Y("y:Q", title=axes[1])
-    y = y.scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1]) if shares else y.scale(type="log")
+    if shares:
+        y = y.scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
+    else:
+        y = y.scale(type="log").axis(values=[10.0**power for power in range(-3, 7)], format="~g")
     base = alt.Chart().encode(x=x, y=y, color=kind, detail="line:N")
     line = base.mark_line(strokeWidth=1.5, opacity=0.7)
     dot = base.mark_point(filled=True, size=50, opacity=1).encode(
