@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -168,12 +168,13 @@ def read_site(
     board = build_board(sealed_runs(results), Ledger(results))
     if releases is None:
         releases = stored_releases(results)
+    board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: _place(table.track.benchmark))))
     names = {table.track.benchmark for table in board.tables}
     if find is None:
         names |= set(BENCHMARKS)
     return SiteModel(
         board=board,
-        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names)},
+        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=_place)},
         releases=tuple(reversed(list(releases))),
         version=version,
         audits=tuple(stored_audits(results)),
@@ -181,6 +182,12 @@ def read_site(
         matrices=tuple(stored_matrices(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
     )
+
+
+def _place(benchmark: str) -> tuple[int, str]:
+    """Return where a benchmark stands among others: the built-in one first, those that nobody here knows last."""
+    known = list(BENCHMARKS)
+    return (known.index(benchmark) if benchmark in known else len(known), benchmark)
 
 
 def _shipped(name: str) -> Benchmark:
