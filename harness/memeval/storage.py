@@ -17,7 +17,8 @@ def unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(
         f"cannot be written ({error.strerror or error}).",
         where=path,
-        remedy="Make room or name another folder, with --results or --to; what is stored stays, and the same command resumes.",
+        remedy="Make room or name another folder, with --results or --to; what is stored stays, and the same "
+        "command resumes.",
     )
 
 
