@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -44,10 +45,10 @@ def adapter(query: str) -> str:
 
 
 def write(folder: Path, source: str, name: str = "adapter.py") -> Path:
-    """Write an adapter file."""
-    path = folder / name
-    path.write_text(textwrap.dedent(source), "utf-8")
-    return path
+    """Write an adapter file, at one stroke: another instance may be loading it at that moment."""
+    path, part = folder / name, folder / f"{name}.{threading.get_ident()}"
+    part.write_text(textwrap.dedent(source), "utf-8")
+    return part.replace(path)
 
 
 def child_of(process: SystemProcess) -> Child:
