@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memeval.benchmarks import find
-from memeval.benchmarks.astrocyte.nodes import Entry, Problems, compose
+from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE, reader_named

@@ -25,7 +25,8 @@ class MemoryCDRanking:
     """Grades one ranking; no judge is asked.
 
     The credit is nDCG at 5. An answer that leaves out a candidate, and a blank one, measure 0. Under ``published`` an
-    id that is not seen takes its place in the order shown, as in the released code, and a failure is that order.
+    id that is not seen takes its place in the order shown, as in the released code. A failure is that order in
+    the ``published_`` metrics alone: it earns nothing under any rule.
     """
 
     name = "memorycd-ranking@1"

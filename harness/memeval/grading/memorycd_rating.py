@@ -18,7 +18,8 @@ class MemoryCDRating:
     """Grades one predicted rating; no judge is asked.
 
     The credit is ``1 - |error| / 4``. An answer without a number has none, nor has a blank one. Under ``published``
-    such an answer, a blank one and a failure count as 3 stars, as in the released code.
+    such an answer and a blank one count as 3 stars, as in the released code. A failure does so in the ``published_``
+    metrics alone: it earns nothing under any rule.
     """
 
     name = "memorycd-rating@1"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.benchmarks.astrocyte.nodes import BYTES, LISTED
 from memeval.benchmarks.astrocyte.reading import read
 from memeval.benchmarks.astrocyte.suite import Suite
+from memeval.benchmarks.yaml_nodes import BYTES, LISTED
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, ExitCode
 
@@ -261,7 +261,7 @@ def asks(entry: str) -> str:
         (b"a: \xff\n", "suite.yaml:1: the file is not UTF-8 text. Save it as UTF-8."),
         ("name: x\n".encode("utf-16"), "the file is not UTF-8 text."),
         (b"a: \x00", "not valid YAML"),
-        (b"#" * (BYTES + 1), "a suite has at most 8,000,000 bytes, and this file has 8,000,001."),
+        (b"#" * (BYTES + 1), "a YAML file may have 8,000,000 bytes, and this file has 8,000,001."),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(load: Load, text: str | bytes, said: str) -> None:

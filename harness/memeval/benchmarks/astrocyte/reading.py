@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from memeval.benchmarks.astrocyte.nodes import LONGEST_NAME, Entry, Problems, check_size, compose
 from memeval.benchmarks.astrocyte.suite import MAIN, RecallCase, ReflectCase, Suite
 from memeval.benchmarks.astrocyte.truth import Truth
+from memeval.benchmarks.yaml_nodes import LONGEST_NAME, Entry, Problems, check_size, compose
 from memeval.grading.recall import moment
 from memeval.keys import Fact
 from memeval.records.base import digest_bytes

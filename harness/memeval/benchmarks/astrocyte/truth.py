@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.benchmarks.astrocyte.nodes import Entry
 from memeval.benchmarks.astrocyte.suite import MAIN
+from memeval.benchmarks.yaml_nodes import Entry
 from memeval.grading.recall import holds, passes
 from memeval.records.scenario import Recall, Retain
 from memeval.systems.output import visible

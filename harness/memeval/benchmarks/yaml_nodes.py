@@ -111,7 +111,7 @@ def check_size(path: Path, size: int) -> None:
         BadInput: it is.
     """
     if size > BYTES:
-        raise BadInput(f"a suite has at most {BYTES:,} bytes, and this file has {size:,}.", where=path)
+        raise BadInput(f"a YAML file may have {BYTES:,} bytes, and this file has {size:,}.", where=path)
 
 
 def _look_over(path: Path, events: Iterator[Any]) -> None:
