@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
+from memeval.records.imported import ClaimMetric
 from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
 from memeval.records.track import CategoryPlan
 from memeval.statistics import Layout, composite_interval, wilson
@@ -112,6 +113,19 @@ def task_average(scores: Scores) -> float | None:
     shares = [category.tally.accuracy for category in scores.categories if category.weight]
     known = [share for share in shares if share is not None]
     return math.fsum(known) / len(known) if known and len(known) == len(shares) else None
+
+
+def matching(scores: Scores, metric: ClaimMetric) -> float | None:
+    """Return a run's own value of the metric that a claim names; ``None`` where it has none.
+
+    Categories without weight count in neither metric.
+    """
+    if metric is ClaimMetric.COMPOSITE:
+        return scores.composite.value
+    tallies = [category.tally for category in scores.categories if category.weight]
+    planned = sum(each.planned for each in tallies)
+    points = math.fsum(each.correct if each.points is None else each.points for each in tallies)
+    return points / planned if planned else None
 
 
 def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:

@@ -30,7 +30,7 @@ from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
@@ -61,7 +61,8 @@ class Origin:
     licence: str | None = None
     """SPDX expression of their licence."""
     claimed: float | None = None
-    """The share of a full score that is claimed for them; ``None`` for what the file says."""
+    """The claimed score, as a share: the composite where categories have weights of their own, else the accuracy.
+    ``None`` for what the file says."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,9 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
         )
     claims = answers.imported.claims
     if origin.claimed is not None:
-        claims = (Claim(score=origin.claimed, items=len(told)), *claims)
+        weighted = any(category.weight for category in exam.benchmark.table(exam.protocol, exam.tier))
+        metric = ClaimMetric.COMPOSITE if weighted else ClaimMetric.ACCURACY
+        claims = (Claim(score=origin.claimed, metric=metric, items=len(told)), *claims)
     said = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
     imported = answers.imported.model_copy(
         update={
