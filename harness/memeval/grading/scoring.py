@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from memeval.grading.layout import counting, layout_of
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
 from memeval.records.imported import ClaimMetric
 from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
 from memeval.records.track import CategoryPlan
-from memeval.statistics import Layout, composite_interval, wilson
+from memeval.statistics import composite_interval, wilson
 
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""
@@ -163,7 +164,7 @@ def _alternate_composite(plan: Sequence[CategoryPlan], by_category: dict[str, li
 
 
 def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], worth: Worth) -> Composite:
-    plan = [category for category in plan if category.weight]
+    plan = counting(plan)
     for category in plan:
         done = len(by_category[category.name])
         if category.items == 0:
@@ -172,10 +173,7 @@ def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]]
             return _absent(f"{category.name} has {done} of {category.items} items.")
     if not plan:
         return _absent("There are no categories.")
-    layout = Layout(
-        tuple(category.weight for category in plan),
-        tuple(tuple(grade.cluster for grade in by_category[category.name]) for category in plan),
-    )
+    layout = layout_of(plan, {name: [grade.cluster for grade in grades] for name, grades in by_category.items()})
     found = composite_interval(layout, [[worth(grade) or 0.0 for grade in by_category[c.name]] for c in plan])
     return Composite(
         value=_clamped(found.value),

@@ -13,6 +13,7 @@ from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
+from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -20,7 +21,7 @@ from memeval.records.imported import Imported
 from memeval.records.ledger import Deed, LedgerEntry
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
-from memeval.statistics.composite import Layout, Sample
+from memeval.statistics.composite import Sample
 from memeval.statistics.ranks import RankRange, rank_ranges
 
 ERROR_GATE = 0.02
@@ -317,11 +318,16 @@ def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
     for row, grades in zip(ranked, graded, strict=True):
         if _items(grades) != items or [len(members) for members in grades] != planned:
             raise _not_the_items(row)
-    layout = Layout(
-        weights=tuple(category.weight for category in ranked[0].run.track.categories),
-        clusters=tuple(tuple(cluster for _item_id, cluster in members) for members in items),
+    plan = ranked[0].run.track.categories
+    names = [category.name for category in plan]
+    layout = layout_of(
+        plan,
+        {name: [cluster for _item, cluster in members] for name, members in zip(names, items, strict=True)},
     )
-    samples: list[Sample] = [[[headline(grade) or 0.0 for grade in members] for members in grades] for grades in graded]
+    places = [names.index(category.name) for category in counting(plan)]
+    samples: list[Sample] = [
+        [[headline(grade) or 0.0 for grade in grades[place]] for place in places] for grades in graded
+    ]
     return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
 
 
