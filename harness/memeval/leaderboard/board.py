@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
 from memeval.grading.layout import counting, layout_of
@@ -59,6 +60,8 @@ class Standing(StrEnum):
     """It is a hosted product, and something else replied in its place."""
     UNRELEASED = "not the released data"
     """The data is not what the benchmark's authors released."""
+    UNVERIFIED = "unverified data"
+    """The benchmark's authors publish no digest, so nobody can tell whether the data is what they released."""
     IMPORTED = "imported"
     """Its answers were made elsewhere, by another reader or within other limits."""
     AWAITING_VENDOR = "awaiting the vendor"
@@ -194,6 +197,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
         return Standing.IMPORTED
     if run.track.parameters.get("label") == PLUMBING:
         return Standing.PLUMBING
+    if _is_unverified(run.track.benchmark):
+        return Standing.UNVERIFIED
     if not run.track.released:
         return Standing.UNRELEASED
     if run.system.label is not None:
@@ -209,6 +214,14 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
     if not folder.file(GRADES).exists():
         return Standing.ROWS_ELSEWHERE
     return Standing.RANKED
+
+
+def _is_unverified(benchmark: str) -> bool:
+    """Return whether a benchmark's data cannot be checked; what this memeval does not know is not called that."""
+    try:
+        return find(benchmark).info.unverified
+    except BadInput:
+        return False
 
 
 def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> Standing | None:
