@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.grading.delta import DeltaEfficiency, Headline, coverage, efficiency
+from memeval.grading.delta import DeltaEfficiency, Headline, Version, coverage, efficiency
 from memeval.keys import BeliefKey, Fact
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
@@ -70,10 +70,13 @@ def responses(
 
 
 def graded(
-    given: list[Response], headline: Headline = "published", facts: list[tuple[Fact, ...]] | None = None
+    given: list[Response],
+    headline: Headline = "published",
+    facts: list[tuple[Fact, ...]] | None = None,
+    version: Version = 2,
 ) -> Grade:
     questions = [f"Question {n}?" for n in range(len(given))]
-    return DeltaEfficiency(headline).grade(
+    return DeltaEfficiency(headline, version).grade(
         delta_item(facts or [FACTS] * len(given)), scenario(questions=questions), given, NoJudge()
     )
 
@@ -156,12 +159,40 @@ def test_a_failed_question_fails_the_item_with_the_first_failure() -> None:
         assert (grade.state, grade.verdict, grade.alternates) == (GradeState.TIMEOUT, None, {other: False})
 
 
-def test_a_blank_answer_is_wrong_under_both_rules() -> None:
+def with_a_blank_answer() -> list[Response]:
     given = responses([ALL] * 20, SHRINKING)
     given[7] = response(outcome=Outcome.EMPTY, number=8, counted=100)
-    grade = graded(given)
-    assert (grade.state, grade.verdict, grade.alternates) == (GradeState.EMPTY, False, {"gated": False})
+    return given
+
+
+def test_a_blank_answer_changes_nothing_under_the_published_rule_and_fails_the_gate() -> None:
+    # DeepMemEval's evaluate_delta_efficiency reads token_counts alone (specification, sections 3 and 6).
+    grade = graded(with_a_blank_answer())
+    assert (grade.grader, grade.state, grade.verdict) == ("delta-efficiency@2", GradeState.GRADED, True)
+    assert grade.alternates == {"gated": False}
+    assert grade.reason == "Efficiency 0.900 is above 0.5."
+    gated = graded(with_a_blank_answer(), "gated")
+    assert (gated.state, gated.verdict, gated.alternates) == (GradeState.EMPTY, False, {"published": True})
+
+
+def test_version_1_keeps_failing_an_item_with_a_blank_answer_for_stored_runs() -> None:
+    grade = graded(with_a_blank_answer(), version=1)
+    assert (grade.grader, grade.state, grade.verdict) == ("delta-efficiency@1", GradeState.EMPTY, False)
+    assert (grade.alternates, grade.reason) == ({"gated": False}, "The answer is blank.")
     assert grade.value == pytest.approx(0.9)
+    gated = graded(with_a_blank_answer(), "gated", version=1)
+    assert (gated.grader, gated.verdict, gated.alternates) == (
+        "delta-efficiency-gated@1",
+        False,
+        {"published": False},
+    )
+
+
+def test_an_error_behind_a_blank_answer_fails_the_item_as_an_error() -> None:
+    given = with_a_blank_answer()
+    given[12] = response(outcome=Outcome.ADAPTER_ERROR, number=13)
+    grade = graded(given)
+    assert (grade.state, grade.verdict, grade.alternates) == (GradeState.ADAPTER_ERROR, None, {"gated": False})
 
 
 def test_other_keys_and_missing_responses_are_refused() -> None:

@@ -62,7 +62,7 @@ def test_the_credit_is_rounded_and_the_measure_is_not() -> None:
     assert (grade.credit, grade.alternates["unrounded"]) == (0.667, 2 / 3)
     assert grade.alternates["without-adversarial"] == 0.667
     assert grade.metrics == {"f1": 2 / 3, "abstained": 0.0}
-    assert (grade.grader, grade.answerable) == ("locomo-f1@1", False)
+    assert (grade.grader, grade.answerable) == ("locomo-f1@2", False)
 
 
 def test_the_mean_of_several_hops_is_rounded_as_numpy_rounds_and_other_scores_as_python_does() -> None:
@@ -139,7 +139,7 @@ class TestJudged:
 
     def test_the_judge_decides_and_the_score_is_told(self) -> None:
         grade = LocomoJudged().grade(locomo_item("Lima; or so"), HISTORY, [answered("In Lima")], YES)
-        assert (grade.verdict, grade.credit, grade.grader) == (True, None, "locomo-judged@1")
+        assert (grade.verdict, grade.credit, grade.grader) == (True, None, "locomo-judged@2")
         assert grade.metrics["f1"] == pytest.approx(0.4)
         assert grade.alternates == {"substring": True}
         assert grade.answerable

@@ -103,7 +103,7 @@ def retrieved(*sources: str, item: ItemKey = ITEM) -> Grade:
 
 def test_both_kinds_of_measures_stand_side_by_side() -> None:
     grade = retrieved("s003:t01", "s001:t01", "s002:t03")
-    assert (grade.grader, grade.credit) == ("longmemeval-retrieval@1", 1.0)
+    assert (grade.grader, grade.credit) == ("longmemeval-retrieval@2", 1.0)
     expected = {
         "session_recall@1": 0.5,
         "session_mrr": 1.0,
@@ -175,7 +175,7 @@ class TestJudged:
             {"substring": False, "abstention": True},
         ]
         assert [grade.answerable for grade in grades] == [True, False]
-        assert {grade.grader for grade in grades} == {"longmemeval-judged@1"} <= JUDGED
+        assert {grade.grader for grade in grades} == {"longmemeval-judged@2"} <= JUDGED
 
     @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
     def test_what_failed_counts_in_it_as_wrong(self, outcome: Outcome) -> None:

@@ -43,7 +43,20 @@ class TestRetrieved:
     def test_turns_are_unknown_where_none_is_named(self) -> None:
         assert turns(*named("s001", "s002")) is None
         assert turns() is None
-        assert turns(*named("s001", "s002:t01")) == ("s001", "s002:t01")
+
+    def test_turns_are_unknown_where_a_session_is_returned_as_a_whole(self) -> None:
+        assert turns(*named("s001", "s002:t01")) is None
+        # The words of the one turn of a short session are the session's, whatever the system calls them.
+        one_turn = RetrievedItem(turn_id="s003:t01", source_ids=("s003",))
+        assert turns(one_turn, *named("s002")) is None
+        assert turns(one_turn) == ("s003:t01",)
+
+    def test_a_session_named_beside_a_turn_of_it_leaves_turns_known(self) -> None:
+        assert turns(*named(["s002", "s002:t01"], "gone")) == ("s002", "s002:t01", "gone")
+
+    def test_version_1_ranks_turns_among_sessions(self) -> None:
+        found = History(HISTORY, mixed=True).retrieved(named("s001", "s002:t01"))
+        assert found.turns == ("s001", "s002:t01")
 
     @pytest.mark.parametrize("unknown", ["s009", "s002:t99", "S2", "D2:2", "answer_1", "s002:t02 ", "", "s002:"])
     def test_what_is_unknown_takes_a_rank_and_is_no_session(self, unknown: str) -> None:
@@ -70,7 +83,7 @@ class TestRetrieved:
 def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
     response = answered(items=named("s001:t02", "s002:t01", "s002:t02"))
     grade = Retrieval().grade(ITEM, HISTORY, [response], NoJudge())
-    assert (grade.state, grade.verdict, grade.credit, grade.grader) == (GradeState.GRADED, None, 0.5, "retrieval@1")
+    assert (grade.state, grade.verdict, grade.credit, grade.grader) == (GradeState.GRADED, None, 0.5, "retrieval@2")
     assert grade.reason == "1 of 2 sessions of evidence are among the first 5."
     expected = {
         "session_recall@1": 0.0,
@@ -151,3 +164,17 @@ def test_the_same_grader_grades_one_history_after_the_other() -> None:
     item = locomo_item(sessions=["s004"])
     assert grader.grade(item, other, [turn_of_the_other], NoJudge()).metrics["session_mrr"] == 1.0
     assert grader.grade(locomo_item(sessions=["s004"]), other, [response], NoJudge()).metrics["session_mrr"] == 1.0
+
+
+def test_turn_metrics_of_a_system_that_returns_sessions_are_none_with_the_reason() -> None:
+    # The second item is the one turn of its session, word for word: version 1 took that for a system of turns.
+    items = (*named("s002"), RetrievedItem(turn_id="s003:t01", source_ids=("s003",)))
+    grade = Retrieval().grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
+    assert {value for name, value in grade.metrics.items() if name.startswith("turn_")} == {None}
+    assert grade.credit == 1.0
+    assert grade.reason == (
+        "2 of 2 sessions of evidence are among the first 5. The system returns sessions, so turn metrics are left out."
+    )
+    before = Retrieval(version=1).grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
+    assert (before.grader, before.metrics["turn_recall@1"], before.metrics["turn_recall@5"]) == ("retrieval@1", 0, 0.5)
+    assert before.reason == "2 of 2 sessions of evidence are among the first 5."

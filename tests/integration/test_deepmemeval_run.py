@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
+from memeval.evaluation.plan import Exam
+from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.systems.source import find_system
 from tests.support.adapters import plain_adapter
 from tests.support.data import test_data
 
@@ -66,3 +72,24 @@ def test_an_always_failing_system_is_all_errors_and_a_control_exits_0(tmp_path: 
     scores = run("always-error", tmp_path / "results").run.scores
     assert scores.overall.errors == 500
     assert scores.overall.graded_accuracy is None
+
+
+def test_a_run_graded_by_the_former_delta_grader_reproduces_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = test_data("deepmemeval/deepmemeval_sample.json")
+    system = plain_adapter(tmp_path, on_query='return "" if question[0] in "IW" else "a word"')
+    former = tuple(
+        replace(each, grader=DeepMemEvalBenchmark.former[0]) if each.name == "delta-efficiency" else each
+        for each in DeepMemEvalBenchmark.categories
+    )
+    with monkeypatch.context() as before:
+        before.setattr(DeepMemEvalBenchmark, "categories", former)
+        exam = Exam.open(DeepMemEvalBenchmark(), sample)
+        stored = run_system(find_system(str(system)), exam, RunOptions(results=tmp_path / "results"))
+    delta = {grade.grader for grade in stored.grades() if grade.category == "delta-efficiency"}
+    assert delta == {"delta-efficiency@1"}
+    again = reproduce_run(stored, sample)
+    assert (again.equal, again.grades) == (True, 10)
+    now = Exam.open(DeepMemEvalBenchmark(), sample)
+    assert now.graders["delta-efficiency"].name == "delta-efficiency@2"

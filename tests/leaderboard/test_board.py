@@ -11,7 +11,9 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.comparing import compare_runs
 from memeval.leaderboard.board import Board, Row, Standing, Table, build_board
+from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
 from memeval.records.ledger import Deed, GradeTrust
 from memeval.records.run import SystemKind
@@ -341,6 +343,22 @@ def test_rows_without_a_composite_stand_last_and_equal_ones_by_name(tmp_path: Pa
     )
     slugs = [row.run.system.slug for row in only_table(board).rows]
     assert slugs == ["acme", "zeta", "nothing-right", "aardvark"]
+
+
+@pytest.mark.parametrize("apart", [0, 200])
+def test_a_category_without_weight_tells_no_two_systems_apart(tmp_path: Path, apart: int) -> None:
+    """Items that do not count must not add certainty: p is 0.076 by the six that do, and was 0.045 with 200 more."""
+    plan = (
+        CategoryPlan(name="kept", weight=1.0, items=6, grader="judged@1"),
+        CategoryPlan(name="apart", weight=0.0, items=apart, grader="judged@1"),
+    )
+    track = make_track(categories=plan)
+    runs = [make_run(tmp_path, slug, {"kept": right}, track=track) for slug, right in (("acme", 6), ("blue", 3))]
+    assert places(board_of(*runs)) == {"acme": (1, 2), "blue": (1, 2)}
+    (pair,) = compare_runs(runs).pairs
+    assert pair.overall is not None
+    assert pair.overall.sign is Sign.EVEN
+    assert pair.overall.p == pytest.approx(0.0756, abs=1e-4)
 
 
 def test_ranks_are_given_only_within_a_track(tmp_path: Path) -> None:

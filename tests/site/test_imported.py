@@ -24,8 +24,8 @@ def test_the_claimed_score_stands_beside_ours_over_planned_and_over_answered(bui
     run = next(run.run for run in built.runs if run.run.imported)
     tally = run.scores.overall
     said = html.unescape(text_of(row_of(built)))
-    assert "29.5 over 12, by judge-a" in said
-    assert "91.0 over 16, by <script>alert(1)</script>" in said
+    assert "29.5 accuracy over 12, by judge-a" in said
+    assert "91.0 accuracy over 16, by <script>alert(1)</script>" in said
     for items in (60, 50):
         low, high = wilson(tally.correct, items)
         shown = f"{100 * tally.correct / items:.1f} {100 * low:.1f}–{100 * high:.1f} {tally.correct} of {items}"

@@ -10,7 +10,8 @@ from typing import Any
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.seal import Rows, head
+from memeval.evaluation.rows import Rows
+from memeval.evaluation.seal import head
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import Plan

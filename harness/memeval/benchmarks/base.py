@@ -152,6 +152,8 @@ class Benchmark(ABC):
     info: BenchmarkInfo
     categories: tuple[Category, ...]
     """Its categories under the default protocol."""
+    former: tuple[Grader, ...] = ()
+    """Graders of earlier versions. Stored runs that name one in their track are graded by it again."""
 
     @abstractmethod
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:

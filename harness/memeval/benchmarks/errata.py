@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from memeval.records.base import Digest, validated
+from memeval.records.base import Digest, once_each, validated
 from memeval.records.errata import Errata, ErratumAction
 from memeval.records.errors import BadInput
 
@@ -36,7 +35,7 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
     if len(text) > LARGEST:
         raise BadInput(f"the file has more than {LARGEST:,} bytes and is no file of errata.", where=path)
     try:
-        data = json.loads(text.decode(), object_pairs_hook=_once_each)
+        data = json.loads(text.decode(), object_pairs_hook=once_each)
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 at byte {error.start:,}.", where=path, remedy="Save the file as UTF-8.") from None
     except RecursionError:
@@ -56,10 +55,3 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
             where=path,
         )
     return errata
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = [name for name, times in Counter(name for name, _value in pairs).items() if times > 1]
-    if twice:
-        raise ValueError(f"the key {twice[0][:64]!a} stands there twice")
-    return dict(pairs)

@@ -179,12 +179,17 @@ def _said(option: str, value: str | None) -> str | None:
 
 def _report_origin(folder: RunFolder) -> None:
     """Say on standard error what is claimed of imported answers, and which are missing."""
+    from memeval.grading.scoring import matching
+
     imported = folder.run.imported
     if imported is None:
         return
     for claim in imported.claims:
         by = f" by {claim.judge}" if claim.judge else ""
-        print(f"  claimed: {percent(claim.score)} % over {counted(claim.items, 'question')}{by}", file=sys.stderr)
+        value = matching(folder.run.scores, claim.metric)
+        here = "" if value is None else f"; here: {percent(value)} % {claim.metric}"
+        over = counted(claim.items, "question")
+        print(f"  claimed: {percent(claim.score)} % {claim.metric} over {over}{by}{here}", file=sys.stderr)
     if imported.cost_usd is not None:
         print(f"  cost by its own account: {dollars(imported.cost_usd)}", file=sys.stderr)
     for what, ids in (("without an answer", imported.missing), ("not of the benchmark", imported.unknown)):

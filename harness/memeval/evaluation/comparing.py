@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.evaluation.places import differing_parts
+from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, Pair, Sign
@@ -103,11 +104,6 @@ def metrics_of(benchmark: str) -> Mapping[str, MetricInfo]:
         return {}
 
 
-def metric_differences(first: RunFolder, second: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, Difference]:
-    """Return the differences of two runs in what was measured beside the headline, by name; not corrected."""
-    return {each.name: each for each in _metrics(_matched(_grades(first), _grades(second)), metrics)}
-
-
 def _differing(first: RunFolder, other: RunFolder) -> list[str]:
     """Return in what the tracks of two runs differ.
 
@@ -166,7 +162,7 @@ def _pair(
         if _worth(one) != _worth(two)
     ]
     flips.sort(key=lambda flip: (-abs(_gain(flip)), flip.item_id))
-    empty = next((plan.name for plan in track.categories if plan.weight and not found[plan.name]), None)
+    empty = next((category.name for category in counting(track.categories) if not found[category.name]), None)
     return Pair(
         run_id=run_id,
         items=len(matched),
@@ -193,14 +189,10 @@ def _by_category(track: Track, matched: Matched) -> dict[str, Matched]:
 
 def _overall(plan: Sequence[CategoryPlan], found: Mapping[str, Matched]) -> Difference | None:
     """Return the difference of the composites, weighed as the track weighs them over the items that both have."""
-    weighed = [category for category in plan if category.weight]
+    weighed = counting(plan)
     if not weighed or not all(found[category.name] for category in weighed):
         return None
-    shared = sum(len(found[category.name]) for category in weighed if category.shared)
-    layout = Layout(
-        tuple(len(found[each.name]) / shared if each.shared else each.weight for each in weighed),
-        tuple(tuple(one.cluster for one, _two in found[each.name]) for each in weighed),
-    )
+    layout = layout_of(plan, {name: [one.cluster for one, _two in pairs] for name, pairs in found.items()})
     samples = [[[_worth(pair[place]) for pair in found[each.name]] for each in weighed] for place in (0, 1)]
     values = [
         math.fsum(weight * math.fsum(row) / len(row) for weight, row in zip(layout.weights, sample, strict=True))

@@ -12,6 +12,7 @@ from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE, reader_named
+from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import Gate, MatrixBenchmark, MatrixPlan, MatrixSystem
@@ -42,8 +43,6 @@ _BENCHMARK = ("id", "protocol", "tier", "parameters", "data")
 _SYSTEM = ("id", "system", "parameters", "purpose")
 _SCENARIO = ("id", "config", "parameters", "purpose")
 _GATE = ("metric", "minimum", "maximum", "drop", "systems", "benchmarks")
-
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def read_matrix(path: Path) -> MatrixPlan:
@@ -107,7 +106,7 @@ class _Reading:
             if one in root and other in root:
                 root.problem(other, f"stands for '{one}', which is there as well; keep one of them.")
         name = root.text("name") if "name" in root else _slug(self._path.stem)
-        if "name" in root and name and (not _ID.fullmatch(name) or len(name) > 40):
+        if "name" in root and name and (not SLUG.fullmatch(name) or len(name) > 40):
             root.problem("name", "takes at most 40 lower-case letters and digits, with single hyphens between them.")
             name = ""
         benchmarks = self._benchmarks("default_benchmarks" if "default_benchmarks" in root else "benchmarks")
@@ -201,7 +200,7 @@ class _Reading:
                 if not read.id or not read.system:
                     continue
             read = read.model_copy(update={"id": read.id or _slug(read.system)})
-            if not _ID.fullmatch(read.id) or len(read.id) > ID_LENGTH:
+            if not SLUG.fullmatch(read.id) or len(read.id) > ID_LENGTH:
                 told = f"needs an id of at most {ID_LENGTH} lower-case letters, digits and single hyphens: it heads a"
                 entry.problem("id" if "id" in entry else place, f"{told} column. '{visible(read.id)}' is none.")
                 continue

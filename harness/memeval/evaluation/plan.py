@@ -55,6 +55,8 @@ class Exam:
     tier: str
     errata: Errata | None = None
     """What corrected scores follow; ``None`` where there are none."""
+    stored: Track | None = None
+    """The track of the stored run that is graded again; ``None`` for a new run."""
 
     @classmethod
     def open(
@@ -110,8 +112,14 @@ class Exam:
 
     @cached_property
     def graders(self) -> dict[str, Grader]:
-        """Who grades, by category."""
-        return {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
+        """Who grades, by category: for a stored run the versions that its track names, as far as they are kept."""
+        current = {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
+        for plan in () if self.stored is None else self.stored.categories:
+            for grader in self.benchmark.former:
+                same = plan.name in current and _family(current[plan.name]) == _family(grader)
+                if same and grader.name == plan.grader:
+                    current[plan.name] = grader
+        return current
 
     def corrections(self) -> dict[str, ItemKey | None]:
         """Return the errata's items: each with its corrected key, or ``None`` where it is left out of the count.
@@ -230,6 +238,11 @@ def _viewed(scenario: Scenario, keys: Sequence[ItemKey], view: View) -> Scenario
     if view is View.ALL or any(key.evidence is None for key in keys):
         return scenario
     return scenario.only(frozenset(session for key in keys for session in key.evidence or ()))
+
+
+def _family(grader: Grader) -> str:
+    """Return the name of a grader without its version."""
+    return grader.name.partition("@")[0]
 
 
 def _one_of(what: str, asked: str | None, offered: Sequence[str], benchmark: str) -> str:

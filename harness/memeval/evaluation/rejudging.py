@@ -15,7 +15,8 @@ from memeval.evaluation.places import finished_runs, start, unfinished_runs
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.reproduction import exam_of
-from memeval.evaluation.seal import Rows, seal
+from memeval.evaluation.rows import Rows
+from memeval.evaluation.seal import seal
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.execution.journal import Journal, utc_now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -124,7 +124,7 @@ def exam_of(run: Run, data: Path | None = None, errata: Path | None = None) -> E
             f"run {run.run_id} was corrected by errata {track.errata}, and those here are {here}.",
             remedy="Name the right errata with --errata.",
         )
-    return exam
+    return replace(exam, stored=track)
 
 
 def _strangers(folder: RunFolder, answered: set[str], exam: Exam) -> Iterator[Finding]:

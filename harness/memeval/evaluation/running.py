@@ -18,7 +18,8 @@ from memeval.evaluation.places import find_place, start
 from memeval.evaluation.plan import Exam, choose_reader, protocols_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.room import lack_of_room
-from memeval.evaluation.seal import Rows, in_plan_order, seal, used_contexts
+from memeval.evaluation.rows import Rows
+from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
 from memeval.execution.door import Instance

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.rows import pack
@@ -13,54 +12,20 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.failures import FAILURES, failures_of
 from memeval.evaluation.plan import Exam
+from memeval.evaluation.rows import Rows
 from memeval.evaluation.withholding import withheld
 from memeval.execution.journal import utc_now
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
 from memeval.keys import ItemKey
-from memeval.records.base import Stored
-from memeval.records.call import Call, Phase, PhaseUsage, UsageSource
+from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.grade import Grade
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemIdentity, SystemKind, Timing
 from memeval.records.track import Redistribution
-from memeval.records.traffic import Traffic
 from memeval.storage import write_whole
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a run, in the order they are sealed in."""
-
-    responses: list[Response]
-    contexts: list[Context]
-    grades: list[Grade]
-    judgments: list[Call] = field(default_factory=list)
-    """The judge's calls, by key: those that decided, and those that failed."""
-    calls: list[Call] = field(default_factory=list)
-    """The reader's and the system's calls."""
-    prompts: list[Prompt] = field(default_factory=list)
-    """The prompts in use."""
-    traffic: list[Traffic] = field(default_factory=list)
-    """The exchanges with hosts, as they ended."""
-
-    def files(self) -> dict[str, Sequence[Stored]]:
-        """Return the rows by file; what calls over the network left has a file only where there is any."""
-        always: dict[str, Sequence[Stored]] = {
-            "responses.jsonl": self.responses,
-            "contexts.jsonl": self.contexts,
-            "grades.jsonl": self.grades,
-        }
-        sometimes: dict[str, Sequence[Stored]] = {
-            "judgments.jsonl": self.judgments,
-            "calls.jsonl": self.calls,
-            "prompts.jsonl": self.prompts,
-            "traffic.jsonl": self.traffic,
-        }
-        return {**always, **{name: rows for name, rows in sometimes.items() if rows}}
 
 
 def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, exam: Exam) -> RunFolder:

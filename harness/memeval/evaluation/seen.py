@@ -54,7 +54,7 @@ class Scene:
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
-        self.history = History(scenario)
+        self.history = History(scenario, mixed=True)  # as the failure analyses of stored runs have it
         self.questions = {ask.question_id: ask.question for ask in scenario.questions()}
         self._texts = TurnTexts(scenario)
         self._contexts = contexts

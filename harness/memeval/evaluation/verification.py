@@ -15,7 +15,8 @@ from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import REMEDY, Finding
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.matrix import verify_matrix
-from memeval.evaluation.seal import Rows, cost, coverage
+from memeval.evaluation.rows import Rows
+from memeval.evaluation.seal import cost, coverage
 from memeval.evaluation.withholding import says
 from memeval.gateway.prices import price_list
 from memeval.gateway.replies import Unusable, read, text_of

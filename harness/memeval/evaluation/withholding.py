@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from memeval.evaluation.grades import cases_of
@@ -28,6 +28,7 @@ from memeval.evaluation.quoting.rows import (
     response_with,
     traffic_with,
 )
+from memeval.evaluation.rows import Rows
 from memeval.judging.base import Case
 from memeval.judging.verdict import parse_strict
 from memeval.keys import ItemKey
@@ -39,9 +40,6 @@ from memeval.records.log import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.track import Redistribution, Track
-
-if TYPE_CHECKING:
-    from memeval.evaluation.seal import Rows
 
 T = TypeVar("T", bound=Stored)
 

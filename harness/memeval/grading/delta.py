@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Literal
 
 from memeval.grading.outcomes import first_failure
@@ -20,6 +22,7 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 Headline = Literal["published", "gated"]
+Version = Literal[1, 2]
 
 EARLY_TURNS = 5
 """Questions whose mean context is what later ones are measured against."""
@@ -57,21 +60,22 @@ def efficiency(tokens: Sequence[float]) -> Efficiency:
 
     ``early = mean(t[0:5])`` with at least five counts and ``t[0]`` otherwise, ``late = t[5:]``, and
     ``efficiency = 1 - sum(late) / (early * len(late))``. The original's documentation fixes the factor at 15; its
-    code, followed here, uses the number of late turns.
+    code, followed here, uses the number of late turns. Counts are added from left to right, as NumPy's mean of five
+    numbers does; Python's ``sum`` of floats rounds differently from version 3.12 on.
 
     Args:
         tokens: tokens of context delivered per question, in order.
     """
     if len(tokens) < 2:
         return Efficiency(None, "Efficiency needs the token counts of at least two questions.")
-    early = sum(tokens[:EARLY_TURNS]) / EARLY_TURNS if len(tokens) >= EARLY_TURNS else tokens[0]
+    early = _sum(tokens[:EARLY_TURNS]) / EARLY_TURNS if len(tokens) >= EARLY_TURNS else tokens[0]
     late = tokens[EARLY_TURNS:]
     expected = early * len(late)
     if not late:
         return Efficiency(None, "There are no late questions to compare the early ones with.")
     if expected == 0:
         return Efficiency(None, "No context was delivered for the early questions.")
-    value = 1.0 - sum(late) / expected
+    value = 1.0 - _sum(late) / expected
     return Efficiency(value) if math.isfinite(value) else Efficiency(None, "The token counts are out of proportion.")
 
 
@@ -114,13 +118,19 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
 class DeltaEfficiency:
     """Grades the questions of one scenario together.
 
+    The published rule of version 2 is DeepMemEval's own: it reads token counts, so a blank answer changes nothing.
+    Version 1 fails every item with a blank answer, under both rules. Stored runs need it, and beliefs@1 keeps it: its
+    headline is the gated rule, whose verdicts are the same in both versions.
+
     Args:
         headline: the rule whose verdict counts; the other one's is given as the alternate.
+        version: the version of the grader.
     """
 
-    def __init__(self, headline: Headline) -> None:
+    def __init__(self, headline: Headline, version: Version = 1) -> None:
         self.headline = headline
-        self.name = "delta-efficiency@1" if headline == "published" else "delta-efficiency-gated@1"
+        self.version = version
+        self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@{version}"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -129,7 +139,8 @@ class DeltaEfficiency:
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
 
-        Under either rule an item with a question that failed has no verdict, and one with a blank answer is wrong.
+        An item with a failed question has no verdict. A blank answer is wrong under the gated rule. In version 1 it is
+        wrong under the published rule too.
 
         Raises:
             TypeError: the item's key is not a delta-efficiency key.
@@ -143,11 +154,15 @@ class DeltaEfficiency:
         series, flags = token_series(responses)
         found = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
         facts = coverage([response.answer for response in responses], key.facts_by_turn)
-        failure = first_failure(responses)
         verdicts = {"published": found.passes, "gated": found.passes and facts.holds}
-        state, verdict, reason = GradeState.GRADED, verdicts[self.headline], self._reason(found, facts)
-        if failure is not None:
+        state, reason = GradeState.GRADED, self._reason(found, facts)
+        errors = [response for response in responses if self.version == 1 or response.outcome.is_error]
+        if (failure := first_failure(errors)) is not None:
             (state, reason), verdicts = failure, dict.fromkeys(verdicts, False)
+        elif (blank := first_failure(responses)) is not None:
+            verdicts["gated"] = False
+            if self.headline == "gated":
+                state, reason = blank
         return Grade(
             item_id=item.item_id,
             category=item.category,
@@ -155,7 +170,7 @@ class DeltaEfficiency:
             slices=item.slices,
             grader=self.name,
             state=state,
-            verdict=None if state.is_error else verdicts[self.headline] and verdict,
+            verdict=None if state.is_error else verdicts[self.headline],
             value=found.value,
             reason=reason,
             flags=flags,
@@ -193,6 +208,10 @@ def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tup
     if len(claimed) == len(responses):
         return claimed, (*flags, Flag.SELF_REPORTED_TOKENS)
     return None, tuple(flags)
+
+
+def _sum(counts: Sequence[float]) -> float:
+    return reduce(add, counts, 0.0)
 
 
 def _share(answer: str, facts: tuple[Fact, ...]) -> float:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey, LocomoKey, LongMemEvalKey
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
+
+Version = Literal[1, 2]
+"""Version of the graders that measure turns: see :class:`Retrieved` for what differs."""
 
 KEPT_TURNS = 1024
 """Turns of a streamed history that are kept once they were made: the items of one question are looked at repeatedly."""
@@ -31,7 +35,8 @@ class Retrieved:
     sessions: tuple[str, ...]
     """Sessions."""
     turns: tuple[str, ...] | None
-    """Turns; ``None`` where no item names one."""
+    """Turns; ``None`` where no item names one, and where a session is named without a turn of it: such a system returns
+    sessions, and a rank among turns would measure its form, not its memory."""
 
 
 class History:
@@ -39,10 +44,12 @@ class History:
 
     Args:
         scenario: the scenario, whole.
+        mixed: whether turns are ranked among sessions, as version 1 of the graders does.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, *, mixed: bool = False) -> None:
         self.scenario = scenario
+        self._mixed = mixed
         self.turns: Mapping[str, tuple[Session, Turn]] = (
             StreamedTurns(scenario)
             if scenario.is_streamed
@@ -77,8 +84,15 @@ class History:
         return Retrieved(
             sources=sources,
             sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
-            turns=sources if any(source in self.turns for source in sources) else None,
+            turns=sources if self._are_turns(sources) else None,
         )
+
+    def _are_turns(self, sources: Sequence[str]) -> bool:
+        turns = [source for source in sources if source in self.turns]
+        if self._mixed or not turns:
+            return bool(turns)
+        named = {self.session_of(turn) for turn in turns}
+        return all(source in self.turns or source in named or not self.knows(source) for source in sources)
 
     def knows(self, source: str) -> bool:
         """Return whether a source is a session or a turn of the scenario."""
@@ -138,16 +152,21 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
 
 
 class Histories:
-    """Gives the history of a scenario, and keeps the last one: items of one scenario come in a row."""
+    """Gives the history of a scenario, and keeps the last one: items of one scenario come in a row.
 
-    def __init__(self) -> None:
+    Args:
+        mixed: see :class:`History`.
+    """
+
+    def __init__(self, *, mixed: bool = False) -> None:
+        self._mixed = mixed
         self._last: History | None = None
 
     def of(self, scenario: Scenario) -> History:
         """Return the history of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
-            self._last = last = History(scenario)
+            self._last = last = History(scenario, mixed=self._mixed)
         return last
 
 

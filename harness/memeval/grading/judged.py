@@ -12,7 +12,12 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
-JUDGED = frozenset({"judged@1", "locomo-judged@1", "longmemeval-judged@1", "qa-judged@1", "reflect@1"})
+JUDGED = frozenset(
+    {
+        *("judged@1", "qa-judged@1", "reflect@1"),
+        *("locomo-judged@1", "locomo-judged@2", "longmemeval-judged@1", "longmemeval-judged@2"),
+    }
+)
 """The graders that bring every answer before a judge, by name."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.evidence import Histories, few_measures
+from memeval.grading.evidence import Histories, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.overlap import f1, multi_f1
@@ -96,12 +96,17 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
 
 
 class LocomoF1:
-    """Scores one answer as LoCoMo's code does; no judge is asked."""
+    """Scores one answer as LoCoMo's code does; no judge is asked.
 
-    name = "locomo-f1@1"
+    Args:
+        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
+    """
 
-    def __init__(self) -> None:
-        self._histories = Histories()
+    name = "locomo-f1@2"
+
+    def __init__(self, version: Version = 2) -> None:
+        self.name = f"locomo-f1@{version}"
+        self._histories = Histories(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -139,12 +144,17 @@ class LocomoF1:
 
 
 class LocomoJudged(Judged):
-    """Brings LoCoMo's questions before a judge, and measures beside it what LoCoMo's code does."""
+    """Brings LoCoMo's questions before a judge, and measures beside it what LoCoMo's code does.
 
-    name = "locomo-judged@1"
+    Args:
+        version: see :class:`LocomoF1`.
+    """
 
-    def __init__(self) -> None:
-        self._histories = Histories()
+    name = "locomo-judged@2"
+
+    def __init__(self, version: Version = 2) -> None:
+        self.name = f"locomo-judged@{version}"
+        self._histories = Histories(mixed=version == 1)
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         key = _key(item, self.name)

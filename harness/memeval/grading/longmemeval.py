@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memeval.grading.evidence import Histories, History, Retrieved, few_measures
+from memeval.grading.evidence import Histories, History, Retrieved, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.official import official_retrieval
 from memeval.grading.retrieval import Retrieval
@@ -17,12 +17,16 @@ class LongMemEvalJudged(Judged):
     """Brings LongMemEval's questions before a judge.
 
     The alternate ``abstention`` is the score over the questions that cannot be answered.
+
+    Args:
+        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
     """
 
-    name = "longmemeval-judged@1"
+    name = "longmemeval-judged@2"
 
-    def __init__(self) -> None:
-        self._histories = Histories()
+    def __init__(self, version: Version = 2) -> None:
+        self.name = f"longmemeval-judged@{version}"
+        self._histories = Histories(mixed=version == 1)
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         _key(item, self.name)
@@ -33,9 +37,13 @@ class LongMemEvalJudged(Judged):
 
 
 class LongMemEvalRetrieval(Retrieval):
-    """Grades what came back for one question; LongMemEval's own measures stand beside."""
+    """Grades what came back for one question; LongMemEval's own measures stand beside.
 
-    name = "longmemeval-retrieval@1"
+    Args:
+        version: see :class:`LongMemEvalJudged`.
+    """
+
+    family = "longmemeval-retrieval"
 
     def upstream(self, item: ItemKey, history: History, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         evidence_turns = frozenset(_key(item, self.name).evidence_turns)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.evidence import Histories, History, Retrieved, evidence_measures, without_choice
+from memeval.grading.evidence import (
+    Histories,
+    History,
+    Retrieved,
+    Version,
+    evidence_measures,
+    evidence_turns,
+    without_choice,
+)
 from memeval.grading.locomo import dia_id, recall_upstream
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
@@ -17,14 +25,24 @@ from memeval.records.scenario import Scenario
 HEADLINE = "session_recall@5"
 """The measure that an item's credit is."""
 
+NO_TURNS = "The system returns sessions, so turn metrics are left out."
+"""Added to the reason of a grade whose turn metrics are ``None`` though the key names turns."""
+
 
 class Retrieval:
-    """Grades the items that came back for one question; no judge and no answer is needed."""
+    """Grades the items that came back for one question; no judge and no answer is needed.
 
-    name = "retrieval@1"
+    Args:
+        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
+    """
 
-    def __init__(self) -> None:
-        self._histories = Histories()
+    family = "retrieval"
+    """The grader's name without its version."""
+
+    def __init__(self, version: Version = 2) -> None:
+        self.version = version
+        self.name = f"{self.family}@{version}"
+        self._histories = Histories(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -57,6 +75,8 @@ class Retrieval:
             credit = metrics[HEADLINE] or 0.0
             held = round(credit * len(item.evidence))
             reason = f"{held} of {len(item.evidence)} sessions of evidence are among the first 5."
+            if self.version > 1 and evidence_turns(item) and retrieved.turns is None and response.items:
+                reason += f" {NO_TURNS}"
         return row(
             item,
             self.name,

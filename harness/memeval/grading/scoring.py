@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from memeval.grading.layout import counting, layout_of
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
+from memeval.records.imported import ClaimMetric
 from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
 from memeval.records.track import CategoryPlan
-from memeval.statistics import Layout, composite_interval, wilson
+from memeval.statistics import composite_interval, wilson
 
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""
@@ -114,6 +116,19 @@ def task_average(scores: Scores) -> float | None:
     return math.fsum(known) / len(known) if known and len(known) == len(shares) else None
 
 
+def matching(scores: Scores, metric: ClaimMetric) -> float | None:
+    """Return a run's own value of the metric that a claim names; ``None`` where it has none.
+
+    Categories without weight count in neither metric.
+    """
+    if metric is ClaimMetric.COMPOSITE:
+        return scores.composite.value
+    tallies = [category.tally for category in scores.categories if category.weight]
+    planned = sum(each.planned for each in tallies)
+    points = math.fsum(each.correct if each.points is None else each.points for each in tallies)
+    return points / planned if planned else None
+
+
 def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:
     """Return the grades by category, by item id, and refuse what the plan does not know."""
     by_category: dict[str, list[Grade]] = {category.name: [] for category in plan}
@@ -149,7 +164,7 @@ def _alternate_composite(plan: Sequence[CategoryPlan], by_category: dict[str, li
 
 
 def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], worth: Worth) -> Composite:
-    plan = [category for category in plan if category.weight]
+    plan = counting(plan)
     for category in plan:
         done = len(by_category[category.name])
         if category.items == 0:
@@ -158,10 +173,7 @@ def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]]
             return _absent(f"{category.name} has {done} of {category.items} items.")
     if not plan:
         return _absent("There are no categories.")
-    layout = Layout(
-        tuple(category.weight for category in plan),
-        tuple(tuple(grade.cluster for grade in by_category[category.name]) for category in plan),
-    )
+    layout = layout_of(plan, {name: [grade.cluster for grade in grades] for name, grades in by_category.items()})
     found = composite_interval(layout, [[worth(grade) or 0.0 for grade in by_category[c.name]] for c in plan])
     return Composite(
         value=_clamped(found.value),

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger, Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
+from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -20,7 +22,7 @@ from memeval.records.imported import Imported
 from memeval.records.ledger import Deed, LedgerEntry
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
-from memeval.statistics.composite import Layout, Sample
+from memeval.statistics.composite import Sample
 from memeval.statistics.ranks import RankRange, rank_ranges
 
 ERROR_GATE = 0.02
@@ -58,6 +60,8 @@ class Standing(StrEnum):
     """It is a hosted product, and something else replied in its place."""
     UNRELEASED = "not the released data"
     """The data is not what the benchmark's authors released."""
+    UNVERIFIED = "unverified data"
+    """The benchmark's authors publish no digest, so nobody can tell whether the data is what they released."""
     IMPORTED = "imported"
     """Its answers were made elsewhere, by another reader or within other limits."""
     AWAITING_VENDOR = "awaiting the vendor"
@@ -193,6 +197,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
         return Standing.IMPORTED
     if run.track.parameters.get("label") == PLUMBING:
         return Standing.PLUMBING
+    if _is_unverified(run.track.benchmark):
+        return Standing.UNVERIFIED
     if not run.track.released:
         return Standing.UNRELEASED
     if run.system.label is not None:
@@ -208,6 +214,14 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
     if not folder.file(GRADES).exists():
         return Standing.ROWS_ELSEWHERE
     return Standing.RANKED
+
+
+def _is_unverified(benchmark: str) -> bool:
+    """Return whether a benchmark's data cannot be checked; what this memeval does not know is not called that."""
+    try:
+        return find(benchmark).info.unverified
+    except BadInput:
+        return False
 
 
 def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> Standing | None:
@@ -317,11 +331,16 @@ def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
     for row, grades in zip(ranked, graded, strict=True):
         if _items(grades) != items or [len(members) for members in grades] != planned:
             raise _not_the_items(row)
-    layout = Layout(
-        weights=tuple(category.weight for category in ranked[0].run.track.categories),
-        clusters=tuple(tuple(cluster for _item_id, cluster in members) for members in items),
+    plan = ranked[0].run.track.categories
+    names = [category.name for category in plan]
+    layout = layout_of(
+        plan,
+        {name: [cluster for _item, cluster in members] for name, members in zip(names, items, strict=True)},
     )
-    samples: list[Sample] = [[[headline(grade) or 0.0 for grade in members] for members in grades] for grades in graded]
+    places = [names.index(category.name) for category in counting(plan)]
+    samples: list[Sample] = [
+        [[headline(grade) or 0.0 for grade in grades[place]] for place in places] for grades in graded
+    ]
     return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
 
 

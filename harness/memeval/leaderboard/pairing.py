@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from memeval.grading.layout import counting
 from memeval.leaderboard.board import Board, Row
 from memeval.records.track import Track
 
@@ -120,7 +121,6 @@ def _over_categories(first: Row, second: Row) -> float | None:
 
 
 def _weighed(track: Track, shares: dict[str, float | None]) -> Iterator[float | None]:
-    for category in track.categories:
-        if category.weight:
-            share = shares.get(category.name)
-            yield None if share is None else category.weight * share
+    for category in counting(track.categories):
+        share = shares.get(category.name)
+        yield None if share is None else category.weight * share

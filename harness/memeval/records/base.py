@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
@@ -18,13 +19,19 @@ Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 SLUG_LENGTH = 64
 """How long a slug may be."""
 
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=SLUG_LENGTH)]
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""What a slug matches in full: words of a-z and 0-9 with single dashes between."""
+
+Slug = Annotated[str, StringConstraints(pattern=rf"^{SLUG.pattern}$", max_length=SLUG_LENGTH)]
 """A name that is safe as a folder, in a URL and on every file system."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 """A proportion in [0, 1]; percent is a matter of display only."""
 
 R = TypeVar("R", bound=BaseModel)
+
+LONGEST_KEY = 80
+"""Characters of a repeated key that are shown."""
 
 BELONGS = {
     "bool_type": "true or false",
@@ -117,7 +124,7 @@ class Stored(Record):
             BadInput: the text is not such a record.
         """
         try:
-            data = json.loads(text if isinstance(text, str) else text.decode(), object_pairs_hook=_once_each)
+            data = json.loads(text if isinstance(text, str) else text.decode(), object_pairs_hook=once_each)
         except (ValueError, RecursionError) as error:
             raise BadInput(
                 f"not valid JSON ({error}).", where=where, remedy="Restore the file, or record a new run."
@@ -170,12 +177,32 @@ def validated(model: type[R], data: Any, where: object) -> R:
         raise BadInput("nested too deep to be a record.", where=where) from None
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs; one that says a thing twice says nothing."""
+class RepeatedKey(ValueError):
+    """A JSON object has a key twice.
+
+    Args:
+        name: the key.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…"
+        """The key, cut to a length that can be shown."""
+        super().__init__(f"the key {self.name!r} stands there twice")
+
+
+def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object with each key once; for ``json.loads(object_pairs_hook=...)``.
+
+    Raises:
+        RepeatedKey: a key is there twice.
+    """
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _value in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+        seen: set[str] = set()
+        for name, _value in pairs:
+            if name in seen:
+                raise RepeatedKey(name)
+            seen.add(name)
     return made
 
 

@@ -206,6 +206,13 @@ class BenchmarkInfo(Record):
     """Whether its data is a file of the caller's own, given with ``--data``."""
     by_hand: str | None = None
     """How to come by its data, as a sentence, where it has an owner and memeval cannot fetch it; ``None`` elsewhere."""
+    released_digests: tuple[Digest, ...] = ()
+    """Digests, unpacked, of released data that memeval cannot fetch; empty where its authors publish none."""
+
+    @property
+    def unverified(self) -> bool:
+        """Whether nobody can tell its released data from an edited copy: memeval has no digest of it."""
+        return self.by_hand is not None and not self.released_digests
 
     @property
     def generated(self) -> bool:

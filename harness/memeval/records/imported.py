@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from memeval.records.base import Digest, Record, Share
+
+
+class ClaimMetric(StrEnum):
+    """What a claimed score measures."""
+
+    ACCURACY = "accuracy"
+    """The mean over the questions, each with the same weight."""
+    COMPOSITE = "composite"
+    """The benchmark's weighted mean over its categories."""
 
 
 class Claim(Record):
     """What someone else says the answers are worth."""
 
     score: Share
-    """Mean over the questions that the claim counts."""
+    """The claimed value of the metric."""
+    metric: ClaimMetric = ClaimMetric.ACCURACY
+    """What the score measures."""
     items: int
     """How many questions those are."""
     judge: str | None = None

@@ -45,18 +45,6 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNOREC
 _UNFIT = re.compile(r'[<>:"|?*\\]')
 
 
-def submission_files(folder: Path) -> dict[str, Path]:
-    """Return the files of a submission by their path inside it.
-
-    Raises:
-        BadInput: the first of what :func:`examined_files` finds.
-    """
-    files, faults = examined_files(folder)
-    if faults:
-        raise faults[0]
-    return files
-
-
 def left_out(folder: Path) -> tuple[Path, ...]:
     """Return the folders inside a submission's that are no part of it, such as ``.git``: no digest covers them."""
     return tuple(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir())

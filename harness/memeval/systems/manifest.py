@@ -45,19 +45,6 @@ REMEDIES = {
 """What to do, by the last name of a path."""
 
 
-def read_manifest(manifest: Path) -> Submission:
-    """Read a ``submission.toml``.
-
-    Raises:
-        BadInput: it is not one; the first fault is named, with its line.
-        NewerSchema: it was written for a later memeval.
-    """
-    submission, faults = examined_manifest(manifest)
-    if submission is None or faults:
-        raise faults[0]
-    return submission
-
-
 def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]]:
     """Read a ``submission.toml``, and return it with all that is wrong with it.
 

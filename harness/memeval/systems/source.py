@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memeval.records.base import SLUG, Digest
 from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
-from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
@@ -25,8 +25,6 @@ from memeval.systems.manifest import examined_manifest, line_of
 from memeval.systems.messages import Hello
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
-
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 SUBMISSIONS = Path("submissions")
 """Where slugs are looked up, below the working folder."""
@@ -85,7 +83,7 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     if named in CONTROLS:
         return control_source(CONTROLS[named])
     slug, colon, variant = named.partition(":")
-    if _SLUG.fullmatch(slug) and (submissions / slug).is_dir():
+    if SLUG.fullmatch(slug) and (submissions / slug).is_dir():
         return folder_source(submissions / slug, variant if colon else None)
     path, class_name = _split_class(named)
     if path.is_dir():

@@ -116,10 +116,12 @@ def test_the_question_given_back_wins_nothing(dataset: Dataset) -> None:
     assert correct(run(dataset, echo)) == [0, 0, 0, 0, 0, 0]
 
 
-def test_silence_wins_nothing_and_is_no_error(dataset: Dataset) -> None:
+def test_silence_wins_the_published_delta_alone_and_is_no_error(dataset: Dataset) -> None:
     scores = run(dataset, lambda key, scenario, turn: "", shrinking)
-    assert correct(scores) == [0, 0, 0, 0, 0, 0]
-    assert scores.states == {"empty": 500, "skipped": 0}
+    assert correct(scores) == [0, 0, 0, 0, 80, 0]
+    assert scores.composite.value == pytest.approx(0.1)
+    assert scores.alternates["gated"].value == 0.0
+    assert scores.states == {"graded": 80, "empty": 420, "skipped": 0}
     assert scores.overall.errors == 0
 
 

@@ -24,7 +24,7 @@ def test_every_question_counts_the_same() -> None:
         ("open-domain", 1, 1 / 8),
         ("adversarial", 2, 2 / 8),
     ]
-    assert {c.grader for c in plan} == {"locomo-f1@1"}
+    assert {c.grader for c in plan} == {"locomo-f1@2"}
     assert all(c.shared for c in plan)
 
 
@@ -32,7 +32,7 @@ def test_a_judge_has_adversarial_questions_apart() -> None:
     keys = list(made().keys())
     by_name = {c.name: c for c in LocomoBenchmark().plan(keys, "judge")}
     assert by_name["adversarial"] == CategoryPlan(
-        name="adversarial", weight=0.0, items=2, grader="locomo-judged@1", shared=False
+        name="adversarial", weight=0.0, items=2, grader="locomo-judged@2", shared=False
     )
     assert by_name["single-hop"].weight == 3 / 6
 
@@ -42,7 +42,7 @@ def test_retrieval_counts_what_has_evidence() -> None:
     asked = benchmark.asked(tuple(made().keys()), "retrieval")
     plan = benchmark.plan(asked, "retrieval")
     assert {c.name: c.items for c in plan} == {"single-hop": 2, "multi-hop": 1, "temporal": 1, "adversarial": 2}
-    assert {c.grader for c in plan} == {"retrieval@1"}
+    assert {c.grader for c in plan} == {"retrieval@2"}
 
 
 def test_the_catalogue_is_whole() -> None:

@@ -73,7 +73,7 @@ def test_six_types_in_the_papers_order_make_500_questions_that_all_count_the_sam
     assert BENCHMARK.info.items == 500
     plan = BENCHMARK.plan(keys())
     assert [category.weight for category in plan] == pytest.approx([count / 500 for count, _ in COUNTS.values()])
-    assert all(category.shared and category.grader == "longmemeval-judged@1" for category in plan)
+    assert all(category.shared and category.grader == "longmemeval-judged@2" for category in plan)
 
 
 def test_the_sources_are_pinned_to_one_revision() -> None:
@@ -101,7 +101,7 @@ def test_retrieval_leaves_out_what_cannot_be_answered_and_what_names_no_evidence
     assert len(BENCHMARK.asked(given, "judge")) == 500
     asked = BENCHMARK.asked([*given[:499], bare], "retrieval")
     assert len(asked) == 469 and unanswerable(asked) == 0 and bare not in asked
-    assert {category.grader for category in BENCHMARK.plan(asked, "retrieval")} == {"longmemeval-retrieval@1"}
+    assert {category.grader for category in BENCHMARK.plan(asked, "retrieval")} == {"longmemeval-retrieval@2"}
 
 
 def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -> None:

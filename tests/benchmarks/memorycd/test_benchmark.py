@@ -10,17 +10,24 @@ from typing import Any
 
 import pytest
 
+from memeval.archive.ledger import Ledger
 from memeval.benchmarks import find
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
-from memeval.benchmarks.memorycd.dataset import RELEASED_USERS, MemoryCDDataset
+from memeval.benchmarks.memorycd.benchmark import UNVERIFIED
+from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.evaluation.plan import Exam
 from memeval.keys import MemoryCDKey
+from memeval.leaderboard.board import Standing, build_board
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Task
+from memeval.records.track import Limits
 from tests.support.memorycd import item_id, products, users, write_data, write_lines
+from tests.support.runs import make_run
 
 BENCHMARK = MemoryCDBenchmark()
+NO_METADATA = tuple(f"There is no metadata of {domain}." for domain in DOMAINS)
 PROTOCOLS = [each.name for each in BENCHMARK.info.protocols]
 
 
@@ -102,7 +109,7 @@ def test_both_layouts_and_any_packing_are_the_same_data(tmp_path: Path, folder: 
         assert BENCHMARK.available(path)
         found = opened(path)
         assert found.digest == other.digest and list(found.keys()) == list(other.keys())
-        assert found.notes == ()
+        assert found.notes == (UNVERIFIED,)
 
 
 def test_it_is_found_in_the_folder_of_all_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +134,7 @@ def test_several_files_of_users_are_refused(tmp_path: Path) -> None:
 def test_missing_metadata_is_told_and_bad_metadata_passed_over(tmp_path: Path) -> None:
     write_lines(tmp_path / "cross_domain.jsonl", users(3))
     bare = opened(tmp_path)
-    assert bare.notes == tuple(f"There is no metadata of {domain}." for domain in DOMAINS)
+    assert bare.notes == (*NO_METADATA, UNVERIFIED)
     steps = [step for step in bare.scenario("single:Books:SYNTH00000").steps if isinstance(step, Retain)]
     assert steps and all("product" not in step.metadata for step in steps)
     one = item_id("Books", 0)
@@ -252,12 +259,36 @@ def test_the_quick_tier_is_the_same_users_wherever_it_is_drawn(tmp_path: Path) -
     assert [len(exam.keys) for exam in exams] == [300, 300]
 
 
-def test_only_a_file_of_as_many_users_as_were_released_counts_as_the_release(tmp_path: Path, folder: Path) -> None:
-    assert not opened(folder).released
+def released_size(folder: Path) -> Path:
+    """Write a file with as many users as the released one has, 323, and not one of its words."""
     line = json.dumps({"interactions": {"Books": [{"rating": 5, "timestamp": n} for n in range(4)]}})
-    path = tmp_path / "cross_domain.jsonl"
-    path.write_text("".join(f'{{"user_id": "U{n}", {line[1:]}\n' for n in range(RELEASED_USERS)))
-    assert opened(path).released
+    path = folder / "cross_domain.jsonl"
+    path.write_text("".join(f'{{"user_id": "U{n}", {line[1:]}\n' for n in range(323)))
+    return path
+
+
+def test_a_file_with_as_many_users_as_the_release_is_unverified_and_not_ranked(tmp_path: Path) -> None:
+    path = released_size(tmp_path)
+    found = opened(path)
+    assert not found.released
+    assert found.notes[-1] == UNVERIFIED
+    track = Exam.open(BENCHMARK, path).track(reader=None, limits=Limits())
+    for told in (track, track.model_copy(update={"released": True})):  # earlier versions went by the number of users
+        run = make_run(tmp_path / str(told.released), "acme", track=told)
+        (row,) = build_board([run], Ledger(tmp_path)).runs
+        assert (row.standing, row.rank) == (Standing.UNVERIFIED, None)
+
+
+def test_the_file_whose_digest_is_in_the_catalogue_is_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = released_size(tmp_path)
+    digest = digest_bytes(path.read_bytes())
+    monkeypatch.setattr(MemoryCDBenchmark, "info", BENCHMARK.info.model_copy(update={"released_digests": (digest,)}))
+    found = MemoryCDBenchmark().opened(path, None, "rating-single", "full")
+    assert found.released and found.notes == NO_METADATA
+    path.write_text(path.read_text().replace('"rating": 5', '"rating": 4', 1))
+    assert not MemoryCDBenchmark().opened(path, None, "rating-single", "full").released
 
 
 def test_products_of_the_maker_are_labelled_synthetic() -> None:

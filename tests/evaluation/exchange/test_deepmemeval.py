@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.exchange.deepmemeval import write
+from memeval.evaluation.exchange.deepmemeval import _claims, _Row, write
+from memeval.evaluation.exchange.writing import file_name, judge_model
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.grading.scoring import matching
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim
+from memeval.records.imported import Claim, ClaimMetric
 from memeval.records.response import Outcome
+from memeval.systems.source import find_system
 from tests.benchmarks.deepmemeval.rows import rows
 from tests.support.elsewhere import deepmemeval_exam, graded, verdicts
 
@@ -44,15 +48,97 @@ def test_results_are_graded_one_answer_a_scenario_and_one_count_a_question(tmp_p
     assert given == counts(delta)
 
 
-def test_an_evaluated_file_says_what_is_claimed(tmp_path: Path) -> None:
+def test_an_evaluated_file_claims_the_composite_where_every_category_has_rows(tmp_path: Path) -> None:
     labelled = [{**row, "eval_label": number < 4, "eval_model": "gpt-4o"} for number, row in enumerate(told())]
     run = graded(tmp_path, tuple(labelled), "deepmemeval", deepmemeval_exam())
+    weights = {category.name: category.weight for category in run.run.scores.categories}
+    right = sum(weights[row["scenario_type"]] for row in labelled[:4])
     assert run.run.imported is not None
-    assert run.run.imported.claims == (Claim(score=4 / 6, items=6, judge="gpt-4o"),)
+    (claim,) = run.run.imported.claims
+    assert (claim.metric, claim.items, claim.judge) == (ClaimMetric.COMPOSITE, 6, "gpt-4o")
+    assert claim.score == pytest.approx(right, abs=1e-12)
+    assert matching(run.run.scores, claim.metric) == run.run.scores.composite.value
     half = [*labelled[:5], told()[5]]
     again = graded(tmp_path, tuple(half), "deepmemeval", deepmemeval_exam())
     assert again.run.imported is not None
     assert again.run.imported.claims == ()
+
+
+def test_an_evaluated_file_without_a_category_claims_its_accuracy_beside_ours(tmp_path: Path) -> None:
+    labelled = [{**row, "eval_label": number < 2, "eval_model": "gpt-4o"} for number, row in enumerate(told()[:5])]
+    run = graded(tmp_path, tuple(labelled), "deepmemeval", deepmemeval_exam())
+    assert run.run.imported is not None
+    (claim,) = run.run.imported.claims
+    assert claim == Claim(score=2 / 5, metric=ClaimMetric.ACCURACY, items=5, judge="gpt-4o")
+    assert run.run.scores.composite.value is None
+    assert matching(run.run.scores, claim.metric) == run.run.scores.overall.accuracy
+
+
+def test_the_claim_of_the_specification_s_counts_is_its_composite() -> None:
+    # Specification, section 7: composite 62.8125 and raw accuracy 60.0 of the same labels.
+    right = {"belief-update": 72, "cascade-propagation": 32, "noise-resistance": 73, "temporal-belief": 52}
+    right |= {"delta-efficiency": 40, "uncertainty-abstention": 31}
+    rows_of = [
+        _Row(scenario_id=f"{name}-{n}", scenario_type=name, response="x", eval_label=n < passed, eval_model="gpt-4o")
+        for name, passed in right.items()
+        for n in range(100 if name == "belief-update" else 80)
+    ]
+    (claim,) = _claims(rows_of, deepmemeval_exam())
+    assert (claim.metric, claim.items) == (ClaimMetric.COMPOSITE, 500)
+    assert claim.score == pytest.approx(0.628125, abs=1e-12)
+
+
+def quiet(folder: Path) -> Path:
+    """Return an adapter that says nothing in delta-efficiency scenarios, fails one scenario, and counts tokens."""
+    path = folder / "quiet.py"
+    path.write_text(
+        """
+class Quiet:
+    def reset(self):
+        self.asked = 0
+
+    def ingest_session(self, session, timestamp):
+        pass
+
+    def query(self, question, timestamp="now"):
+        self.asked += 1
+        if question == "What did Bo serve with in January 2025?":
+            raise RuntimeError("no such store")
+        return "" if question.startswith("What about") else "a word"
+
+    def get_context_tokens(self):
+        return 130.0 if self.asked <= 5 else 13.5
+"""
+    )
+    return path
+
+
+def test_blank_answers_count_alike_in_a_run_in_its_export_and_in_the_import_of_that(tmp_path: Path) -> None:
+    exam = deepmemeval_exam()
+    run = run_system(find_system(str(quiet(tmp_path))), exam, RunOptions(results=tmp_path / "runs"))
+    (delta,) = (grade for grade in run.grades() if grade.category == "delta-efficiency")
+    # 1 - 15 x 13.5 / (130 x 15) = 0.896: DeepMemEval's rule passes, and reads no answer.
+    assert (delta.verdict, delta.state.value, delta.alternates) == (True, "graded", {"gated": False})
+    plain, evaluated = write(run, exam, tmp_path / "out.json")
+    rows_written = json.loads(plain.read_text())
+    (row,) = (row for row in rows_written if row["scenario_type"] == "delta-efficiency")
+    assert row["token_counts"] == [130.0] * 5 + [13.5] * 15
+    failed = [row for row in rows_written if row.get("error")]
+    assert [row["scenario_type"] for row in failed] == ["temporal-belief"]
+    labels = {row["scenario_type"]: row["eval_label"] for row in map(json.loads, evaluated.read_text().splitlines())}
+    assert (labels["delta-efficiency"], labels["temporal-belief"]) == (True, False)
+    again = graded(tmp_path, rows_written, "deepmemeval", exam, name="again.json")
+    assert {g.item_id: g.verdict for g in again.grades()} == {g.item_id: g.verdict for g in run.grades()}
+
+
+def test_the_official_files_name_the_judge_as_the_official_programs_do() -> None:
+    # evaluate.py writes the full name of the model into rows, and its own short name into the file's name.
+    assert judge_model("openai:gpt-4o-2024-08-06@1") == "gpt-4o-2024-08-06"
+    assert judge_model("openai:acme/judge:7b@1") == "acme/judge:7b"
+    assert judge_model("rules@1") == "rules"
+    assert file_name("gpt-4o-2024-08-06") == "gpt-4o"
+    assert file_name("gpt-4o-mini-2024-07-18") == "gpt-4o-mini"
+    assert file_name("acme/judge:7b") == "acme-judge-7b"
 
 
 def test_what_failed_there_is_an_error_and_so_is_a_scenario_without_its_counts(tmp_path: Path) -> None:

@@ -14,10 +14,13 @@ from memeval.evaluation.exchange.importing import exam_for
 from memeval.evaluation.exchange.longmemeval import write, written
 from memeval.evaluation.opened import opened
 from memeval.evaluation.plan import Exam
+from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
 from memeval.records.response import Outcome
+from memeval.systems.source import file_source
+from tests.evaluation.asking import PickyServer, answer_in, options
 from tests.support.elsewhere import graded, verdicts
 
 Json = Any
@@ -113,6 +116,64 @@ def test_an_exported_run_has_the_official_fields_and_comes_back_with_equal_grade
     assert first == {**hypotheses()[1], "autoeval_label": {"model": "rules", "label": True}}
     rows = tuple(json.loads(line) for line in judged.read_text().splitlines())
     assert verdicts(graded(tmp_path, rows, "longmemeval", exam, name="again.jsonl")) == verdicts(run)
+
+
+REPLIES = {0: "Yes.", 1: "yes, but", 2: "no", 3: "", 6: "Yesterday", 7: "yes"}
+"""What the judge says of the answer to a question, by number; 4 is blank and 5 fails, so nobody is asked of them."""
+
+ODD = """
+class Odd:
+    def reset(self):
+        pass
+
+    def ingest_session(self, session, timestamp):
+        pass
+
+    def query(self, question, timestamp="now"):
+        number = int(question.rpartition(" ")[2].rstrip("?"))
+        if number == 5:
+            raise RuntimeError("no such store")
+        return "" if number == 4 else f"answer {number}"
+"""
+
+
+def test_the_official_summary_of_a_judged_export_is_the_run_s_own_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blanks, a failure and odd replies; labels and sums by hand, as ``print_qa_metrics.py`` takes them.
+
+    It asserts the model's name, and divides by the rows it finds. Its overall accuracy is the mean of all labels, its
+    task-averaged accuracy the mean of the types' means, and its abstention accuracy the mean over ids with ``_abs``.
+    """
+    data = tmp_path / "questions.json"
+    data.write_text(json.dumps([question(number) for number in range(8)]))
+    exam = Exam.open(LongMemEvalBenchmark(), data, {"file": "local"})
+    (tmp_path / "odd.py").write_text(ODD)
+
+    def reply(body: Json) -> str:
+        return REPLIES[int(answer_in(body).rpartition(" ")[2])]
+
+    with PickyServer(answer=reply) as server:
+        for name in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
+            monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+            monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        run = run_system(file_source(tmp_path / "odd.py"), exam, options(tmp_path))
+    plain, judged = write(run, exam, tmp_path / "hyp.jsonl")
+    assert judged.name == "hyp.jsonl.eval-results-gpt-4o"
+    rows = [json.loads(line) for line in judged.read_text().splitlines()]
+    assert [row["question_id"] for row in rows] == [question(number)["question_id"] for number in range(8)]
+    assert {row["autoeval_label"]["model"] for row in rows} == {"gpt-4o-2024-08-06"}
+    # Golden, by hand: 0, 1 and 7 are yes; 2 is no; 3 and 6 are neither, twice; 4 is blank; 5 failed.
+    labels = [row["autoeval_label"]["label"] for row in rows]
+    assert labels == [True, True, False, False, False, False, False, True]
+    assert [row["hypothesis"] for row in rows][4:6] == ["", ""]
+    scores = run.run.scores
+    assert scores.overall.accuracy == scores.composite.value == pytest.approx(3 / 8)
+    by_type = {category.name: category.tally.accuracy for category in scores.categories if category.tally.planned}
+    assert by_type == {TYPES[0]: pytest.approx(1 / 3), TYPES[1]: pytest.approx(2 / 3), TYPES[2]: 0.0}
+    assert scores.alternates["abstention"].value == 0.0
+    assert len(plain.read_text().splitlines()) == 8
 
 
 def test_a_retrieval_run_is_exported_as_a_log_in_the_official_ids(tmp_path: Path, data: Path) -> None:

@@ -16,7 +16,7 @@ from memeval.records.errors import BadInput
 
 INFO = load(__package__)
 
-GRADERS = {"delta-efficiency": DeltaEfficiency(headline="published")}
+GRADERS = {"delta-efficiency": DeltaEfficiency(headline="published", version=2)}
 """Who grades the categories that no judge is asked about."""
 
 
@@ -25,6 +25,7 @@ class DeepMemEvalBenchmark(Benchmark):
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
+    former = (DeltaEfficiency(headline="published"),)
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.

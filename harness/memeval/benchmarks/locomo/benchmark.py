@@ -33,6 +33,7 @@ class LocomoBenchmark(Benchmark):
     """LoCoMo as released, version 1."""
 
     info = INFO
+    former = (Chosen(LocomoF1(version=1)), Chosen(LocomoJudged(version=1)), Retrieval(version=1))
 
     def __init__(self) -> None:
         self._tables = {

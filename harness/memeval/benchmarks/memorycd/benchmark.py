@@ -33,6 +33,9 @@ GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
 DEFAULTS: dict[str, str | int] = {"form": "released", "tests": DEFAULT_TESTS, "users": 0, "sources": "+".join(DOMAINS)}
 """Parameters, and what they are unless said otherwise."""
 
+UNVERIFIED = "Unverified data: its authors publish no digest, so a run on it is not ranked."
+"""Said before every run while the catalogue has no digest of the released file."""
+
 QUICK_USERS = 25
 """Users of each domain in the tier quick."""
 
@@ -81,6 +84,7 @@ class MemoryCDBenchmark(Benchmark):
             for note in index.notes
         ]
         notes += [f"There is no metadata of {domain}." for domain in DOMAINS if domain not in files]
+        notes += [UNVERIFIED] if self.info.unverified else []
         setting = Setting(
             cross=protocol.endswith("-cross"),
             clean=given["form"] == "clean",
@@ -88,7 +92,8 @@ class MemoryCDBenchmark(Benchmark):
             sources=tuple(str(given["sources"]).split("+")),
         )
         other = {name: value for name, value in given.items() if value != DEFAULTS[name]}
-        return MemoryCDDataset(users, catalogue, _task(protocol), setting, int(given["users"]), other, notes)
+        most, released = int(given["users"]), self.info.released_digests
+        return MemoryCDDataset(users, catalogue, _task(protocol), setting, most, other, notes, released)
 
     def available(self, path: Path | None = None) -> bool:
         """Return whether there is a file of users; where there are several, :meth:`opened` says so."""

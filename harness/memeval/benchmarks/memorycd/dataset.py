@@ -14,12 +14,9 @@ from memeval.benchmarks.memorycd.rendering import candidates, query, remembered,
 from memeval.benchmarks.memorycd.splits import Setting, Split, split
 from memeval.benchmarks.memorycd.users import Interaction, Users
 from memeval.keys import ItemKey, MemoryCDKey, MemoryCDTask
-from memeval.records.base import digest_of
+from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task
-
-RELEASED_USERS = 323
-"""So many users has the released file; its digest is nowhere to be had, so this is what tells it from others."""
 
 KEPT_OPEN = 4
 """Scenarios kept after their last use."""
@@ -72,6 +69,7 @@ class MemoryCDDataset(Dataset):
         most_users: how many users a domain has at most; 0 for all.
         parameters: what differs from the defaults.
         notes: what is odd about the files.
+        released: digests of the released file of users, unpacked.
     """
 
     def __init__(
@@ -83,6 +81,7 @@ class MemoryCDDataset(Dataset):
         most_users: int,
         parameters: dict[str, str | int],
         notes: Sequence[str],
+        released: Sequence[Digest] = (),
     ) -> None:
         self._users, self._catalogue = users, catalogue
         self.task, self.setting = task, setting
@@ -91,7 +90,7 @@ class MemoryCDDataset(Dataset):
         self.notes = tuple(notes)
         meta = {domain: index.digest for domain, index in catalogue.indexes.items()}
         self.digest = digest_of({"users": users.index.digest, "meta": meta})
-        self.released = len(users.ids) == RELEASED_USERS
+        self.released = users.index.digest in released
         self._opened = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     @property

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from memeval.records.base import RepeatedKey, once_each
 from memeval.records.errors import BadInput
 
 LARGEST_FILE = 64 << 20
@@ -205,9 +206,11 @@ def _object(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise _Fault(f"it is not UTF-8, at byte {error.start + 1}.") from None
     try:
-        told = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number, parse_int=_whole)
+        told = json.loads(text, object_pairs_hook=once_each, parse_constant=_no_number, parse_int=_whole)
     except RecursionError:
         raise _Fault("it is nested too deep.") from None
+    except RepeatedKey as error:
+        raise _Fault(f"the field {error.name!r} stands there twice.") from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
         raise _Fault(f"it is {'cut off' if cut else 'not valid JSON'} ({error.msg}, column {error.colno}).") from None
@@ -297,15 +300,6 @@ def _tags(row: Mapping[str, Any]) -> tuple[str, ...]:
     if not all(tag.isprintable() for tag in tags):
         raise _Fault("'tags' has signs in it that do not print.")
     return tuple(dict.fromkeys(tag.strip() for tag in tags))
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Fault(f"the field {_quoted(twice)} stands there twice.")
-    return made
 
 
 def _no_number(name: str) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memeval.records.base import SLUG_LENGTH
 from memeval.records.imported import Imported
 
 UNTOLD = "not told"
@@ -12,9 +13,6 @@ UNTOLD = "not told"
 
 UNKNOWN = "unknown:"
 """Stands before a source that the benchmark does not have: whatever it is called, it is none of memeval's ordinals."""
-
-SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-LONGEST_SLUG = 64
 
 
 @dataclass(frozen=True)
@@ -62,5 +60,5 @@ class Answers:
 def slug_of(name: str, format_name: str) -> str:
     """Return a slug for a name from outside: with the format behind it, so that no submission has the same one."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    room = LONGEST_SLUG - len(format_name) - 1
+    room = SLUG_LENGTH - len(format_name) - 1
     return f"{words[:room].strip('-') or 'unnamed'}-{format_name}"

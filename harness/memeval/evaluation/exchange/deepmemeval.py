@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from pydantic import Field
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
 from memeval.evaluation.exchange.reading import Amount, AnswerFile, Foreign, Id, Name, Text, fitted, once
-from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, write_json, write_lines
+from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, write_json, write_lines
 from memeval.evaluation.plan import Exam
+from memeval.grading.delta import token_series
 from memeval.keys import DeltaKey, ItemKey
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.response import Response
 
 FORMAT = "deepmemeval"
@@ -52,7 +54,7 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
             file=file.path.name,
             digest=file.digest,
             made_by="DeepMemEval's runner",
-            claims=_claims([row for _where, row in rows]),
+            claims=_claims([row for _where, row in rows], exam),
         ),
     )
 
@@ -73,15 +75,24 @@ def _answers(row: _Row, key: ItemKey | None) -> Iterator[Answer]:
         yield Answer(question_id, "" if error else row.response, error=error, reported_tokens=count)
 
 
-def _claims(rows: Sequence[_Row]) -> tuple[Claim, ...]:
-    """Return what the labels of an evaluated file come to, each row one point; none where not every row has one."""
-    labels = [row.eval_label for row in rows if row.eval_label is not None]
-    if not labels or len(labels) < len(rows):
-        return ()
+def _claims(rows: Sequence[_Row], exam: Exam) -> tuple[Claim, ...]:
+    """Return the score that an evaluated file comes to; none where a row has no label.
+
+    It is the composite that the official program prints where every category has rows, else the accuracy: without a
+    category, its composite is out of less than 100 and compares with nothing.
+    """
+    labels: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.eval_label is None:
+            return ()
+        labels.setdefault(row.scenario_type, []).append(row.eval_label)
     models = {row.eval_model for row in rows}
-    return (
-        Claim(score=sum(labels) / len(labels), items=len(labels), judge=models.pop() if len(models) == 1 else None),
-    )
+    judge = models.pop() if len(models) == 1 else None
+    weights = {category.name: category.weight or 0.0 for category in exam.benchmark.categories}
+    if labels.keys() != weights.keys():
+        return (Claim(score=sum(map(sum, labels.values())) / len(rows), items=len(rows), judge=judge),)
+    composite = fsum(weights[name] * sum(of_category) / len(of_category) for name, of_category in labels.items())
+    return (Claim(score=min(1.0, composite), metric=ClaimMetric.COMPOSITE, items=len(rows), judge=judge),)
 
 
 def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
@@ -93,7 +104,7 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     exam = exam_needed(run, exam)
     rows = answered(run, exam)
     grades = {grade.item_id: grade for grade in run.grades()}
-    judge = run.run.track.judge.rpartition("@")[0]
+    judge = judge_model(run.run.track.judge)
     plain, evaluated = [], []
     for key in exam.keys:
         if any(question not in rows for question in key.question_ids):
@@ -112,8 +123,9 @@ def _row(key: ItemKey, responses: Sequence[Response]) -> dict[str, Any]:
         return {**head, "response": f"ERROR: {failed.error}", "error": True}
     if not isinstance(key.key, DeltaKey):
         return {**head, "response": responses[0].answer}
-    counts = [row.context_tokens if row.context_tokens is not None else row.reported_tokens for row in responses]
-    if None in counts:
+    series, _flags = token_series(responses)
+    if series is None:
         return {**head, "response": "ERROR: not every question has a token count", "error": True}
+    counts = [int(count) if count.is_integer() else count for count in series]
     told = f"Token counts of {len(counts)} questions: {json.dumps(counts)}"
     return {**head, "token_counts": counts, "response": told}

@@ -10,7 +10,7 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
-from memeval.evaluation.exchange.answers import LONGEST_SLUG, SLUG, UNKNOWN, Answer, Answers
+from memeval.evaluation.exchange.answers import UNKNOWN, Answer, Answers
 from memeval.evaluation.exchange.formats import Data, Format
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.grades import cases_of, grade_items
@@ -19,7 +19,8 @@ from memeval.evaluation.models import CALLS, ModelOptions, models_for
 from memeval.evaluation.places import finished_runs, start, unfinished_runs
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.seal import Rows, seal
+from memeval.evaluation.rows import Rows
+from memeval.evaluation.seal import seal
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.execution.journal import Journal, utc_now
@@ -28,9 +29,9 @@ from memeval.execution.readers import reader_named
 from memeval.execution.secrets import blotted
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
@@ -61,7 +62,8 @@ class Origin:
     licence: str | None = None
     """SPDX expression of their licence."""
     claimed: float | None = None
-    """The share of a full score that is claimed for them; ``None`` for what the file says."""
+    """The claimed score, as a share: the composite where categories have weights of their own, else the accuracy.
+    ``None`` for what the file says."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +178,9 @@ def import_file(
 def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
     """Bring answers together with an exam: what is missing, what is unknown, and what the caller says of them."""
     slug = answers.slug if origin.slug is None else origin.slug
-    if len(slug) > LONGEST_SLUG or not SLUG.fullmatch(slug):
+    if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
         raise BadInput(
-            f"'{visible(slug[:LONGEST_SLUG])}' is no slug.", remedy="Write words of a-z and 0-9 with dashes between."
+            f"'{visible(slug[:SLUG_LENGTH])}' is no slug.", remedy="Write words of a-z and 0-9 with dashes between."
         )
     if slug in CONTROLS:
         raise BadInput(f"'{slug}' is a control that memeval ships.", remedy="Give the answers another --slug.")
@@ -199,7 +201,9 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
         )
     claims = answers.imported.claims
     if origin.claimed is not None:
-        claims = (Claim(score=origin.claimed, items=len(told)), *claims)
+        weighted = any(category.weight for category in exam.benchmark.table(exam.protocol, exam.tier))
+        metric = ClaimMetric.COMPOSITE if weighted else ClaimMetric.ACCURACY
+        claims = (Claim(score=origin.claimed, metric=metric, items=len(told)), *claims)
     said = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
     imported = answers.imported.model_copy(
         update={

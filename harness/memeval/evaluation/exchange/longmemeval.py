@@ -13,7 +13,7 @@ from typing import Any
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
 from memeval.evaluation.exchange.reading import AnswerFile, Foreign, Id, Name, Text, fitted, once
-from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, sources_of, write_lines
+from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, sources_of, write_lines
 from memeval.evaluation.plan import Exam
 from memeval.grading.evidence import History
 from memeval.grading.official import NAMES, OFFICIAL_DEPTHS, corpus
@@ -73,6 +73,8 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
 def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     """Write what was answered: hypotheses and the judged ones beside them, or the log of a retrieval run.
 
+    A failed question has its row in both files, labelled false: the official scripts divide by the rows they find.
+
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
@@ -83,12 +85,11 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     if run.run.track.protocol == "retrieval":
         log = (_retrieved(key, exam.scenarios[key.scenario_id], rows[key.item_id], grades[key.item_id]) for key in keys)
         return [write_lines(to, log)]
-    judge = run.run.track.judge.rpartition("@")[0]
+    judge = judge_model(run.run.track.judge)
     said = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
     judged = [
         {**row, "autoeval_label": {"model": judge, "label": grades[key.item_id].verdict is True}}
         for key, row in zip(keys, said, strict=True)
-        if not rows[key.item_id].outcome.is_error
     ]
     return [write_lines(to, said), write_lines(to.with_name(f"{to.name}.eval-results-{file_name(judge)}"), judged)]
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from memeval.records.base import Digest, digest_bytes, validated
+from memeval.records.base import Digest, digest_bytes, once_each, validated
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
@@ -116,7 +116,7 @@ def parsed(data: bytes, where: object) -> Any:
         refuse(f"not UTF-8 at byte {error.start:,}.", where, "Save the file as UTF-8.")
     try:
         return json.loads(
-            text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once_each
+            text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole, object_pairs_hook=once_each
         )
     except RecursionError:
         refuse("nested too deep to be answers.", where, "Name a file of answers.")
@@ -224,12 +224,3 @@ def _whole(text: str) -> int:
     if len(text) > _MOST_DIGITS:
         raise ValueError(f"{text[:40]}… is out of range")
     return int(text)
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _value in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r} stands there twice")
-    return made

@@ -16,6 +16,9 @@ from memeval.evaluation.plan import Exam
 from memeval.records.errors import BadInput
 from memeval.records.response import Response, RetrievedItem
 
+_SHORT = {"gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-mini-2024-07-18": "gpt-4o-mini"}
+"""Short names of judges: LongMemEval's ``evaluate_qa.py`` and DeepMemEval's ``evaluate.py`` have the same two."""
+
 
 def exam_needed(run: RunFolder, exam: Exam | None) -> Exam:
     """Return the exam where the format cannot do without.
@@ -56,6 +59,20 @@ def sources_of(items: Iterable[RetrievedItem]) -> list[str]:
     return [source for item in items for source in (item.source_ids or ([item.turn_id] if item.turn_id else []))]
 
 
-def file_name(judge: str) -> str:
-    """Return a judge's name as a part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", judge.partition(":")[2] or judge)
+def judge_model(judge: str) -> str:
+    """Return the judge of a track as official files name it: the bare model, without memeval's prefix and version.
+
+    Args:
+        judge: the judge with its version, such as ``openai:gpt-4o-2024-08-06@1``.
+    """
+    name = judge.rpartition("@")[0] or judge
+    return name.partition(":")[2] or name
+
+
+def file_name(model: str) -> str:
+    """Return what the official programs put into a file's name for a judge: their own short name where they have one.
+
+    Args:
+        model: the model, as :func:`judge_model` gives it.
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", _SHORT.get(model, model))

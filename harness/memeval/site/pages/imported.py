@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import Row, Standing
-from memeval.records.imported import Claim, Imported
+from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.run import Run
 from memeval.records.scores import Interval
 from memeval.site.files import GeneratedFile, Page
@@ -36,7 +36,10 @@ class Line:
     benchmark: BenchmarkView
     judge: JudgeNote
     planned: Score | None
-    """What the answers are worth over all planned questions; those that are missing count as wrong."""
+    """Our value of the claimed metric over all planned questions; those without an answer count as wrong. Where nothing
+    is claimed, the composite of benchmarks that weigh their categories, and else the accuracy."""
+    metric: ClaimMetric
+    """Which of the two that is."""
     answered: Score | None
     """What they are worth over the questions that have an answer."""
     answers: int
@@ -89,25 +92,32 @@ def _line(site: SiteModel, row: Row, origin: Imported) -> Line:
     tallies = [category.tally for category in run.scores.categories if category.weight]
     points = sum(tally.correct if tally.points is None else tally.points for tally in tallies)
     done = sum(tally.done for tally in tallies)
+    planned, metric = _over_planned(run, origin, points, sum(tally.planned for tally in tallies))
     return Line(
         row=row,
         origin=origin,
         benchmark=site.benchmark_of(run.track),
         judge=judge_note(site, run.track),
-        planned=_over_planned(run, points, sum(tally.planned for tally in tallies)),
+        planned=planned,
+        metric=metric,
         answered=_share(points, done),
         answers=done,
         errors=sum(tally.errors for tally in tallies),
     )
 
 
-def _over_planned(run: Run, points: float, planned: int) -> Score | None:
-    """Return the share of points; where categories have weights of their own, the composite if there is one."""
+def _over_planned(run: Run, origin: Imported, points: float, planned: int) -> tuple[Score | None, ClaimMetric]:
+    """Return our value of what is claimed, with the metric's name; see :class:`Line`."""
     composite = run.scores.composite
     weighted = any(plan.weight and not plan.shared for plan in run.track.categories)
-    if weighted and composite.value is not None and composite.interval is not None:
-        return Score(composite.value, composite.interval, points, planned)
-    return _share(points, planned)
+    claimed = origin.claims[0].metric if origin.claims else None
+    if not weighted or claimed is ClaimMetric.ACCURACY:
+        return _share(points, planned), ClaimMetric.ACCURACY
+    if composite.value is not None and composite.interval is not None:
+        return Score(composite.value, composite.interval, points, planned), ClaimMetric.COMPOSITE
+    if claimed is ClaimMetric.COMPOSITE:
+        return None, ClaimMetric.COMPOSITE
+    return _share(points, planned), ClaimMetric.ACCURACY
 
 
 def _share(points: float, items: int) -> Score | None:

@@ -41,6 +41,7 @@ UNRANKED = {
     "over the error gate": "Too many of its items have no verdict.",
     "no composite": "At least one category has no score.",
     "not the released data": "Its data is not what the benchmark’s authors released.",
+    "unverified data": "The benchmark’s authors publish no digest, so nobody can check that the data is theirs.",
     "imported": "Its answers were made elsewhere, by another reader or within other limits than this board’s.",
     "rows in the archive": "Its grades are not in this folder, and without them it cannot be compared item by item.",
 }
