@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.leaderboard.board import Board
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.release import Release, ReleaseRow
 from memeval.storage import unwritable, write_whole
@@ -55,8 +55,7 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
             remedy="Take at most 64 letters, digits, dots, dashes and underscores, a letter or digit first.",
         )
     rows = _rows(board)
-    ledger = results / "ledger.jsonl"
-    ledger_digest = digest_bytes(ledger.read_bytes()) if ledger.exists() else None
+    ledger_digest = Ledger(results).digest()
     state = digest_of(
         {
             "rows": [row.data() for row in rows],
