@@ -45,7 +45,8 @@ def verify(
         raise CheckFailed(f"{counted(len(findings), 'thing')} amiss in {counted(count, 'run')}.")
     if not as_json:
         print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores hold.")
-        if closed := sum(not is_checked_without_data(folder.run) for folder in folders):
+        here = [folder for folder in folders if (folder.path / "run.json").exists()]
+        if closed := sum(not is_checked_without_data(folder.run) for folder in here):
             print(f"Of {counted(closed, 'run')}, memeval reproduce checks by the data what models were asked.")
 
 

@@ -29,6 +29,7 @@ from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Isolation, Network, Run, SystemKind
 from memeval.records.track import Redistribution
 from memeval.records.traffic import Traffic
+from memeval.storage import listed
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 """What becomes of an answer that was brought before a judge."""
@@ -121,7 +122,7 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
         if found.digest != stated.digest:
             yield Finding(str(path), "does not match its digest in run.json.")
     known = {f"{name}.gz" for name in run.files} | {"run.json"}
-    for path in sorted(folder.path.iterdir()):
+    for path in listed(folder.path, "*"):
         if path.name not in known:
             yield Finding(str(path), "does not belong to the run.", "Remove it.")
 
@@ -332,7 +333,7 @@ def verify_results(path: Path) -> list[Finding]:
     ledger = Ledger(path)
     if not folders and not audits and not ledger.path.exists():
         raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
-    findings = [finding for folder in folders for finding in verify_run(folder)]
+    findings = [finding for folder in folders for finding in verify_run(folder) if not _is_deleted(folder)]
     findings += [finding for audit in audits for finding in verify_audit(audit)]
     findings += [finding for matrix in matrices for finding in verify_matrix(matrix, path)]
     try:
@@ -347,6 +348,11 @@ def verify_results(path: Path) -> list[Finding]:
         elif here[entry.run_id] != entry.run_digest:
             findings.append(Finding(where, f"speaks of run {entry.run_id}, whose run.json was changed since."))
     return findings
+
+
+def _is_deleted(folder: RunFolder) -> bool:
+    """Return whether another process deleted a run since it was listed."""
+    return not (folder.path / "run.json").exists()
 
 
 def _has_head(folder: RunFolder) -> bool:
