@@ -18,7 +18,7 @@ from memeval.benchmarks.base import Benchmark
 from memeval.evaluation import comparing, matrix, matrix_file
 from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
 from memeval.evaluation.matrix_file import read_matrix
-from memeval.evaluation.matrix_gates import gate_results, value_of
+from memeval.evaluation.matrix_gates import gate_results, metric_names, numbers_of, value_of
 from memeval.evaluation.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
@@ -202,6 +202,8 @@ judge: nobody
 promotion_gates:
   - {metric: composite}
   - {metric: far, minimum: half, systems: [nine]}
+  - {metric: composit, minimum: 0.5}
+  - {metric: rainfall, minimum: 0.5}
 surprise: 1
 """,
     )
@@ -227,7 +229,9 @@ surprise: 1
         (19, "is held to nothing; give a minimum, a maximum or a drop."),
         (20, "'minimum' takes a number, not the text 'half'."),
         (20, "has 'nine', which the matrix has not."),
-        (21, "unknown key 'surprise'."),
+        (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
+        (22, "'metric' is 'rainfall', which tiny@1 does not measure. Name the benchmarks that do with 'benchmarks'."),
+        (23, "unknown key 'surprise'."),
     ):
         assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, told)
 
@@ -458,6 +462,26 @@ def test_a_drop_is_a_rise_where_less_is_better() -> None:
         ("b", True),
     ]
     assert value_of(cells[0], "nothing") is None
+
+
+def test_a_gate_can_ask_for_every_number_that_a_cell_has(ran: MatrixRun) -> None:
+    numbers = {name for cell in ran.folder.matrix.cells for name in numbers_of(cell)}
+    assert {"far", "near", "error_rate"} <= numbers <= metric_names(TinyBenchmark(2).info)
+
+
+def test_parameters_that_a_benchmark_does_not_take_are_found_before_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for module in (matrix, matrix_file):
+        monkeypatch.setattr(module, "find", benchmarks.find)
+    Path("two.yaml").write_text(
+        "benchmarks: [{id: beliefs@1, parameters: {size: 12}}, {id: beliefs@1, parameters: {sise: 12}}]\n"
+        "systems: [always-hedge]\n"
+    )
+    with pytest.raises(BadInput, match="sise"):
+        api.matrix("two.yaml")
+    assert not Path("results").exists()
 
 
 def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, here: Path, tmp_path: Path) -> None:

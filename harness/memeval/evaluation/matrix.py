@@ -66,15 +66,30 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
         progress: is told how it goes.
 
     Raises:
-        BadInput: a system is not there, or the results cannot be written.
-        KeyboardInterrupt: interrupted; the same call goes on.
+        BadInput: a system is not there, a benchmark does not take its parameters, or the results cannot be written.
+        KeyboardInterrupt: interrupted; the same call resumes.
     """
     progress = progress or Silent()
     sources = sources_of(plan)
+    _check_parameters(plan)
     outcomes: list[Outcome] = []
     for place, benchmark in enumerate(plan.benchmarks):
         outcomes += _on(place, benchmark, plan, sources, options, progress)
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
+
+
+def _check_parameters(plan: MatrixPlan) -> None:
+    """Open every benchmark that is given parameters, so that what it does not take is found before the first run.
+
+    Data that is not here is no fault of the plan: its cells fail, and the others are run.
+
+    Raises:
+        BadInput: a benchmark does not take its parameters.
+    """
+    for benchmark in plan.benchmarks:
+        found, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
+        if benchmark.parameters and found.available(file):
+            Exam.open(found, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier)
 
 
 def _on(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from memeval.benchmarks import find
 from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
+from memeval.evaluation.matrix_gates import metric_names
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE, reader_named
 from memeval.records.benchmark import BenchmarkInfo
@@ -252,6 +254,7 @@ class _Reading:
                 systems=each.texts("systems"),
                 benchmarks=each.texts("benchmarks"),
             )
+            self._check_metric(each, gate, benchmarks)
             if gate.minimum is gate.maximum is gate.drop is None:
                 each.problem("metric", "is held to nothing; give a minimum, a maximum or a drop.")
             for key, named, known in (
@@ -263,6 +266,18 @@ class _Reading:
                         each.problem(key, f"has '{visible(name)}', which the matrix has not.")
             gates.append(gate)
         return gates
+
+    def _check_metric(self, entry: Entry, gate: Gate, benchmarks: Sequence[MatrixBenchmark]) -> None:
+        """Note a metric that a benchmark of the gate does not measure: no run could pass the gate."""
+        if not gate.metric:
+            return
+        for benchmark_id in dict.fromkeys(each.id for each in benchmarks):
+            known = metric_names(find(benchmark_id).info)
+            if gate.metric in known or (gate.benchmarks and benchmark_id not in gate.benchmarks):
+                continue
+            near = get_close_matches(gate.metric, known, n=1)
+            hint = f"Did you mean '{near[0]}'?" if near else "Name the benchmarks that do with 'benchmarks'."
+            entry.problem("metric", f"is '{visible(gate.metric)}', which {benchmark_id} does not measure. {hint}")
 
 
 def _slug(text: str) -> str:
