@@ -226,11 +226,11 @@ def test_verifying_says_what_only_the_data_can_check(
 ) -> None:
     by_rules = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
     verify([str(by_rules.path)], results=tmp_path / "results")
-    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores hold.\n"
+    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores are correct.\n"
     by_model = run_system(parrot(tmp_path), exam(), options(tmp_path))
     verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
     assert capsys.readouterr().out == (
-        "2 runs verified: schema, digests, coverage and scores hold.\n"
+        "2 runs verified: schema, digests, coverage and scores are correct.\n"
         "Of 1 run, memeval reproduce checks by the data what models were asked.\n"
     )
 

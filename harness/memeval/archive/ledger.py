@@ -110,6 +110,38 @@ class Ledger:
             return None
         return f"{self.path}:{len(content.lines) + 1}: the last line is incomplete ({len(content.tail)} bytes)."
 
+    def earlier(
+        self,
+        deed: Deed,
+        folder: RunFolder,
+        *,
+        by: str,
+        reason: str,
+        runner: Runner | None = None,
+        other: RunFolder | None = None,
+    ) -> LedgerEntry | None:
+        """Return the entry that already says what :meth:`append` would; ``None`` where none does.
+
+        An acceptance says who made the answers, a repetition or a successor which other run it is: whoever says so
+        again, for whatever reason, adds nothing. Every other entry is compared by its author and its reason.
+
+        Raises:
+            BadInput: the ledger is damaged.
+        """
+        other_id = other.run.run_id if other else None
+        for entry in self.entries():
+            if (entry.deed, entry.run_id, entry.run_digest) != (deed, folder.run.run_id, folder.digest):
+                continue
+            if deed is Deed.ACCEPTED:
+                same = entry.runner is runner
+            elif deed in (Deed.REPEATED, Deed.SUPERSEDED):
+                same = entry.other_run_id == other_id
+            else:
+                same = (entry.by, entry.reason) == (by, reason)
+            if same:
+                return entry
+        return None
+
     def append(
         self,
         deed: Deed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,11 +25,14 @@ def verify(
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """Check stored runs: schema, digests, coverage, and scores computed again from the rows.
+    """Check stored runs, and compute their scores again.
+
+    Checks the schema of every file, digests, coverage and scores.
 
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
+    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verification import is_checked_without_data
     from memeval.systems.output import visible
 
@@ -36,18 +40,21 @@ def verify(
     findings = [finding for place in places for finding in api.verify(place, results=results)]
     folders = [folder for place in places for folder in api.load_runs(place, results)]
     count = len(folders)
+    for place in dict.fromkeys(places):
+        if (note := Ledger(Path(place)).incomplete()) is not None:
+            print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
         for finding in findings:
             print(visible(str(finding)))
     if findings:
-        raise CheckFailed(f"{counted(len(findings), 'thing')} amiss in {counted(count, 'run')}.")
+        raise CheckFailed(f"{counted(len(findings), 'problem')} in {counted(count, 'run')}.")
     if not as_json:
-        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores hold.")
+        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores are correct.")
         here = [folder for folder in folders if (folder.path / "run.json").exists()]
         if closed := sum(not is_checked_without_data(folder.run) for folder in here):
-            print(f"Of {counted(closed, 'run')}, memeval reproduce checks by the data what models were asked.")
+            print(f"The model requests of {counted(closed, 'run')} need the benchmark's data: memeval reproduce RUN.")
 
 
 def reproduce(
@@ -57,7 +64,9 @@ def reproduce(
     errata: Errata = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade stored answers again, offline, and compare with what is stored.
+    """Grade stored answers again, offline.
+
+    Compares the new grades with the stored ones, byte by byte.
 
     Example: memeval reproduce results/beliefs/bm25
     """
@@ -90,4 +99,4 @@ def reproduce(
     different = [outcome.run_id for outcome in outcomes if not outcome.equal]
     sys.stdout.flush()
     if different:
-        raise CheckFailed(f"grading again gave something else for {', '.join(different)}.")
+        raise CheckFailed(f"the new grades differ from the stored ones in {', '.join(different)}.")
