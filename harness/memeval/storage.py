@@ -82,7 +82,7 @@ def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise BadInput(str(busy), where=folder, remedy="Wait for it to end.") from None
+        raise BadInput(str(busy), where=folder, remedy="Wait until it has finished.") from None
     try:
         yield
     finally:

@@ -50,7 +50,7 @@ def test_an_id_that_stands_in_two_folders_names_neither(tmp_path: Path) -> None:
     copy = made.path.parents[1] / "copy" / made.path.name
     copy.mkdir(parents=True)
     (copy / "run.json").write_bytes(made.head_bytes)
-    with pytest.raises(BadInput, match=r"stands in several folders of .* Name the folder\."):
+    with pytest.raises(BadInput, match=r"is in several folders of .* Name the folder\."):
         find_run(tmp_path, made.run.run_id)
 
 

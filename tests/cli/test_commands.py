@@ -145,7 +145,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
     code, out, err = call("verify")
     assert code == ExitCode.CHECK_FAILED
     assert "run.json: scores." in out
-    assert "problems in 1 run" in err
+    assert "1 problem in 1 run" in err
     assert call("publish", "--to", "public")[0] == ExitCode.CHECK_FAILED
     assert not (tmp_path / "public").exists()
 
@@ -182,8 +182,8 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("reproduce", "nowhere"), "there is no finished run nowhere"),
         (("ledger", "accept", "nowhere", "--reason", "x"), "there is no finished run nowhere"),
         (("data", "pull", "beliefs"), "needs no download"),
-        (("site", "serve", "--site", "nowhere"), "there is no built site here"),
-        (("publish", "--to", "public"), "there is no finished run to publish"),
+        (("site", "serve", "--site", "nowhere"), "no site here"),
+        (("publish", "--to", "public"), "no finished run to publish"),
         (("frobnicate",), "No such command"),
         (("run",), "Missing argument"),
     ],

@@ -217,18 +217,18 @@ surprise: 1
         (2, "'benchmarks' names tiny@1 twice."),
         (7, "'Bad Name' is none."),
         (8, "there is no system called 'nobody'."),
-        (10, "'two' stands there twice."),
+        (10, "'two' appears twice."),
         (11, "takes short names with texts, numbers, true or false."),
         (12, "'bm25' takes no parameters"),
         (13, "unknown key 'sistem'. Did you mean 'system'?"),
-        (14, "is the very system of 'two'"),
+        (14, "is the same system as 'two'"),
         (15, "Did you mean 'acme:deep'?"),
         (16, "names 'extractive' twice."),
         (16, "has 'someone'; readers are native, extractive, and openai:MODEL."),
         (17, "'judge' cannot judge"),
-        (19, "is held to nothing; give a minimum, a maximum or a drop."),
+        (19, "has no limit. Give a minimum, a maximum or a drop."),
         (20, "'minimum' takes a number, not the text 'half'."),
-        (20, "has 'nine', which the matrix has not."),
+        (20, "has 'nine', which is not in the matrix."),
         (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
         (22, "'metric' is 'rainfall', which tiny@1 does not measure. Name the benchmarks that do with 'benchmarks'."),
         (23, "unknown key 'surprise'."),
@@ -246,9 +246,9 @@ surprise: 1
         ("benchmarks: [tiny@1", "not valid YAML"),
         ("- tiny@1", "keys with values belong here, not a list."),
         ("benchmarks: tiny@1\nsystems: [bm25]", "takes a list"),
-        ("benchmarks: []\nsystems: []", "names none."),
+        ("benchmarks: []\nsystems: []", "is empty."),
         ("systems: [bm25]", "'benchmarks' is missing."),
-        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "keep one of them."),
+        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "Keep one of them."),
         ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "stands here twice"),
         ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "lower-case letters and digits"),
         ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
@@ -348,7 +348,7 @@ def test_a_results_folder_with_matrices_is_verified_with_them(copied: MatrixFold
     moved.rename(copied.path)
     shutil.rmtree(results / "tiny" / "acme")
     (finding,) = api.verify(results)
-    assert "which is not here" in finding.problem
+    assert "which is missing" in finding.problem
 
 
 def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: MatrixFolder, tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: Ma
     data["cells"][0]["run"] = "../../etc"
     head.write_text(json.dumps(data))
     (finding,) = verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")
-    assert "which is no run of these results" in finding.problem
+    assert "which is not a run in this results folder" in finding.problem
     head.write_text("{")
     assert verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")[0].where.startswith(str(head))
 

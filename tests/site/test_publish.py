@@ -128,8 +128,8 @@ def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_
     list(publish(results, tmp_path / "public", version="1"))
     assert api.verify(results) == []
     (results / "ledger.jsonl").write_bytes(b"")
-    assert "lines that release 1 stands on" in "".join(map(str, api.verify(results)))
-    with pytest.raises(BadInput, match="lines that release 1 stands on"):
+    assert "lines that release 1 depends on" in "".join(map(str, api.verify(results)))
+    with pytest.raises(BadInput, match="lines that release 1 depends on"):
         list(publish(results, tmp_path / "public", version="2"))
 
 

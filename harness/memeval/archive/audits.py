@@ -159,7 +159,7 @@ def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
 def _write(place: Path, files: dict[str, bytes]) -> None:
     """Write a folder beside its place, and move it there when it is whole."""
     if place.exists():
-        raise BadInput("this is stored already.", where=place, remedy="What is stored is never changed; do it again.")
+        raise BadInput("already stored.", where=place, remedy="Stored files are never changed. Run the command again.")
     part = place.with_name(place.name + _PART)
     try:
         if part.exists():  # left by a process that was killed

@@ -142,7 +142,7 @@ def find_run(results: Path, named: str) -> RunFolder:
         return RunFolder(path)
     found = [folder for folder in sealed_runs(results) if folder.path.name == named]
     if len(found) > 1:
-        raise BadInput(f"run {named} stands in several folders of {results}.", remedy="Name the folder.")
+        raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:
         raise BadInput(
             f"there is no finished run {named} here or under {results}.",

@@ -54,7 +54,7 @@ def verify(
         print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores are correct.")
         here = [folder for folder in folders if (folder.path / "run.json").exists()]
         if closed := sum(not is_checked_without_data(folder.run) for folder in here):
-            print(f"The model requests of {counted(closed, 'run')} need the benchmark's data: memeval reproduce RUN.")
+            print(f"Model requests in {counted(closed, 'run')} not checked. To check: memeval reproduce RUN")
 
 
 def reproduce(

@@ -58,7 +58,7 @@ def read_matrix(path: Path) -> MatrixPlan:
         BadInput: it is none; all that is wrong with it is told, a line each.
     """
     if path.suffix not in (".yaml", ".yml"):
-        raise BadInput("is no matrix file: its name does not end in .yaml or .yml.", where=path)
+        raise BadInput("not a matrix file: its name does not end in .yaml or .yml.", where=path)
     try:
         if path.stat().st_size > FILE_BYTES:
             raise BadInput(f"a matrix file has at most {FILE_BYTES:,} bytes, and this one has more.", where=path)
@@ -107,7 +107,7 @@ class _Reading:
         root = self._root
         for one, other in (("benchmarks", "default_benchmarks"), ("systems", "scenarios")):
             if one in root and other in root:
-                root.problem(other, f"stands for '{one}', which is there as well; keep one of them.")
+                root.problem(other, f"stands for '{one}', which is also present. Keep one of them.")
         name = root.text("name") if "name" in root else _slug(self._path.stem)
         if "name" in root and name and (not _ID.fullmatch(name) or len(name) > 40):
             root.problem("name", "takes at most 40 lower-case letters and digits, with single hyphens between them.")
@@ -135,7 +135,7 @@ class _Reading:
             return found
         listed = list(self._root.mixed(key, _BENCHMARK))
         if not listed:
-            self._root.problem(key, "names none.")
+            self._root.problem(key, "is empty.")
         for each in listed:
             if isinstance(each, str):
                 info = self._info(self._root, key, each)
@@ -186,7 +186,7 @@ class _Reading:
         field = "config" if key == "scenarios" else "system"
         listed = list(self._root.mixed(key, _SCENARIO if key == "scenarios" else _SYSTEM))
         if not listed:
-            self._root.problem(key, "names none.")
+            self._root.problem(key, "is empty.")
         for each in listed:
             if isinstance(each, str):
                 entry, place, read = self._root, key, MatrixSystem.model_construct(id="", system=each)
@@ -208,7 +208,7 @@ class _Reading:
                 entry.problem("id" if "id" in entry else place, f"{told} column. '{visible(read.id)}' is none.")
                 continue
             if read.id in {other.id for other in found}:
-                entry.problem("id" if "id" in entry else place, f"'{read.id}' stands there twice.")
+                entry.problem("id" if "id" in entry else place, f"'{read.id}' appears twice.")
                 continue
             try:
                 slug = _source(read).slug
@@ -216,7 +216,7 @@ class _Reading:
                 entry.problem(place, f"cannot be run: {error}")
                 continue
             if slug in slugs:
-                entry.problem(place, f"is the very system of '{slugs[slug]}'; give one of them other parameters.")
+                entry.problem(place, f"is the same system as '{slugs[slug]}'. Give one of them other parameters.")
             slugs.setdefault(slug, read.id)
             found.append(MatrixSystem(**read.data()))
         return found
@@ -256,14 +256,14 @@ class _Reading:
             )
             self._check_metric(each, gate, benchmarks)
             if gate.minimum is gate.maximum is gate.drop is None:
-                each.problem("metric", "is held to nothing; give a minimum, a maximum or a drop.")
+                each.problem("metric", "has no limit. Give a minimum, a maximum or a drop.")
             for key, named, known in (
                 ("systems", gate.systems, {system.id for system in systems}),
                 ("benchmarks", gate.benchmarks, {benchmark.id for benchmark in benchmarks}),
             ):
                 for name in named:
                     if name not in known:
-                        each.problem(key, f"has '{visible(name)}', which the matrix has not.")
+                        each.problem(key, f"has '{visible(name)}', which is not in the matrix.")
             gates.append(gate)
         return gates
 

@@ -1,4 +1,4 @@
-"""Promotion gates: what a configuration of a matrix has to reach before it is taken into use."""
+"""Promotion gates: limits that a configuration of a matrix has to meet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EPSILON = 1e-9
 def metric_names(info: BenchmarkInfo) -> frozenset[str]:
     """Return what a gate can ask for on a benchmark: the composite, its categories and metrics, and the figures."""
     categories = (*info.categories, *(each for protocol in info.protocols for each in protocol.categories))
-    named = (each.name for each in (*categories, *info.metrics))
+    named = [*(category.name for category in categories), *(metric.name for metric in info.metrics)]
     return FIGURES | {"composite"} | {name for name in named if not name.endswith("@k")}
 
 
