@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,10 +31,8 @@ def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
     """
     from memeval.archive.ledger import Ledger
 
-    ledger = Ledger(results)
-    entries = ledger.entries()
-    if (note := ledger.incomplete()) is not None:
-        print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
+    entries = Ledger(results).entries()
+    warn_of_incomplete_line(results)
     if as_json:
         print_json([entry.data() for entry in entries])
         return
@@ -197,6 +196,14 @@ def reply(
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """
     _append(Deed.REPLIED, run, None, reason, by, results)
+
+
+def warn_of_incomplete_line(results: Path) -> None:
+    """Say on standard error that the last line of a ledger is incomplete, where it is."""
+    from memeval.archive.ledger import Ledger
+
+    if (note := Ledger(results).incomplete()) is not None:
+        print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
 
 
 def _append(

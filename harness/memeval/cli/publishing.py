@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.shared import DEFAULT_RESULTS, Results
 from memeval.records.errors import BadInput
 
@@ -35,6 +36,7 @@ def build_site(
 
     Example: memeval site build
     """
+    warn_of_incomplete_line(results)
     from memeval.site import build
 
     build(results, out)
@@ -85,6 +87,7 @@ def publish(
 
     Example: memeval publish --to public --release 2026.11
     """
+    warn_of_incomplete_line(results)
     from memeval.site.publish import publish as publish_site
 
     if _REMOTE.match(to):

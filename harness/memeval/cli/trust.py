@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
 from memeval.records.errors import CheckFailed
 
@@ -32,7 +33,6 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
-    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verification import is_checked_without_data
     from memeval.systems.output import visible
 
@@ -41,8 +41,7 @@ def verify(
     folders = [folder for place in places for folder in api.load_runs(place, results)]
     count = len(folders)
     for place in dict.fromkeys(places):
-        if (note := Ledger(Path(place)).incomplete()) is not None:
-            print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
+        warn_of_incomplete_line(Path(place))
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
