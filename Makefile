@@ -22,7 +22,7 @@ help:
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
 	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
 	@echo 'make bench     measure performance; the table is also in build/bench.json'
-	@echo 'make lint      ruff, mypy, import-linter, and drift of schemas and documentation'
+	@echo 'make lint      ruff, mypy, import-linter, deptry, and drift of schemas and documentation'
 	@echo 'make setup     only set up .venv for development'
 	@echo 'make lock      compile requirements.lock again from pyproject.toml'
 
@@ -51,6 +51,7 @@ lint: $(DEV)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --cache-dir build/cache/import-linter
+	$(BIN)/deptry harness
 	$(BIN)/memeval schema --check site/schemas
 	$(BIN)/python -m memeval.cli.reference --check
 

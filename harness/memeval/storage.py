@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,14 @@ def unwritable(path: Path, error: OSError) -> BadInput:
         remedy="Make room or name another folder, with --results or --to; what is stored stays, and the same "
         "command resumes.",
     )
+
+
+def listed(folder: Path, pattern: str) -> list[Path]:
+    """Return the paths in a folder that match a pattern, sorted.
+
+    Unlike ``Path.glob``, a folder that another process deletes meanwhile is no error: what is in it is left out.
+    """
+    return sorted(folder / name for name in glob.iglob(pattern, root_dir=folder, include_hidden=True))  # noqa: PTH207
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -73,7 +82,7 @@ def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise BadInput(str(busy), where=folder, remedy="Wait for it to end.") from None
+        raise BadInput(str(busy), where=folder, remedy="Wait until it has finished.") from None
     try:
         yield
     finally:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
@@ -117,16 +119,61 @@ def test_the_last_line_doubled_is_found(ledger: Ledger) -> None:
         ledger.entries()
 
 
-def test_a_line_that_was_being_written_when_the_lights_went_out_is_named(ledger: Ledger) -> None:
-    ledger.path.write_bytes(ledger.path.read_bytes()[:-20])
-    with pytest.raises(BadInput, match=f"{ledger.path.name}:{LINES}: the last line is cut off"):
+def test_an_incomplete_last_line_is_ignored_named_and_removed_by_the_next_append(
+    ledger: Ledger, run: RunFolder
+) -> None:
+    whole = ledger.path.read_bytes()
+    kept = whole[: whole.rindex(b"\n", 0, -1) + 1]
+    before = ledger.entries()
+    ledger.path.write_bytes(whole[:-20])
+    assert ledger.entries() == before[:-1]
+    assert ledger.digest() == digest_bytes(kept)
+    tail = len(whole) - 20 - len(kept)
+    assert ledger.incomplete() == f"{ledger.path}:{LINES}: the last line is incomplete ({tail} bytes)."
+    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="after the interruption")
+    assert ledger.path.read_bytes().startswith(kept)
+    assert [entry.reason for entry in ledger.entries()][-2:] == ["grades equal – 3", "after the interruption"]
+    assert ledger.incomplete() is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(share=st.floats(0, 1))
+def test_a_ledger_that_is_cut_at_any_byte_keeps_every_complete_line(
+    ledger: Ledger, run: RunFolder, share: float
+) -> None:
+    whole = ledger.path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    before = ledger.entries()
+    cut = round(share * len(whole))
+    # The newline alone is missing where the cut is right before it: the line itself is complete.
+    complete = sum(cut >= len(b"".join(lines[: n + 1])) - 1 for n in range(LINES))
+    try:
+        ledger.path.write_bytes(whole[:cut])
+        assert ledger.entries() == before[:complete]
+        assert ledger.digest() == (digest_bytes(b"".join(lines[:complete])) if complete else None)
+        made = ledger.append(Deed.REPRODUCED, run, by="Ada", reason="again")
+        assert ledger.entries() == [*before[:complete], made]
+        assert ledger.path.read_bytes() == b"".join([*lines[:complete], made.to_json().encode() + b"\n"])
+    finally:
+        ledger.path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("line", range(LINES - 1))
+def test_an_incomplete_line_in_the_middle_is_refused(ledger: Ledger, run: RunFolder, line: int) -> None:
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    lines[line] = lines[line][:40] + b"\n"
+    ledger.path.write_bytes(b"".join(lines))
+    with pytest.raises(BadInput, match=f"{ledger.path.name}:{line + 1}: not valid JSON"):
         ledger.entries()
+    with pytest.raises(BadInput, match="not valid JSON"):
+        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="over a damaged line")
+    assert ledger.path.read_bytes() == b"".join(lines)
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "\n\t"])
 def test_there_is_no_entry_without_a_reason(tmp_path: Path, run: RunFolder, reason: str) -> None:
     ledger = Ledger(tmp_path)
-    with pytest.raises(BadInput, match=r"the ledger takes no entry without a reason\. Say why with --reason\."):
+    with pytest.raises(BadInput, match=r"a ledger entry needs a reason\. Add --reason TEXT\."):
         ledger.append(Deed.INVALIDATED, run, by="Ada", reason=reason)
     assert not ledger.path.exists()
 

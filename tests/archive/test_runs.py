@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memeval.archive.runs import RunFolder, find_run, sealed_runs
+from memeval.archive.audits import stored_audits
+from memeval.archive.matrices import stored_matrices
+from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
+from memeval.evaluation.verification import verify_results
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
@@ -44,7 +50,7 @@ def test_an_id_that_stands_in_two_folders_names_neither(tmp_path: Path) -> None:
     copy = made.path.parents[1] / "copy" / made.path.name
     copy.mkdir(parents=True)
     (copy / "run.json").write_bytes(made.head_bytes)
-    with pytest.raises(BadInput, match=r"stands in several folders of .* Name the folder\."):
+    with pytest.raises(BadInput, match=r"is in several folders of .* Name the folder\."):
         find_run(tmp_path, made.run.run_id)
 
 
@@ -59,3 +65,64 @@ def test_a_folder_without_a_head_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"there is no run\.json here\. Name the folder of a finished run\.") as refused:
         RunFolder(tmp_path).run  # noqa: B018
     assert str(tmp_path) in str(refused.value)
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[RunFolder]:
+    """A run in a results folder where a thread makes and deletes other folders, runs among them."""
+    kept = make_run(tmp_path, "acme", done=1)
+    stop = threading.Event()
+
+    def make_and_delete() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            copy = kept.path.with_name(f"{kept.path.name[:-8]}{number % 7:08x}")
+            empty = tmp_path / f"more-{number % 5}" / "a" / "b" / "c"
+            audit = tmp_path / "audits" / f"more-{number % 5}" / "a" / "b"
+            shutil.copytree(kept.path, copy)
+            (copy / "run.json").rename(copy / "run.json.part")
+            empty.mkdir(parents=True)
+            audit.mkdir(parents=True)
+            shutil.rmtree(copy)
+            shutil.rmtree(empty.parents[2])
+            shutil.rmtree(audit.parents[1])
+
+    thread = threading.Thread(target=make_and_delete)
+    thread.start()
+    yield kept
+    stop.set()
+    thread.join()
+
+
+def test_folders_that_vanish_while_runs_are_looked_for_are_left_out(busy: RunFolder, tmp_path: Path) -> None:
+    for _ in range(200):
+        assert busy.path in [folder.path for folder in sealed_runs(tmp_path)]
+        assert busy.path in [folder.path for folder in runs_under(tmp_path)]
+        assert stored_audits(tmp_path) == []
+        assert stored_matrices(tmp_path) == []
+
+
+def test_a_run_that_is_deleted_while_it_is_verified_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(tmp_path, "acme", done=1)
+    gone = make_run(tmp_path, "zeta", done=1)
+    assert verify_results(gone.path) == []
+
+    def deleted_when_read(folder: RunFolder) -> Iterator[Grade]:
+        if folder.path == gone.path:
+            shutil.rmtree(folder.path)
+        return read_grades(folder)
+
+    read_grades = RunFolder.grades
+    monkeypatch.setattr(RunFolder, "grades", deleted_when_read)
+    assert [finding for finding in verify_results(tmp_path) if "zeta" in finding.where] == []
+
+
+def test_links_to_folders_of_runs_are_followed_as_deep_as_a_board_does(tmp_path: Path) -> None:
+    made = make_run(tmp_path / "elsewhere", "acme", done=1)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / made.path.parents[1].name).symlink_to(made.path.parents[1], target_is_directory=True)
+    (through,) = runs_under(tmp_path / "results")
+    assert through.path.resolve() == made.path

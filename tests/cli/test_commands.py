@@ -48,8 +48,8 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     call("run", "always-hedge", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")
     name = run.run.run_id
-    assert call("verify") == (0, "1 run verified: schema, digests, coverage and scores hold.\n", "")
-    assert call("verify", name) == (0, "1 run verified: schema, digests, coverage and scores hold.\n", "")
+    assert call("verify") == (0, "1 run verified: schema, digests, coverage and scores are correct.\n", "")
+    assert call("verify", name) == (0, "1 run verified: schema, digests, coverage and scores are correct.\n", "")
     code, out, _ = call("reproduce", name)
     assert (code, out.split(": ")[-1]) == (0, "equal\n")
     assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
@@ -59,11 +59,60 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     assert call("verify")[0] == 0
 
 
+def test_an_entry_that_adds_nothing_is_not_written_twice(call: Call, tmp_path: Path) -> None:
+    call("run", "always-hedge", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    name, ledger = run.run.run_id, tmp_path / "results" / "ledger.jsonl"
+    accept = ("ledger", "accept", name, "--by", "me", "--reason")
+    assert call(*accept, "a test")[:2] == (ExitCode.DONE, f"accepted {name}\n")
+    before = ledger.read_bytes()
+    day = json.loads(before)["at"][:10]
+    assert call(*accept, "another reason")[:2] == (
+        ExitCode.DONE,
+        f"already accepted {name} on {day} by me. Nothing was added.\n",
+    )
+    assert ledger.read_bytes() == before
+    assert call(*accept, "I ran it", "--runner", "maintainer")[1] == f"accepted {name}\n"
+    assert "already accepted" in call(*accept, "as before")[1]
+    for number in range(2):
+        assert ("already reproduced" in call("ledger", "reproduce", name, "--by", "me")[1]) is bool(number)
+        assert ("already invalidated" in call("ledger", "invalidate", name, "--reason", "x", "--by", "me")[1]) is bool(
+            number
+        )
+    assert call("ledger", "invalidate", name, "--reason", "y", "--by", "me")[1] == f"invalidated {name}\n"
+    assert len(ledger.read_bytes().splitlines()) == 5
+
+
+def test_an_incomplete_last_line_of_the_ledger_is_named_and_stops_nothing(call: Call, tmp_path: Path) -> None:
+    call("run", "always-hedge", *SMALL)
+    (run,) = sealed_runs(tmp_path / "results")
+    name, ledger = run.run.run_id, tmp_path / "results" / "ledger.jsonl"
+    call("ledger", "accept", name, "--reason", "a test", "--by", "me")
+    whole = ledger.read_bytes()
+    ledger.write_bytes(whole + whole[:50])
+    note = "memeval: results/ledger.jsonl:2: the last line is incomplete (50 bytes)."
+    for words in (("ledger", "show"), ("verify",), ("site", "build"), ("publish", "--to", "public", "--dry-run")):
+        assert call(*words)[::2] == (ExitCode.DONE, f"{note} It is ignored, and the next entry replaces it.\n")
+    assert call("ledger", "reproduce", name, "--by", "me")[::2] == (ExitCode.DONE, f"{note} It was removed.\n")
+    assert ledger.read_bytes().startswith(whole)
+    assert call("verify")[::2] == (ExitCode.DONE, "")
+
+
+@pytest.mark.parametrize("to", ["s3://bucket/board", "S3://bucket", "git:pages", "gs://bucket", "https://host/x"])
+def test_a_target_that_is_no_folder_is_refused_before_anything_is_written(call: Call, tmp_path: Path, to: str) -> None:
+    call("run", "always-hedge", *SMALL)
+    before = sorted(tmp_path.rglob("*"))
+    code, _, err = call("publish", "--to", to)
+    assert code == ExitCode.BAD_INPUT
+    assert f"cannot publish to '{to}': only a local folder is supported." in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_run_gives_way_only_to_another_of_its_own_system(call: Call, tmp_path: Path) -> None:
     call("run", "no-memory", *SMALL, "--repeat", "2")
     call("run", "always-hedge", *SMALL)
     hedge, old, new = (run.run.run_id for run in sealed_runs(tmp_path / "results"))
-    for other, said in ((old, "does not supersede itself"), (hedge, "are not of one system on one benchmark")):
+    for other, said in ((old, "both arguments name the same run"), (hedge, "are of different systems or benchmarks")):
         code, _, err = call("ledger", "supersede", old, other, "--reason", "x", "--by", "me")
         assert code == ExitCode.BAD_INPUT and said in err
     assert not (tmp_path / "results" / "ledger.jsonl").exists()
@@ -95,7 +144,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
     code, out, err = call("verify")
     assert code == ExitCode.CHECK_FAILED
     assert "run.json: scores." in out
-    assert "amiss in 1 run" in err
+    assert "1 problem in 1 run" in err
     assert call("publish", "--to", "public")[0] == ExitCode.CHECK_FAILED
     assert not (tmp_path / "public").exists()
 
@@ -132,8 +181,8 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("reproduce", "nowhere"), "there is no finished run nowhere"),
         (("ledger", "accept", "nowhere", "--reason", "x"), "there is no finished run nowhere"),
         (("data", "pull", "beliefs"), "needs no download"),
-        (("site", "serve", "--site", "nowhere"), "there is no built site here"),
-        (("publish", "--to", "public"), "there is no finished run to publish"),
+        (("site", "serve", "--site", "nowhere"), "no site here"),
+        (("publish", "--to", "public"), "no finished run to publish"),
         (("frobnicate",), "No such command"),
         (("run",), "Missing argument"),
     ],

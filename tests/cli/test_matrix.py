@@ -78,7 +78,7 @@ def test_a_cell_that_fails_ends_with_its_code_after_all_others(call: Call, where
     code, out, err = call("matrix", "torn.yaml")
     assert code == ExitCode.BAD_INPUT
     assert "torn failed: " in out
-    assert "1 cell of 2 came to nothing" in err
+    assert "1 cell of 2 failed" in err
 
 
 def test_machines_get_json_and_comma_separated_values(call: Call, plan: Callable[[str], str]) -> None:
@@ -92,7 +92,7 @@ def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
     assert (code, "systems:" in out) == (ExitCode.DONE, True)
     for words, sentence in (
         (("--example", "nothing"), "There are: astrocyte-presets, controls, memorycd."),
-        ((), "there is no matrix file."),
+        ((), "no matrix file given."),
     ):
         code, _, err = call("matrix", *words)
         assert (code, sentence in err) == (ExitCode.BAD_INPUT, True)

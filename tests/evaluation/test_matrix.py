@@ -18,7 +18,7 @@ from memeval.benchmarks.base import Benchmark
 from memeval.evaluation import comparing, matrix, matrix_file
 from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
 from memeval.evaluation.matrix_file import read_matrix
-from memeval.evaluation.matrix_gates import gate_results, value_of
+from memeval.evaluation.matrix_gates import gate_results, metric_names, numbers_of, value_of
 from memeval.evaluation.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
@@ -202,6 +202,8 @@ judge: nobody
 promotion_gates:
   - {metric: composite}
   - {metric: far, minimum: half, systems: [nine]}
+  - {metric: composit, minimum: 0.5}
+  - {metric: rainfall, minimum: 0.5}
 surprise: 1
 """,
     )
@@ -215,19 +217,21 @@ surprise: 1
         (2, "'benchmarks' names tiny@1 twice."),
         (7, "'Bad Name' is none."),
         (8, "there is no system called 'nobody'."),
-        (10, "'two' stands there twice."),
+        (10, "'two' appears twice."),
         (11, "takes short names with texts, numbers, true or false."),
         (12, "'bm25' takes no parameters"),
         (13, "unknown key 'sistem'. Did you mean 'system'?"),
-        (14, "is the very system of 'two'"),
+        (14, "is the same system as 'two'"),
         (15, "Did you mean 'acme:deep'?"),
         (16, "names 'extractive' twice."),
         (16, "has 'someone'; readers are native, extractive, and openai:MODEL."),
         (17, "'judge' cannot judge"),
-        (19, "is held to nothing; give a minimum, a maximum or a drop."),
+        (19, "has no limit. Give a minimum, a maximum or a drop."),
         (20, "'minimum' takes a number, not the text 'half'."),
-        (20, "has 'nine', which the matrix has not."),
-        (21, "unknown key 'surprise'."),
+        (20, "has 'nine', which is not in the matrix."),
+        (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
+        (22, "'metric' is 'rainfall', which tiny@1 does not measure. Name the benchmarks that do with 'benchmarks'."),
+        (23, "unknown key 'surprise'."),
     ):
         assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, told)
 
@@ -242,9 +246,9 @@ surprise: 1
         ("benchmarks: [tiny@1", "not valid YAML"),
         ("- tiny@1", "keys with values belong here, not a list."),
         ("benchmarks: tiny@1\nsystems: [bm25]", "takes a list"),
-        ("benchmarks: []\nsystems: []", "names none."),
+        ("benchmarks: []\nsystems: []", "is empty."),
         ("systems: [bm25]", "'benchmarks' is missing."),
-        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "keep one of them."),
+        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "Keep one of them."),
         ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "stands here twice"),
         ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "lower-case letters and digits"),
         ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
@@ -344,7 +348,7 @@ def test_a_results_folder_with_matrices_is_verified_with_them(copied: MatrixFold
     moved.rename(copied.path)
     shutil.rmtree(results / "tiny" / "acme")
     (finding,) = api.verify(results)
-    assert "which is not here" in finding.problem
+    assert "which is missing" in finding.problem
 
 
 def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: MatrixFolder, tmp_path: Path) -> None:
@@ -353,7 +357,7 @@ def test_a_matrix_that_names_a_place_outside_the_results_is_a_finding(copied: Ma
     data["cells"][0]["run"] = "../../etc"
     head.write_text(json.dumps(data))
     (finding,) = verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")
-    assert "which is no run of these results" in finding.problem
+    assert "which is not a run in this results folder" in finding.problem
     head.write_text("{")
     assert verify_matrix(stored_matrices(tmp_path / "results")[0], tmp_path / "results")[0].where.startswith(str(head))
 
@@ -458,6 +462,26 @@ def test_a_drop_is_a_rise_where_less_is_better() -> None:
         ("b", True),
     ]
     assert value_of(cells[0], "nothing") is None
+
+
+def test_a_gate_can_ask_for_every_number_that_a_cell_has(ran: MatrixRun) -> None:
+    numbers = {name for cell in ran.folder.matrix.cells for name in numbers_of(cell)}
+    assert {"far", "near", "error_rate"} <= numbers <= metric_names(TinyBenchmark(2).info)
+
+
+def test_parameters_that_a_benchmark_does_not_take_are_found_before_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for module in (matrix, matrix_file):
+        monkeypatch.setattr(module, "find", benchmarks.find)
+    Path("two.yaml").write_text(
+        "benchmarks: [{id: beliefs@1, parameters: {size: 12}}, {id: beliefs@1, parameters: {sise: 12}}]\n"
+        "systems: [always-hedge]\n"
+    )
+    with pytest.raises(BadInput, match="sise"):
+        api.matrix("two.yaml")
+    assert not Path("results").exists()
 
 
 def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, here: Path, tmp_path: Path) -> None:

@@ -125,13 +125,13 @@ def dearer(call: Json) -> None:
         ("judgments.jsonl", lambda rows: flipped(rows[1]), "grades.jsonl.gz:"),
         ("judgments.jsonl", lambda rows: rows[2].update(key="sha256:" + "0" * 64), "jsonl.gz:3: does not stand"),
         ("judgments.jsonl", lambda rows: rows[1]["request"]["body"].update(seed=1), "jsonl.gz:2: does not stand"),
-        ("judgments.jsonl", lambda rows: rows.pop(0), "rests on a judgment that is not in judgments.jsonl.gz"),
+        ("judgments.jsonl", lambda rows: rows.pop(0), "names a judgment that is missing from judgments.jsonl.gz"),
         ("judgments.jsonl", lambda rows: dearer(rows[0]), "run.json: usage.judge.prompt_tokens: is"),
         ("judgments.jsonl", lambda rows: rows[0].update(cost_usd=9.0), "run.json: usage.judge.usd: is"),
         ("judgments.jsonl", lambda rows: dearer(rows[3]), "jsonl.gz:4: has another 'prompt_tokens' than its reply"),
         ("judgments.jsonl", lambda rows: rows[1].update(cost_usd=1e-9), "jsonl.gz:2: has another 'cost_usd' than its"),
         ("judgments.jsonl", lambda rows: rows[1].update(model="other"), "jsonl.gz:2: has another 'model' than its"),
-        ("judgments.jsonl", lambda rows: rows[2].update(phase="ask"), "jsonl.gz:3: is no call to the judge of the"),
+        ("judgments.jsonl", lambda rows: rows[2].update(phase="ask"), "jsonl.gz:3: is not a call to the judge of the"),
         ("judgments.jsonl", lambda rows: rows[0].update(run_id="elsewhere"), "run.json: usage.judge.cached: is 0, and"),
         ("grades.jsonl", lambda rows: rows[1].update(verdict=True), "grades.jsonl.gz:2: tiny-001-q01: the verdict is"),
         ("grades.jsonl", lambda rows: rows[3].update(judgment_key=None), "grades.jsonl.gz:4: tiny-003-q01 names no"),
@@ -159,10 +159,10 @@ def test_an_edit_is_found_even_where_its_digest_is_forged(
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda head: head["usage"]["judge"].update(usd=0.0), "run.json: usage.judge.usd: is 0.0, and the rows make"),
-        (lambda head: head["usage"]["judge"].update(calls=9), "run.json: usage.judge.calls: is 9, and the rows make 4"),
-        (lambda head: head.update(usage={}), "run.json: usage.judge: is None, and the rows make"),
-        (lambda head: head["cost"].update(usd=0.0), "run.json: cost.usd: is 0.0, and the rows make"),
+        (lambda head: head["usage"]["judge"].update(usd=0.0), "run.json: usage.judge.usd: is 0.0, but the rows give"),
+        (lambda head: head["usage"]["judge"].update(calls=9), "run.json: usage.judge.calls: is 9, but the rows give 4"),
+        (lambda head: head.update(usage={}), "run.json: usage.judge: is None, but the rows give"),
+        (lambda head: head["cost"].update(usd=0.0), "run.json: cost.usd: is 0.0, but the rows give"),
         (lambda head: head["timing"]["phases"]["judge"].update(p50=0.0), "run.json: timing.phases.judge.p50: is 0.0"),
         (lambda head: head["track"].update(judge_label="OpenAI"), "run.json: track_id: is"),
         (lambda head: head["files"].pop("judgments.jsonl"), "judgments.jsonl.gz: does not belong to the run"),
@@ -199,7 +199,7 @@ def test_a_forgery_of_reply_verdict_and_scores_is_left_to_nobody_but_the_record(
 
     edit_rows(run.path, "judgments.jsonl", turn, cover=True)
     assert "grades.jsonl.gz:2: tiny-001-q01: the verdict is not what the judge replied" in findings(run)
-    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), and grading again makes" in differences(run)
+    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but grading again gives" in differences(run)
 
 
 # -- judgments that fail -------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def test_a_flipped_verdict_with_a_forged_digest_is_caught_by_the_scores(stored: 
     found = findings(stored)
     assert "digest" not in found
     assert "run.json: scores." in found
-    assert "and the rows make" in found
+    assert "but the rows give" in found
 
 
 def test_a_forgery_that_is_consistent_in_itself_is_caught_by_grading_again(stored: Path) -> None:
@@ -101,14 +101,14 @@ def test_a_forgery_that_is_consistent_in_itself_is_caught_by_grading_again(store
 @pytest.mark.parametrize("name", ["responses.jsonl", "grades.jsonl", "contexts.jsonl"])
 def test_a_removed_row_is_caught_with_and_without_a_forged_digest(stored: Path, name: str) -> None:
     edit_rows(stored, name, lambda rows: rows[1:])
-    assert f"{name}.gz: has 7 rows, and run.json says 8" in findings(stored)
+    assert f"{name}.gz: has 7 rows, but run.json says 8" in findings(stored)
     edit_rows(stored, name, lambda rows: rows, cover=True)
     assert findings(stored) != ""
 
 
 def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
     edit_head(stored, lambda head: head["scores"]["composite"].update(value=0.99))
-    assert "run.json: scores.composite.value: is 0.99, and the rows make" in findings(stored)
+    assert "run.json: scores.composite.value: is 0.99, but the rows give" in findings(stored)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_file_that_lies_elsewhere_is_named(stored: Path, tmp_path: Path) -> No
     log = stored / "log.jsonl.gz"
     log.rename(tmp_path / "log.jsonl.gz")
     log.symlink_to(tmp_path / "log.jsonl.gz")
-    assert "log.jsonl.gz: is a link to somewhere else. Put the file itself there." in findings(stored)
+    assert "log.jsonl.gz: is a symlink. Replace it with the file itself." in findings(stored)
 
 
 def test_a_run_behind_a_link_is_verified_like_any_other(stored: Path, tmp_path: Path) -> None:
@@ -187,6 +187,6 @@ def test_the_ledger_is_held_against_the_runs_it_speaks_of(stored: Path) -> None:
     Ledger(results).append(Deed.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
     assert verify_results(results) == []
     edit_head(stored, lambda head: head["harness"].update(version="0"))
-    assert "ledger.jsonl:1: speaks of run" in str(verify_results(results)[0])
+    assert "ledger.jsonl:1: names run" in str(verify_results(results)[0])
     stored.rename(stored.with_name("elsewhere"))
-    assert "which is not here" in "\n".join(map(str, verify_results(results)))
+    assert "which is missing" in "\n".join(map(str, verify_results(results)))

@@ -226,12 +226,12 @@ def test_verifying_says_what_only_the_data_can_check(
 ) -> None:
     by_rules = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
     verify([str(by_rules.path)], results=tmp_path / "results")
-    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores hold.\n"
+    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores are correct.\n"
     by_model = run_system(parrot(tmp_path), exam(), options(tmp_path))
     verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
     assert capsys.readouterr().out == (
-        "2 runs verified: schema, digests, coverage and scores hold.\n"
-        "Of 1 run, memeval reproduce checks by the data what models were asked.\n"
+        "2 runs verified: schema, digests, coverage and scores are correct.\n"
+        "Model requests in 1 run not checked. To check: memeval reproduce RUN\n"
     )
 
 
@@ -396,7 +396,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
 
     edit_rows(run.path, "judgments.jsonl", add, cover=True)
     found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
-    assert found == ["does not stand under the key of its request."]
+    assert found == ["has another key than its request gives."]
 
 
 def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:

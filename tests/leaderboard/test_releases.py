@@ -120,7 +120,7 @@ def test_a_version_is_never_used_for_another_board(tmp_path: Path, acme: RunFold
     assert str(tmp_path / "releases" / "2026.11.json") in str(refused.value)
     assert "--release" in str(refused.value)
     other = release.model_copy(update={"memeval": "0.2.0"})
-    with pytest.raises(BadInput, match=r"release 2026\.11 is frozen, and this is another\."):
+    with pytest.raises(BadInput, match=r"release 2026\.11 is frozen, and this board differs from it\."):
         keep(other, tmp_path)
     assert releases(tmp_path) == [release]
 
@@ -194,7 +194,7 @@ def test_a_newer_release_asks_for_a_newer_memeval(tmp_path: Path, acme: RunFolde
 def test_a_release_under_another_name_than_its_own_is_refused(tmp_path: Path, acme: RunFolder) -> None:
     freeze_and_keep(tmp_path)
     (tmp_path / "releases" / f"{TODAY}.json").rename(tmp_path / "releases" / "2026.12.json")
-    with pytest.raises(BadInput, match=r"2026\.12\.json: holds release 2026\.11\.21\. Give the file its own name back"):
+    with pytest.raises(BadInput, match=r"2026\.12\.json: holds release 2026\.11\.21\. Rename the file"):
         releases(tmp_path)
 
 
@@ -207,7 +207,7 @@ def test_a_ledger_whose_end_was_cut_off_after_a_release_is_found(tmp_path: Path,
     lines = ledger.path.read_bytes().splitlines(keepends=True)
     ledger.path.write_bytes(b"".join(lines[:kept]))
     assert len(ledger.entries()) == kept, "the chain itself does not tell"
-    with pytest.raises(BadInput, match=r"ledger\.jsonl: lines that release 2026\.11\.21 stands on were"):
+    with pytest.raises(BadInput, match=r"ledger\.jsonl: lines that release 2026\.11\.21 depends on were"):
         freeze(tmp_path)
 
 

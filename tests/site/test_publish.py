@@ -13,7 +13,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.records.ledger import Deed
+from memeval.records.ledger import Deed, Runner
 from memeval.site import build
 from memeval.site import publish as publishing
 from memeval.site.publish import publish
@@ -64,6 +64,36 @@ def test_a_release_is_frozen_built_and_pointed_at(results: Path, tmp_path: Path)
     assert [row["system"] for row in frozen["rows"]] == ["no-memory"]
 
 
+def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_path: Path) -> None:
+    add_run(results)
+    for run, runner in zip(sealed_runs(results), (Runner.SUBMITTER, None), strict=True):
+        if runner:
+            Ledger(results).append(Deed.ACCEPTED, run, by="tester", reason="a test", runner=runner)
+            accepted = run
+        else:
+            other = run
+    said = list(publish(results, tmp_path / "public", version="1"))
+    assert said[1] == (
+        "warning: 1 of 2 runs are not accepted, and are published with that mark. "
+        "Accept a run: memeval ledger accept RUN --reason TEXT"
+    )
+    pages = tmp_path / "public" / "1"
+    assert "not accepted</span>" in (pages / "runs" / other.run.run_id / "index.html").read_text()
+    assert "not accepted</span>" not in (pages / "runs" / accepted.run.run_id / "index.html").read_text()
+    assert (pages / "index.html").read_text().count("not accepted</span>") == 1
+    Ledger(results).append(Deed.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
+    assert not [line for line in publish(results, tmp_path / "public", version="2") if "warning" in line]
+
+
+def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
+    (run,) = sealed_runs(results)
+    Ledger(results).append(Deed.ACCEPTED, run, by="tester", reason="a test", runner=Runner.SUBMITTER)
+    head = run.path / "run.json"
+    head.write_bytes(head.read_bytes().replace(b'"argv"', b'"argv" '))
+    (row,) = api.board(results).runs
+    assert not row.accepted
+
+
 def test_publishing_the_same_state_again_changes_nothing(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
     list(publish(results, to))
@@ -98,8 +128,8 @@ def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_
     list(publish(results, tmp_path / "public", version="1"))
     assert api.verify(results) == []
     (results / "ledger.jsonl").write_bytes(b"")
-    assert "lines that release 1 stands on" in "".join(map(str, api.verify(results)))
-    with pytest.raises(BadInput, match="lines that release 1 stands on"):
+    assert "lines that release 1 depends on" in "".join(map(str, api.verify(results)))
+    with pytest.raises(BadInput, match="lines that release 1 depends on"):
         list(publish(results, tmp_path / "public", version="2"))
 
 
@@ -186,7 +216,7 @@ def test_a_place_that_cannot_be_taken_is_refused_before_anything_is_frozen(resul
         (file, "cannot be made"),
         (file / "below", "cannot be made"),
         (foreign, "not a site of memeval"),
-        (taken, "is no link"),
+        (taken, "exists and is not a symlink"),
     ):
         with pytest.raises(BadInput, match=said):
             list(publish(results, to, version="1"))

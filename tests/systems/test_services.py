@@ -75,6 +75,12 @@ class System:
 """
 
 
+INSTALLED = all(inside_services.find(service.name) for service in BOTH)
+needs_services = pytest.mark.skipif(
+    not INSTALLED, reason="no PostgreSQL or no Redis here; install the packages postgresql and redis-server"
+)
+
+
 def a_session() -> dict[str, object]:
     turn = {"turn_id": "s001:t01", "role": "user", "content": "Uses Redis."}
     return {"session_id": "s001", "date": "2025-01-02", "turns": [turn]}
@@ -101,6 +107,7 @@ def running_in(folder: str) -> list[str]:
     return found
 
 
+@needs_services
 @pytest.mark.parametrize("mode", [SandboxMode.BWRAP, SandboxMode.NONE])
 def test_a_system_uses_its_databases_and_they_end_with_it(tmp_path: Path, mode: SandboxMode) -> None:
     file = tmp_path / "adapter.py"
@@ -126,6 +133,7 @@ def test_a_system_uses_its_databases_and_they_end_with_it(tmp_path: Path, mode: 
     assert any("database system is ready" in line for line in log)
 
 
+@needs_services
 def test_services_are_named_with_version_and_digest() -> None:
     postgres, redis = service_identities([*BOTH, BOTH[0]])
     assert (postgres.name, redis.name) == (ServiceName.POSTGRES, ServiceName.REDIS)

@@ -85,7 +85,8 @@ def main() -> int:
         print("memeval: no bubblewrap here; tests of the sandbox will be skipped. Install the package 'bubblewrap'.")
     if find_postgres() is None or find_redis() is None:
         print(
-            "memeval: no PostgreSQL or Redis here; tests of services will fail. Install 'postgresql', 'redis-server'."
+            "memeval: no PostgreSQL or no Redis here; tests of services will be skipped. "
+            "Install the packages 'postgresql' and 'redis-server'."
         )
     if find_local_model() is None:
         print(f"memeval: no {' and '.join(LOCAL_MODEL)} here; tests with a real model will be skipped.")

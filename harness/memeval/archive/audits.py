@@ -16,7 +16,7 @@ from memeval.records.audit import Audit, Bridge, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import unwritable, write_whole
+from memeval.storage import listed, unwritable, write_whole
 
 AUDITS, BRIDGES = "audits", "bridges"
 """Folders below the results folder."""
@@ -116,7 +116,7 @@ def stored_bridges(results: Path) -> list[BridgeFolder]:
 
 
 def _heads(results: Path, pattern: str) -> list[Path]:
-    return [head for head in sorted(results.glob(pattern)) if head.parent.suffix != _PART]
+    return [head for head in listed(results, pattern) if head.parent.suffix != _PART]
 
 
 def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments: Iterable[Call] = ()) -> AuditFolder:
@@ -159,7 +159,7 @@ def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
 def _write(place: Path, files: dict[str, bytes]) -> None:
     """Write a folder beside its place, and move it there when it is whole."""
     if place.exists():
-        raise BadInput("this is stored already.", where=place, remedy="What is stored is never changed; do it again.")
+        raise BadInput("already stored.", where=place, remedy="Stored files are never changed. Run the command again.")
     part = place.with_name(place.name + _PART)
     try:
         if part.exists():  # left by a process that was killed

@@ -9,7 +9,7 @@ from memeval.records.base import Digest
 from memeval.records.conformance import Conformance
 from memeval.records.errors import BadInput
 from memeval.records.run import Isolation
-from memeval.storage import unwritable, write_whole
+from memeval.storage import listed, unwritable, write_whole
 
 CONFORMANCE = "conformance"
 """Folder below the results folder."""
@@ -96,7 +96,7 @@ def all_reports(results: Path) -> list[Conformance]:
 
 
 def _files(results: Path, slug: str) -> list[Path]:
-    return sorted((results / CONFORMANCE).glob(f"{slug}/*.json"))
+    return listed(results / CONFORMANCE, f"{slug}/*.json")
 
 
 def _read(path: Path) -> Conformance:

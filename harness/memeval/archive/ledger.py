@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
-from memeval.archive.rows import read_lines
 from memeval.archive.runs import RunFolder
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
@@ -26,8 +27,40 @@ class Trust:
     answers: AnswerTrust
 
 
+@dataclass(frozen=True)
+class _Content:
+    """The bytes of a ledger, split where its complete lines end."""
+
+    lines: tuple[bytes, ...] = ()
+    """The complete lines, without their newlines."""
+    tail: bytes = b""
+    """What an interrupted writer left of a line; usually empty."""
+    joint: bytes = b""
+    """What the next line needs before it: a newline where the last complete line has none."""
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Split the bytes of a ledger.
+
+        A JSON object that is cut anywhere is not valid JSON: a last line that parses lacks nothing but its newline.
+        """
+        *lines, tail = data.split(b"\n")
+        try:
+            json.loads(tail.decode())
+        except (ValueError, RecursionError):
+            return cls(tuple(lines), tail)
+        return cls((*lines, tail), joint=b"\n")
+
+    @property
+    def data(self) -> bytes:
+        """The complete lines, each with its newline."""
+        return b"".join(line + b"\n" for line in self.lines)
+
+
 class Ledger:
     """The ledger of a results folder.
+
+    A writer that is interrupted can leave an incomplete last line. Readers ignore it, and the next append removes it.
 
     Args:
         results: the results folder; the ledger is ``ledger.jsonl`` in it, and may not exist yet.
@@ -40,43 +73,74 @@ class Ledger:
         """Return all entries, oldest first.
 
         Raises:
-            BadInput: a line is damaged, was changed, or was taken out.
+            BadInput: a line is damaged, was changed, or was removed.
         """
-        return self._read()[0]
+        return self._parsed(self._content())
+
+    def digest(self) -> Digest | None:
+        """Return the digest of the complete lines; ``None`` where there is none.
+
+        Raises:
+            BadInput: the ledger cannot be read.
+        """
+        content = self._content()
+        return digest_bytes(content.data) if content.lines else None
 
     def states(self) -> frozenset[Digest]:
-        """Return the digest of the ledger's bytes after each of its lines: all that it has ever been.
+        """Return what :meth:`digest` was after each line: all past states.
 
         Raises:
             BadInput: the ledger cannot be read.
         """
         so_far = hashlib.sha256()
         found = set()
-        for _number, line in read_lines(self.path) if self.path.exists() else ():
-            so_far.update(line)
+        for line in self._content().lines:
+            so_far.update(line + b"\n")
             found.add("sha256:" + so_far.hexdigest())
         return frozenset(found)
 
-    def _read(self) -> tuple[list[LedgerEntry], Digest | None]:
-        """Return all entries, and the digest of the last line.
+    def incomplete(self) -> str | None:
+        """Return a sentence about an incomplete last line; ``None`` where the last line is complete.
 
-        The chain goes over the bytes of the lines: a line that an older memeval wrote is never written again, and the
-        entry it is read as has other bytes.
+        Raises:
+            BadInput: the ledger cannot be read.
         """
-        entries: list[LedgerEntry] = []
-        previous: Digest | None = None
-        for number, line in read_lines(self.path) if self.path.exists() else ():
-            where = f"{self.path}:{number}"
-            entry = LedgerEntry.parse(line, where)
-            if entry.previous != previous:
-                raise BadInput(
-                    "the line does not follow from the one before it: a line was changed or taken out.",
-                    where=where,
-                    remedy="Restore the ledger from version control.",
-                )
-            entries.append(entry)
-            previous = digest_bytes(line.removesuffix(b"\n"))
-        return entries, previous
+        content = self._content()
+        if not content.tail:
+            return None
+        return f"{self.path}:{len(content.lines) + 1}: the last line is incomplete ({len(content.tail)} bytes)."
+
+    def earlier(
+        self,
+        deed: Deed,
+        folder: RunFolder,
+        *,
+        by: str,
+        reason: str,
+        runner: Runner | None = None,
+        other: RunFolder | None = None,
+    ) -> LedgerEntry | None:
+        """Return the entry that already says what :meth:`append` would; ``None`` where none does.
+
+        An acceptance says who made the answers, a repetition or a successor which other run it is: whoever says so
+        again, for whatever reason, adds nothing. Every other entry is compared by its author and its reason.
+
+        Raises:
+            BadInput: the ledger is damaged.
+        """
+        other_id = other.run.run_id if other else None
+        for entry in self.entries():
+            if (entry.deed, entry.run_id, entry.run_digest) != (deed, folder.run.run_id, folder.digest):
+                continue
+            if deed is Deed.ACCEPTED:
+                same = entry.runner is runner
+            elif deed in (Deed.REPEATED, Deed.SUPERSEDED):
+                same = entry.other_run_id == other_id
+            else:
+                same = (entry.by, entry.reason) == (by, reason)
+            if same:
+                return entry
+        return None
 
     def append(
         self,
@@ -88,7 +152,7 @@ class Ledger:
         runner: Runner | None = None,
         other: RunFolder | None = None,
     ) -> LedgerEntry:
-        """Append an entry about a run, flushed to disk before returning.
+        """Append an entry about a run, flushed to disk before returning; an incomplete last line is removed first.
 
         Args:
             deed: what happened.
@@ -102,10 +166,12 @@ class Ledger:
             BadInput: the ledger is damaged or cannot be written, or no reason was given.
         """
         if not reason.strip():
-            raise BadInput("the ledger takes no entry without a reason.", remedy="Say why with --reason.")
+            raise BadInput("a ledger entry needs a reason.", remedy="Add --reason TEXT.")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
+                content = self._content()
+                self._parsed(content)
                 entry = LedgerEntry(
                     deed=deed,
                     run_id=folder.run.run_id,
@@ -115,15 +181,47 @@ class Ledger:
                     reason=reason,
                     runner=runner,
                     other_run_id=other.run.run_id if other else None,
-                    previous=self._read()[1],
+                    previous=digest_bytes(content.lines[-1]) if content.lines else None,
                 )
                 with self.path.open("ab") as stream:
-                    stream.write((entry.to_json() + "\n").encode())
+                    stream.truncate(stream.tell() - len(content.tail))
+                    stream.write(content.joint + (entry.to_json() + "\n").encode())
                     stream.flush()
                     os.fsync(stream.fileno())
         except OSError as error:
             raise unwritable(self.path, error) from None
         return entry
+
+    def _content(self) -> _Content:
+        try:
+            return _Content.of(self.path.read_bytes())
+        except FileNotFoundError:
+            return _Content()
+        except OSError as error:
+            raise BadInput(
+                f"the file cannot be read ({error.strerror}).", where=self.path, remedy="Check its permissions."
+            ) from None
+
+    def _parsed(self, content: _Content) -> list[LedgerEntry]:
+        """Return the entries of complete lines.
+
+        The chain goes over the bytes of the lines: a line that an older memeval wrote is never written again, and the
+        entry it is read as has other bytes.
+        """
+        entries: list[LedgerEntry] = []
+        previous: Digest | None = None
+        for number, line in enumerate(content.lines, start=1):
+            where = f"{self.path}:{number}"
+            entry = LedgerEntry.parse(line, where)
+            if entry.previous != previous:
+                raise BadInput(
+                    "the line does not follow from the one before it: a line was changed or removed.",
+                    where=where,
+                    remedy="Restore the ledger from version control.",
+                )
+            entries.append(entry)
+            previous = digest_bytes(line)
+        return entries
 
 
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:

@@ -10,7 +10,7 @@ from pathlib import Path
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
 from memeval.records.matrix import Matrix, MatrixResult
-from memeval.storage import unwritable, write_whole
+from memeval.storage import listed, unwritable, write_whole
 
 MATRICES = "matrices"
 """The folder below the results folder."""
@@ -43,7 +43,7 @@ class MatrixFolder:
 
 def stored_matrices(results: Path) -> list[MatrixFolder]:
     """Return every stored matrix under a results folder, by path."""
-    return [MatrixFolder(head.parent) for head in sorted((results / MATRICES).glob(f"*/{HEAD}"))]
+    return [MatrixFolder(head.parent) for head in listed(results / MATRICES, f"*/{HEAD}")]
 
 
 def files_of(matrix: Matrix) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
 from memeval.records.traffic import Traffic
+from memeval.storage import listed
 
 T = TypeVar("T", bound=Stored)
 
@@ -114,17 +116,18 @@ class RunFolder:
 
 def sealed_runs(results: Path) -> list[RunFolder]:
     """Return every sealed run under a results folder, by path."""
-    return [RunFolder(head.parent) for head in sorted(results.glob("*/*/*/run.json"))]
+    return [RunFolder(head.parent) for head in listed(results, "*/*/*/run.json")]
 
 
 def runs_under(path: Path) -> list[RunFolder]:
     """Return the runs at or under a path: a run's folder, or any folder above runs.
 
-    ``**`` follows no links; a board does, so the folders it looks into are looked into here as well.
+    Links to folders are followed three levels deep, as a board does. A folder that is deleted meanwhile is left out.
     """
     if (path / "run.json").exists():
         return [RunFolder(path)]
-    heads = {found for pattern in ("**", "*", "*/*", "*/*/*") for found in path.glob(f"{pattern}/run.json")}
+    heads = {found for pattern in ("*", "*/*", "*/*/*") for found in listed(path, f"{pattern}/run.json")}
+    heads |= {Path(folder, "run.json") for folder, _folders, files in os.walk(path) if "run.json" in files}
     return [RunFolder(found.parent) for found in sorted(heads)]
 
 
@@ -139,7 +142,7 @@ def find_run(results: Path, named: str) -> RunFolder:
         return RunFolder(path)
     found = [folder for folder in sealed_runs(results) if folder.path.name == named]
     if len(found) > 1:
-        raise BadInput(f"run {named} stands in several folders of {results}.", remedy="Name the folder.")
+        raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:
         raise BadInput(
             f"there is no finished run {named} here or under {results}.",

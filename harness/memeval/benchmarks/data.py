@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from memeval.records.benchmark import BenchmarkInfo, Source
 from memeval.records.errors import BadInput
 
-Progress = Callable[[int, int], None]
-"""Told the bytes that are here and the bytes of the whole file, after every chunk."""
+if TYPE_CHECKING:
+    from memeval.benchmarks.download import Progress
 
 
 def data_folder() -> Path:

@@ -15,16 +15,19 @@ import os
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from memeval.benchmarks.data import Progress
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
 from memeval.storage import locked
+
+Progress = Callable[[int, int], None]
+"""Receives the bytes downloaded and the bytes of the whole file, after every chunk."""
 
 CHUNK_BYTES = 1 << 18
 TIMEOUT_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""``memeval compare``: runs held against one another."""
+"""``memeval compare``: differences between runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def compare(
-    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; all are held against the first.")],
+    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id. Each is compared with the first.")],
     results: Results = DEFAULT_RESULTS,
     flips: Annotated[int, typer.Option("--flips", min=0, help="How many flipped items are listed each way.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Say how runs differ from the first one, over the items that both have, and how sure that is.
+    """Compare runs: differences, intervals and p-values.
 
+    Each run is compared with the first one, over the items that both have.
     ▲ is better, ▼ is worse, and = is what chance may have done: each by a paired test that takes items of one cluster
     together, at 5 %, corrected for the number of lines. Runs of different tracks are refused, except over the very
     same responses, where the difference is the judge's.
@@ -52,16 +53,16 @@ def _print(comparison: Comparison, flips: int) -> None:
     print(visible(f"{first.system} {first.run_id}: composite {score_of(first.composite)}"))
     if comparison.same_answers:
         differing = ", ".join(comparison.differing)
-        print(f"The answers are the same, and the tracks are not ({differing}): this is how much hangs on the judge.")
+        print(f"Same answers, different tracks ({differing}): the difference comes from the judge.")
     for pair in comparison.pairs:
         run = runs[pair.run_id]
         judge = f", judged by {run.judge}" if comparison.same_answers else ""
         print()
         print(visible(f"{run.system} {run.run_id}{judge}: composite {score_of(run.composite)}"))
         if pair.alone:
-            print(f"  {counted(pair.items, 'item')} in both runs; {pair.alone} in one alone, and left out.")
+            print(f"  {counted(pair.items, 'item')} in both runs; {pair.alone} in only one run, skipped.")
         if pair.reason is not None:
-            print(f"  No difference of the composites: {pair.reason}")
+            print(f"  No composite difference: {pair.reason}")
         _print_differences(pair)
         _print_flips(f"  {counted(len(pair.better), 'item')} better", pair.better, flips)
         _print_flips(f"  {counted(len(pair.worse), 'item')} worse", pair.worse, flips)

@@ -18,7 +18,7 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.data import Progress
+    from memeval.benchmarks.download import Progress
     from memeval.benchmarks.licence import Licence
     from memeval.evaluation.plan import Exam
 

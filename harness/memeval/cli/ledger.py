@@ -1,8 +1,10 @@
-"""``memeval ledger``: what happened to published runs, one line each, for good."""
+"""``memeval ledger``: decisions about runs, one line each; lines are never changed or removed."""
 
 from __future__ import annotations
 
 import getpass
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,24 +14,25 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Deed, Runner
 
 app = typer.Typer(
-    help="Accept, reproduce, review, supersede or invalidate a run, with a reason; the ledger only ever grows.",
+    help="Record decisions about runs: accept, invalidate, review.",
     no_args_is_help=True,
 )
 
 RunArgument = Annotated[str, typer.Argument(help="The run, by folder or id.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; stands in the ledger for good.")]
-By = Annotated[str | None, typer.Option("--by", help="Who says so. Default: the name you are logged in as.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why. Stays in the ledger.")]
+By = Annotated[str | None, typer.Option("--by", help="Author of the entry. Default: your login name.")]
 
 
 @app.command("show")
 def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
-    """Print the ledger, oldest line first.
+    """Print the ledger, oldest entry first.
 
     Example: memeval ledger show
     """
     from memeval.archive.ledger import Ledger
 
     entries = Ledger(results).entries()
+    warn_of_incomplete_line(results)
     if as_json:
         print_json([entry.data() for entry in entries])
         return
@@ -44,29 +47,38 @@ def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
 def accept(
     run: RunArgument,
     reason: Reason,
-    runner: Annotated[Runner, typer.Option("--runner", help="Who made the answers.")] = Runner.SUBMITTER,
+    runner: Annotated[
+        Runner, typer.Option("--runner", help="Who ran the system and made the answers.")
+    ] = Runner.SUBMITTER,
     by: By = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Take a run onto the board; refused unless it verifies.
+    """Accept a run.
+
+    Fails if the run does not verify. An accepted run has a maintainer who answers for its origin. Other runs are on
+    the board too, marked "not accepted". Accepting a run again adds nothing, except with another --runner.
 
     Example: memeval ledger accept RUN --reason "pull request 12"
     """
     from memeval import api
+    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verification import verify_run
-    from memeval.leaderboard.board import is_plumbing
+    from memeval.leaderboard.board import Standing, build_board, is_plumbing
 
     folder = api.load_run(run, results)
     if is_plumbing(folder.run.track):
         raise BadInput(
-            "the run's judge is labelled plumbing: it exercised the machinery and measured nothing.",
+            "the judge has the label 'plumbing': it tests the software, and its verdicts mean nothing.",
             where=folder.path,
-            remedy="Judge its answers by another judge: memeval rejudge.",
+            remedy="Grade the answers with another judge: memeval rejudge.",
         )
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
-    _append(Deed.ACCEPTED, run, None, reason, by, results, runner)
+    # A later acceptance can end the wait for a vendor, whose notice has to be 14 days older than it.
+    (row,) = build_board([folder], Ledger(results)).runs
+    waits = row.standing is Standing.AWAITING_VENDOR
+    _append(Deed.ACCEPTED, run, None, reason, by, results, runner, even_if_known=waits)
 
 
 @app.command("reproduce")
@@ -76,7 +88,7 @@ def reproduce(
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
 ) -> None:
-    """Grade a run again here and, where every byte is equal, say so in the ledger.
+    """Grade a run again, and record that it is equal.
 
     Example: memeval ledger reproduce RUN
     """
@@ -86,7 +98,7 @@ def reproduce(
     folder = api.load_run(run, results)
     outcome = api.reproduce(folder, data=data)
     if not outcome.equal:
-        raise CheckFailed(f"grading again gave something else: {outcome.findings[0]}")
+        raise CheckFailed(f"the new grades differ from the stored ones: {outcome.findings[0]}")
     reason = f"{outcome.grades} grades equal, by memeval {memeval_version()}"
     _append(Deed.REPRODUCED, run, None, reason, by, results)
 
@@ -95,7 +107,7 @@ def reproduce(
 def repeat(
     run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
 ) -> None:
-    """Say that another, independent run of the same inputs stands beside a run.
+    """Record an independent run of the same inputs.
 
     Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
     """
@@ -104,26 +116,26 @@ def repeat(
 
     one, two = api.load_run(run, results), api.load_run(other, results)
     if one.run.run_id == two.run.run_id:
-        raise BadInput("a run does not repeat itself.", remedy="Name two runs.")
+        raise BadInput("both arguments name the same run.", remedy="Name two different runs.")
     if one.run.fingerprint != two.run.fingerprint:
         raise BadInput(
             f"{one.run.run_id} and {two.run.run_id} have different inputs.",
-            remedy="A repetition has the same track, system, environment and parameters.",
+            remedy="Name runs with the same track, system, environment and parameters.",
         )
     for each in (one, two):
         if each.run.replayed or each.run.answers_from:
             raise BadInput(
-                f"{each.run.run_id} has model calls or answers from another run, and repeats nothing by itself.",
+                f"{each.run.run_id} has model calls or answers from another run, so it is not independent.",
                 remedy="Run the system again: memeval run --fresh.",
             )
         if each.run.isolation is not Isolation.SANDBOXED:
             raise BadInput(
-                f"{each.run.run_id} was made without a sandbox: {each.run.isolation}.",
-                remedy="Run the system again in one: memeval run --sandbox bwrap --fresh.",
+                f"{each.run.run_id} ran without a sandbox.",
+                remedy="Run the system again in a sandbox: memeval run --sandbox bwrap --fresh.",
             )
     if {row.to_json() for row in one.responses()} & {row.to_json() for row in two.responses()}:
         raise BadInput(
-            f"{one.run.run_id} and {two.run.run_id} have responses in common: one starts from the other's.",
+            f"{one.run.run_id} and {two.run.run_id} share responses, so one was made from the other.",
             remedy="Run the system again: memeval run --fresh.",
         )
     _append(Deed.REPEATED, run, other, reason, by, results)
@@ -133,7 +145,7 @@ def repeat(
 def supersede(
     run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
 ) -> None:
-    """Let a later run take a run's place.
+    """Replace a run by a later run.
 
     Example: memeval ledger supersede OLD NEW --reason "new version"
     """
@@ -141,18 +153,20 @@ def supersede(
 
     old, new = api.load_run(run, results).run, api.load_run(other, results).run
     if old.run_id == new.run_id:
-        raise BadInput("a run does not supersede itself.", remedy="Name the old run and the new one.")
+        raise BadInput("both arguments name the same run.", remedy="Name the old run, then the new one.")
     if (old.system.slug, old.track.benchmark) != (new.system.slug, new.track.benchmark):
         raise BadInput(
-            f"{old.run_id} and {new.run_id} are not of one system on one benchmark.",
-            remedy="A run is superseded by a later run of the same system; to take one off the board, invalidate it.",
+            f"{old.run_id} and {new.run_id} are of different systems or benchmarks.",
+            remedy="Name two runs of one system on one benchmark. To withdraw a run, use: memeval ledger invalidate.",
         )
     _append(Deed.SUPERSEDED, run, other, reason, by, results)
 
 
 @app.command("invalidate")
 def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
-    """Let a run no longer count; it stays on the board, struck through, with the reason.
+    """Invalidate a run.
+
+    It stays on the board, marked invalidated, with the reason.
 
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
@@ -161,9 +175,9 @@ def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results
 
 @app.command("review")
 def review(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
-    """Say that a result which cannot be right at first sight was looked into, and stands.
+    """Mark a suspicious result as reviewed.
 
-    A run that scores no more than the no-memory control blocks publication until then.
+    A run that scores no more than the no-memory control blocks publication until it is reviewed.
 
     Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
     """
@@ -173,29 +187,50 @@ def review(run: RunArgument, reason: Reason, by: By = None, results: Results = D
 @app.command("reply")
 def reply(
     run: RunArgument,
-    reason: Annotated[str, typer.Option("--reason", help="What the vendor says; stands beside the row for good.")],
+    reason: Annotated[str, typer.Option("--reason", help="What the vendor says. Stays beside the row.")],
     by: By = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Put a vendor's reply beside their row.
+    """Add a vendor's reply to their row.
 
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """
     _append(Deed.REPLIED, run, None, reason, by, results)
 
 
-def _append(
-    deed: Deed, run: str, other: str | None, reason: str, by: str | None, results: Results, runner: Runner | None = None
-) -> None:
-    from memeval import api
+def warn_of_incomplete_line(results: Path) -> None:
+    """Say on standard error that the last line of a ledger is incomplete, where it is."""
     from memeval.archive.ledger import Ledger
 
-    entry = Ledger(results).append(
-        deed,
-        api.load_run(run, results),
-        by=by or getpass.getuser(),
-        reason=reason,
-        runner=runner,
-        other=api.load_run(other, results) if other else None,
-    )
+    if (note := Ledger(results).incomplete()) is not None:
+        print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
+
+
+def _append(
+    deed: Deed,
+    run: str,
+    other: str | None,
+    reason: str,
+    by: str | None,
+    results: Results,
+    runner: Runner | None = None,
+    *,
+    even_if_known: bool = False,
+) -> None:
+    """Append an entry and print it; where the ledger says the same already, print that and append nothing."""
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.systems.output import visible
+
+    ledger, folder = Ledger(results), api.load_run(run, results)
+    successor = api.load_run(other, results) if other else None
+    by = by or getpass.getuser()
+    known = ledger.earlier(deed, folder, by=by, reason=reason, runner=runner, other=successor)
+    if known is not None and not even_if_known:
+        print(visible(f"already {deed} {known.run_id} on {known.at[:10]} by {known.by}. Nothing was added."))
+        return
+    note = ledger.incomplete()
+    entry = ledger.append(deed, folder, by=by, reason=reason, runner=runner, other=successor)
+    if note is not None:
+        print(f"memeval: {note} It was removed.", file=sys.stderr)
     print(f"{entry.deed} {entry.run_id}")

@@ -1,4 +1,4 @@
-"""``memeval matrix``: several systems through several benchmarks, side by side."""
+"""``memeval matrix``: several systems on several benchmarks, in one table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Format(StrEnum):
 def matrix(
     file: Annotated[Path | None, typer.Argument(help="A matrix file, in YAML.")] = None,
     example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME", help="Print a shipped matrix file, and run nothing.")
+        str | None, typer.Option("--example", metavar="NAME", help="Print a shipped example file, and run nothing.")
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How the comparison is printed.")] = Format.TABLE,
     results: Results = DEFAULT_RESULTS,
@@ -85,7 +85,7 @@ def matrix(
         print(_example(example), end="")
         return
     if file is None:
-        raise BadInput("there is no matrix file.", remedy=f"Name one, or print one with --example: {_examples()}.")
+        raise BadInput("no matrix file given.", remedy=f"Name one, or print one with --example: {_examples()}.")
     options = api.RunOptions(
         results=results,
         judge_label=judge_label,
@@ -136,13 +136,15 @@ def _conclude(made: MatrixRun) -> None:
     failed = [gate for gate in made.folder.matrix.gates if not gate.passed]
     if found:
         worst = MemevalError(
-            f"{counted(len(found), 'cell')} of {len(made.outcomes)} came to nothing; see above.",
-            remedy="The same command does what is left, and reuses what is done.",
+            f"{counted(len(found), 'cell')} of {len(made.outcomes)} failed. See above.",
+            remedy="Progress saved. Run the same command to resume.",
         )
         worst.exit_code = min((error.exit_code for error in found), key=SEVERITY.index)
         raise worst
     if failed:
-        raise CheckFailed(f"{counted(len(failed), 'promotion gate')} failed.", remedy="See above for what is missing.")
+        raise CheckFailed(
+            f"{counted(len(failed), 'promotion gate')} failed.", remedy="The gate lines above show the values."
+        )
 
 
 def _example(name: str) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.shared import DEFAULT_RESULTS, Results
 from memeval.records.errors import BadInput
 
 site = typer.Typer(help="The site from stored runs.", no_args_is_help=True)
 
 DEFAULT_SITE = Path("build/site")
+
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|git:")
+"""Targets that look like an address, of a bucket or a branch, and not like a folder."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,6 +36,7 @@ def build_site(
 
     Example: memeval site build
     """
+    warn_of_incomplete_line(results)
     from memeval.site import build
 
     build(results, out)
@@ -50,7 +56,7 @@ def serve(
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
     if not (folder / "index.html").is_file():
-        raise BadInput("there is no built site here.", where=folder, remedy="Build one with memeval site build.")
+        raise BadInput("no site here.", where=folder, remedy="Build one: memeval site build.")
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(SimpleHTTPRequestHandler, directory=str(folder)))
     except OSError as error:
@@ -64,20 +70,30 @@ def serve(
 
 
 def publish(
-    to: Annotated[Path, typer.Option("--to", help="Folder that holds the published versions.")],
+    to: Annotated[str, typer.Option("--to", metavar="DIR", help="Folder that holds the published versions.")],
     release: Annotated[
         str | None, typer.Option("--release", help="Version to freeze the board under. Default: today's date.")
     ] = None,
     results: Results = DEFAULT_RESULTS,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Verify, and say what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Verify, print what would be done, and write nothing.")
+    ] = False,
 ) -> None:
-    """Verify everything, freeze a release, build it beside the earlier ones, and point latest at it last.
+    """Verify all runs, freeze a release and build its site.
 
-    Publishing the same state again changes nothing.
+    Builds the release beside the earlier ones. Updates the link latest as the last step.
+    Publishing the same state again changes nothing. Runs that nobody accepted are published with the mark
+    "not accepted", and counted in a warning.
 
     Example: memeval publish --to public --release 2026.11
     """
+    warn_of_incomplete_line(results)
     from memeval.site.publish import publish as publish_site
 
-    for line in publish_site(results, to, version=release, dry_run=dry_run):
+    if _REMOTE.match(to):
+        raise BadInput(
+            f"cannot publish to '{to}': only a local folder is supported.",
+            remedy="Publish into a folder with --to DIR, then upload that folder.",
+        )
+    for line in publish_site(results, Path(to), version=release, dry_run=dry_run):
         print(line)

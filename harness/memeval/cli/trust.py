@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
 from memeval.records.errors import CheckFailed
 
@@ -24,7 +26,9 @@ def verify(
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """Check stored runs: schema, digests, coverage, and scores computed again from the rows.
+    """Check stored runs, and compute their scores again.
+
+    Checks the schema of every file, digests, coverage and scores.
 
     Example: memeval verify results/beliefs/bm25
     """
@@ -36,17 +40,20 @@ def verify(
     findings = [finding for place in places for finding in api.verify(place, results=results)]
     folders = [folder for place in places for folder in api.load_runs(place, results)]
     count = len(folders)
+    for place in dict.fromkeys(places):
+        warn_of_incomplete_line(Path(place))
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
         for finding in findings:
             print(visible(str(finding)))
     if findings:
-        raise CheckFailed(f"{counted(len(findings), 'thing')} amiss in {counted(count, 'run')}.")
+        raise CheckFailed(f"{counted(len(findings), 'problem')} in {counted(count, 'run')}.")
     if not as_json:
-        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores hold.")
-        if closed := sum(not is_checked_without_data(folder.run) for folder in folders):
-            print(f"Of {counted(closed, 'run')}, memeval reproduce checks by the data what models were asked.")
+        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores are correct.")
+        here = [folder for folder in folders if (folder.path / "run.json").exists()]
+        if closed := sum(not is_checked_without_data(folder.run) for folder in here):
+            print(f"Model requests in {counted(closed, 'run')} not checked. To check: memeval reproduce RUN")
 
 
 def reproduce(
@@ -56,7 +63,9 @@ def reproduce(
     errata: Errata = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade stored answers again, offline, and compare with what is stored.
+    """Grade stored answers again, offline.
+
+    Compares the new grades with the stored ones, byte by byte.
 
     Example: memeval reproduce results/beliefs/bm25
     """
@@ -89,4 +98,4 @@ def reproduce(
     different = [outcome.run_id for outcome in outcomes if not outcome.equal]
     sys.stdout.flush()
     if different:
-        raise CheckFailed(f"grading again gave something else for {', '.join(different)}.")
+        raise CheckFailed(f"the new grades differ from the stored ones in {', '.join(different)}.")

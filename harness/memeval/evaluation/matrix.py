@@ -1,4 +1,4 @@
-"""Running a matrix, each cell through the ordinary door, and making its record from the runs."""
+"""Run a matrix: every cell is an ordinary run, and the record of the matrix follows from the runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AGAIN = "Make the matrix again with memeval matrix, or restore what is missing."
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one cell."""
+    """The result of one cell."""
 
     benchmark: int
     """The benchmark, by its place in the plan."""
@@ -51,30 +51,44 @@ class MatrixRun:
     folder: MatrixFolder
     """Where it is stored."""
     outcomes: tuple[Outcome, ...]
-    """What came of each cell."""
+    """The result of each cell."""
 
 
 def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None = None) -> MatrixRun:
-    """Run every cell of a matrix, one after another, and store how they came out beside one another.
+    """Run every cell of a matrix, one after another, and store the comparison.
 
-    Every cell is a run like any other, and is reused or resumed like any other. A cell that fails takes no other one
-    with it.
+    Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
 
     Args:
         plan: what is asked for.
         options: how the systems are run; readers and judge are the plan's where it names any.
-        progress: is told how it goes.
+        progress: receives the progress.
 
     Raises:
-        BadInput: a system is not there, or the results cannot be written.
-        KeyboardInterrupt: interrupted; the same call goes on.
+        BadInput: a system is not there, a benchmark does not take its parameters, or the results cannot be written.
+        KeyboardInterrupt: interrupted; the same call resumes.
     """
     progress = progress or Silent()
     sources = sources_of(plan)
+    _check_parameters(plan)
     outcomes: list[Outcome] = []
     for place, benchmark in enumerate(plan.benchmarks):
         outcomes += _on(place, benchmark, plan, sources, options, progress)
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
+
+
+def _check_parameters(plan: MatrixPlan) -> None:
+    """Open every benchmark that is given parameters, so that what it does not take is found before the first run.
+
+    Data that is not here is no fault of the plan: its cells fail, and the others are run.
+
+    Raises:
+        BadInput: a benchmark does not take its parameters.
+    """
+    for benchmark in plan.benchmarks:
+        found, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
+        if benchmark.parameters and found.available(file):
+            Exam.open(found, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier)
 
 
 def _on(
@@ -280,7 +294,7 @@ def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
         return [Finding(str(stored.path), f"the matrix belongs in {matrix.plan.matrix_id}.", "Move the folder back.")]
     made = files_of(again)
     return [
-        Finding(str(stored.path / name), "is not what the runs make.", AGAIN)
+        Finding(str(stored.path / name), "differs from what its runs give.", AGAIN)
         for name, data in made.items()
         if _bytes(stored.path / name) != data
     ]
@@ -292,9 +306,9 @@ def _lost(cell: Cell, stored: MatrixFolder, results: Path) -> Finding | None:
         return None
     folder = RunFolder(results / cell.run)
     if not (folder.path / "run.json").is_file():
-        return Finding(str(stored.path), f"is made of the run {cell.run}, which is not here.", "Restore the run.")
+        return Finding(str(stored.path), f"needs the run {cell.run}, which is missing.", "Restore the run.")
     if folder.digest != cell.run_digest:
-        return Finding(str(stored.path), f"is made of the run {cell.run}, whose run.json was changed since.")
+        return Finding(str(stored.path), f"needs the run {cell.run}, whose run.json has changed since.")
     return None
 
 
@@ -307,7 +321,7 @@ def _outcome(cell: Cell, results: Path) -> Outcome:
     if cell.run is not None:
         parts = Path(cell.run).parts
         if len(parts) != 3 or ".." in parts or Path(cell.run).is_absolute():
-            raise BadInput(f"a cell names {cell.run!r}, which is no run of these results.", remedy=AGAIN)
+            raise BadInput(f"a cell names {cell.run!r}, which is not a run in this results folder.", remedy=AGAIN)
         return Outcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
     kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
     return Outcome(cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from memeval.benchmarks import find
 from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
+from memeval.evaluation.matrix_gates import metric_names
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE, reader_named
 from memeval.records.base import SLUG
@@ -55,7 +57,7 @@ def read_matrix(path: Path) -> MatrixPlan:
         BadInput: it is none; all that is wrong with it is told, a line each.
     """
     if path.suffix not in (".yaml", ".yml"):
-        raise BadInput("is no matrix file: its name does not end in .yaml or .yml.", where=path)
+        raise BadInput("not a matrix file: its name does not end in .yaml or .yml.", where=path)
     try:
         if path.stat().st_size > FILE_BYTES:
             raise BadInput(f"a matrix file has at most {FILE_BYTES:,} bytes, and this one has more.", where=path)
@@ -104,7 +106,7 @@ class _Reading:
         root = self._root
         for one, other in (("benchmarks", "default_benchmarks"), ("systems", "scenarios")):
             if one in root and other in root:
-                root.problem(other, f"stands for '{one}', which is there as well; keep one of them.")
+                root.problem(other, f"stands for '{one}', which is also present. Keep one of them.")
         name = root.text("name") if "name" in root else _slug(self._path.stem)
         if "name" in root and name and (not SLUG.fullmatch(name) or len(name) > 40):
             root.problem("name", "takes at most 40 lower-case letters and digits, with single hyphens between them.")
@@ -132,7 +134,7 @@ class _Reading:
             return found
         listed = list(self._root.mixed(key, _BENCHMARK))
         if not listed:
-            self._root.problem(key, "names none.")
+            self._root.problem(key, "is empty.")
         for each in listed:
             if isinstance(each, str):
                 info = self._info(self._root, key, each)
@@ -183,7 +185,7 @@ class _Reading:
         field = "config" if key == "scenarios" else "system"
         listed = list(self._root.mixed(key, _SCENARIO if key == "scenarios" else _SYSTEM))
         if not listed:
-            self._root.problem(key, "names none.")
+            self._root.problem(key, "is empty.")
         for each in listed:
             if isinstance(each, str):
                 entry, place, read = self._root, key, MatrixSystem.model_construct(id="", system=each)
@@ -205,7 +207,7 @@ class _Reading:
                 entry.problem("id" if "id" in entry else place, f"{told} column. '{visible(read.id)}' is none.")
                 continue
             if read.id in {other.id for other in found}:
-                entry.problem("id" if "id" in entry else place, f"'{read.id}' stands there twice.")
+                entry.problem("id" if "id" in entry else place, f"'{read.id}' appears twice.")
                 continue
             try:
                 slug = _source(read).slug
@@ -213,7 +215,7 @@ class _Reading:
                 entry.problem(place, f"cannot be run: {error}")
                 continue
             if slug in slugs:
-                entry.problem(place, f"is the very system of '{slugs[slug]}'; give one of them other parameters.")
+                entry.problem(place, f"is the same system as '{slugs[slug]}'. Give one of them other parameters.")
             slugs.setdefault(slug, read.id)
             found.append(MatrixSystem(**read.data()))
         return found
@@ -251,17 +253,30 @@ class _Reading:
                 systems=each.texts("systems"),
                 benchmarks=each.texts("benchmarks"),
             )
+            self._check_metric(each, gate, benchmarks)
             if gate.minimum is gate.maximum is gate.drop is None:
-                each.problem("metric", "is held to nothing; give a minimum, a maximum or a drop.")
+                each.problem("metric", "has no limit. Give a minimum, a maximum or a drop.")
             for key, named, known in (
                 ("systems", gate.systems, {system.id for system in systems}),
                 ("benchmarks", gate.benchmarks, {benchmark.id for benchmark in benchmarks}),
             ):
                 for name in named:
                     if name not in known:
-                        each.problem(key, f"has '{visible(name)}', which the matrix has not.")
+                        each.problem(key, f"has '{visible(name)}', which is not in the matrix.")
             gates.append(gate)
         return gates
+
+    def _check_metric(self, entry: Entry, gate: Gate, benchmarks: Sequence[MatrixBenchmark]) -> None:
+        """Note a metric that a benchmark of the gate does not measure: no run could pass the gate."""
+        if not gate.metric:
+            return
+        for benchmark_id in dict.fromkeys(each.id for each in benchmarks):
+            known = metric_names(find(benchmark_id).info)
+            if gate.metric in known or (gate.benchmarks and benchmark_id not in gate.benchmarks):
+                continue
+            near = get_close_matches(gate.metric, known, n=1)
+            hint = f"Did you mean '{near[0]}'?" if near else "Name the benchmarks that do with 'benchmarks'."
+            entry.problem("metric", f"is '{visible(gate.metric)}', which {benchmark_id} does not measure. {hint}")
 
 
 def _slug(text: str) -> str:

@@ -1,18 +1,34 @@
-"""Promotion gates: what a configuration of a matrix has to reach before it is taken into use."""
+"""Promotion gates: limits that a configuration of a matrix has to meet."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from memeval.records.benchmark import Direction, MetricInfo
+from memeval.grading.recall import DEPTHS
+from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
+from memeval.records.evalresult import EvalMetrics
 from memeval.records.matrix import Cell, CellState, Gate, GateResult, MatrixPlan
 
 _LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
 """Figures that are better where they are less."""
 
+FIGURES = frozenset(
+    {name for name, field in EvalMetrics.model_fields.items() if field.annotation in (float | None, int | None)}
+    | {f"recall_at_{depth}" for depth in DEPTHS}
+    | {"cost_total_usd", "usd_per_item", "tokens_per_question", "error_rate"}
+)
+"""Names of the figures that a cell can have on any benchmark."""
+
 EPSILON = 1e-9
 """What counts as equal to a limit: rounding is not failing."""
+
+
+def metric_names(info: BenchmarkInfo) -> frozenset[str]:
+    """Return what a gate can ask for on a benchmark: the composite, its categories and metrics, and the figures."""
+    categories = (*info.categories, *(each for protocol in info.protocols for each in protocol.categories))
+    named = [*(category.name for category in categories), *(metric.name for metric in info.metrics)]
+    return FIGURES | {"composite"} | {name for name in named if not name.endswith("@k")}
 
 
 def gate_results(plan: MatrixPlan, cells: Sequence[Cell], metrics: Mapping[str, MetricInfo]) -> Iterator[GateResult]:

@@ -30,13 +30,13 @@ from memeval.records.run import Run
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of grading a run again."""
+    """The result of grading a run again."""
 
     run_id: str
     grades: int
     """Items graded again."""
     composite: float | None
-    """The composite that came out."""
+    """The new composite; ``None`` where there is none."""
     findings: tuple[Finding, ...]
     """Where it differs from what is stored; empty where every byte is equal."""
 
@@ -91,7 +91,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         findings.append(
             Finding(
                 f"{folder.path / 'run.json'}: scores",
-                f"hold a composite of {run.scores.composite.value}, and grading again makes {scores.composite.value}.",
+                f"hold a composite of {run.scores.composite.value}, but grading again gives {scores.composite.value}.",
             )
         )
     return Reproduction(run.run_id, len(again), scores.composite.value, tuple(findings))
@@ -136,12 +136,12 @@ def _differences(folder: RunFolder, stored: list[Grade], again: list[Grade]) -> 
     """Compare grades row by row, as the bytes they are stored as."""
     path = folder.file("grades.jsonl")
     if len(stored) != len(again):
-        yield Finding(str(path), f"has {len(stored)} grades, and grading again makes {len(again)}.")
+        yield Finding(str(path), f"has {len(stored)} grades, but grading again gives {len(again)}.")
     for number, (was, now) in enumerate(zip(stored, again, strict=False), start=1):
         if was.to_json() != now.to_json():
             yield Finding(
                 f"{path}:{number}",
-                f"{was.item_id} is stored as {_say(was)}, and grading again makes {now.item_id} {_say(now)}.",
+                f"{was.item_id} is stored as {_say(was)}, but grading again gives {now.item_id} {_say(now)}.",
             )
 
 
@@ -158,7 +158,7 @@ def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
         except KeyError:
             text = None
         if text is None or digest_of_text(text) != context.digest:
-            yield Finding(f"{path}:{number}", "does not spell out the text that its digest names.")
+            yield Finding(f"{path}:{number}", "does not match the text of its digest.")
 
 
 def _causes(folder: RunFolder, exam: Exam, grades: list[Grade]) -> Iterator[Finding]:
@@ -170,7 +170,9 @@ def _causes(folder: RunFolder, exam: Exam, grades: list[Grade]) -> Iterator[Find
     for number, (was, now) in enumerate(zip_longest(stored, again), start=1):
         if was != now:
             name = (was or now).item_id
-            yield Finding(f"{folder.file(FAILURES)}:{number}", f"{name}: what went wrong is another than stored.")
+            yield Finding(
+                f"{folder.file(FAILURES)}:{number}", f"{name}: the failure analysis differs from the stored one."
+            )
 
 
 def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
@@ -181,7 +183,7 @@ def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
         if response.reader_key is None or response.outcome is Outcome.READER_ERROR:
             continue
         if said.get(response.reader_key) != response.answer:
-            yield Finding(f"{path}:{number}", f"{response.question_id}: the answer is not what its reader replied.")
+            yield Finding(f"{path}:{number}", f"{response.question_id}: the answer differs from the reader's reply.")
 
 
 def _keys(folder: RunFolder) -> Iterator[Finding]:

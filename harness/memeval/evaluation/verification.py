@@ -30,6 +30,7 @@ from memeval.records.response import Outcome, Response
 from memeval.records.run import Inputs, Isolation, Network, Run, SystemKind
 from memeval.records.track import Redistribution
 from memeval.records.traffic import Traffic
+from memeval.storage import listed
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 """What becomes of an answer that was brought before a judge."""
@@ -83,11 +84,11 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
     held = run.isolation is Isolation.SANDBOXED
     if held is (run.sandbox is None) or held is (run.network is Network.OPEN):
         told = f"isolation {run.isolation}, network {run.network}, sandbox {run.sandbox or 'none'}"
-        yield Finding(f"{head}: isolation", f"does not fit what stands beside it: {told}.")
+        yield Finding(f"{head}: isolation", f"contradicts the other fields: {told}.")
     elsewhere = (run.imported is not None, run.system.kind is SystemKind.IMPORTED, run.isolation is Isolation.ELSEWHERE)
     if len(set(elsewhere)) > 1:
         told = f"kind {run.system.kind}, isolation {run.isolation}, {'an' if run.imported else 'no'} origin elsewhere"
-        yield Finding(f"{head}: imported", f"does not fit what stands beside it: {told}.")
+        yield Finding(f"{head}: imported", f"contradicts the other fields: {told}.")
     stands = folder.path.resolve().parts[-3:]
     belongs = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
     if stands != belongs:
@@ -110,7 +111,7 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
             continue
         path = folder.file(name)
         if path.is_symlink():
-            yield Finding(str(path), "is a link to somewhere else.", "Put the file itself there.")
+            yield Finding(str(path), "is a symlink.", "Replace it with the file itself.")
             continue
         try:
             found = inner_digest(path)
@@ -118,11 +119,11 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
             yield Finding(error.where or str(path), error.problem, error.remedy or REMEDY)
             continue
         if found.rows != stated.rows:
-            yield Finding(str(path), f"has {found.rows} rows, and run.json says {stated.rows}.")
+            yield Finding(str(path), f"has {found.rows} rows, but run.json says {stated.rows}.")
         if found.digest != stated.digest:
             yield Finding(str(path), "does not match its digest in run.json.")
     known = {f"{name}.gz" for name in run.files} | {"run.json"}
-    for path in sorted(folder.path.iterdir()):
+    for path in listed(folder.path, "*"):
         if path.name not in known:
             yield Finding(str(path), "does not belong to the run.", "Remove it.")
 
@@ -153,7 +154,9 @@ def _rows(folder: RunFolder, responses: list[Response], grades: list[Grade], con
             continue
         outcome = first_not_ok(list(last_attempts(rows).values()))
         if not _fits(grade, outcome):
-            yield Finding(where, f"{grade.item_id} is '{grade.state}', and its responses came back '{outcome}'.")
+            yield Finding(
+                where, f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
+            )
     for item_id in by_item.keys() - graded:
         yield Finding(str(grades_file), f"{item_id} has responses and no grade.")
 
@@ -209,14 +212,14 @@ def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list
     for number, call in enumerate(judgments, start=1):
         asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
         if asked != (Caller.JUDGE, Phase.JUDGE, run.track.judge_endpoint, model):
-            yield Finding(f"{folder.file('judgments.jsonl')}:{number}", "is no call to the judge of the track.")
+            yield Finding(f"{folder.file('judgments.jsonl')}:{number}", "is not a call to the judge of the track.")
     for number, grade in enumerate(grades, start=1):
         where = f"{folder.file('grades.jsonl')}:{number}"
         if grade.judgment_key is None:
             if run.track.judge_endpoint is not None and grade.grader in JUDGED and grade.state in _RULED:
-                yield Finding(where, f"{grade.item_id} names no judgment, and its judge is a model.")
+                yield Finding(where, f"{grade.item_id} has no judgment, although its judge is a model.")
         elif grade.judgment_key not in said:
-            yield Finding(where, f"{grade.item_id} rests on a judgment that is not in judgments.jsonl.gz.")
+            yield Finding(where, f"{grade.item_id} names a judgment that is missing from judgments.jsonl.gz.")
         elif not says(said[grade.judgment_key], grade.verdict, run.redistribution):
             yield Finding(where, f"{grade.item_id}: the verdict is not what the judge replied.")
 
@@ -227,7 +230,7 @@ def _readings(folder: RunFolder, responses: list[Response], calls: list[Call]) -
     for number, response in enumerate(responses, start=1):
         if response.reader_key is not None and response.reader_key not in read:
             where = f"{folder.file('responses.jsonl')}:{number}"
-            yield Finding(where, f"{response.question_id} was read by a call that is not in calls.jsonl.gz.")
+            yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
 
 
 def misplaced(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
@@ -240,7 +243,7 @@ def misplaced(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[F
     """
     for number, call in enumerate(calls, start=1):
         if call.key != _key_of(call):
-            yield Finding(f"{folder.file(name)}:{number}", "does not stand under the key of its request.")
+            yield Finding(f"{folder.file(name)}:{number}", "has another key than its request gives.")
 
 
 def is_checked_without_data(run: Run) -> bool:
@@ -297,7 +300,7 @@ def _sums(run: Run, rows: Rows, head: str) -> Iterator[Finding]:
     for name, (stated, computed) in again.items():
         if stated != computed:
             where, was, now = _first_difference(name, _plain(stated), _plain(computed))
-            yield Finding(f"{head}: {where}", f"is {was}, and the rows make {now}.")
+            yield Finding(f"{head}: {where}", f"is {was}, but the rows give {now}.")
 
 
 def _plain(value: object) -> object:
@@ -333,7 +336,7 @@ def verify_results(path: Path) -> list[Finding]:
     ledger = Ledger(path)
     if not folders and not audits and not ledger.path.exists():
         raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
-    findings = [finding for folder in folders for finding in verify_run(folder)]
+    findings = [finding for folder in folders for finding in verify_run(folder) if not _is_deleted(folder)]
     findings += [finding for audit in audits for finding in verify_audit(audit)]
     findings += [finding for matrix in matrices for finding in verify_matrix(matrix, path)]
     try:
@@ -344,10 +347,15 @@ def verify_results(path: Path) -> list[Finding]:
     for number, entry in enumerate(entries, start=1):
         where = f"{ledger.path}:{number}"
         if entry.run_id not in here:
-            findings.append(Finding(where, f"speaks of run {entry.run_id}, which is not here.", "Restore the run."))
+            findings.append(Finding(where, f"names run {entry.run_id}, which is missing.", "Restore the run."))
         elif here[entry.run_id] != entry.run_digest:
-            findings.append(Finding(where, f"speaks of run {entry.run_id}, whose run.json was changed since."))
+            findings.append(Finding(where, f"names run {entry.run_id}, whose run.json has changed since."))
     return findings
+
+
+def _is_deleted(folder: RunFolder) -> bool:
+    """Return whether another process deleted a run since it was listed."""
+    return not (folder.path / "run.json").exists()
 
 
 def _has_head(folder: RunFolder) -> bool:

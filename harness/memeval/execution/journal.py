@@ -1,4 +1,4 @@
-"""The journal: rows are on disk before they are counted, and a killed run goes on where it stopped."""
+"""The journal: rows are on disk before they are counted, and a killed run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Journal:
             self.exchanges.append(row)
 
     def _reopen(self, name: str, model: type[T]) -> list[T]:
-        """Read a file of the journal, cut off a row that was being written when the run was killed, and open it."""
+        """Read a file of the journal, remove an incomplete last row, and open it for appending."""
         path = self.path / name
         try:
             stream = path.open("ab+")

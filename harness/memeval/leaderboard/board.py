@@ -89,6 +89,11 @@ class Row:
     """Whether a ranked run scores no more than the control that keeps nothing, and nobody has looked into it."""
 
     @property
+    def accepted(self) -> bool:
+        """Whether the ledger says that a maintainer accepted the run as it is stored now."""
+        return any(entry.deed is Deed.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries)
+
+    @property
     def replies(self) -> tuple[LedgerEntry, ...]:
         """What the vendor says of the run, oldest first."""
         return tuple(entry for entry in self.entries if entry.deed is Deed.REPLIED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.leaderboard.board import Board
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.release import Release, ReleaseRow
 from memeval.storage import unwritable, write_whole
@@ -26,13 +26,13 @@ def releases(results: Path) -> list[Release]:
     for path in sorted((results / "releases").glob("*.json")):
         release = Release.parse(path.read_bytes(), path)
         if release.version != path.stem:
-            raise BadInput(f"holds release {release.version}.", where=path, remedy="Give the file its own name back.")
+            raise BadInput(f"holds release {release.version}.", where=path, remedy="Rename the file.")
         found.append(release)
     return sorted(found, key=lambda release: (release.date, _by_number(release.version)))
 
 
 def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tuple[Release, bool]:
-    """Return the release that stands for a board.
+    """Return the release of a board.
 
     A board that was frozen before keeps its release. Nothing is written.
 
@@ -46,17 +46,16 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         The release, and whether it is new.
 
     Raises:
-        BadInput: the version stands for another board already, or is no version; or lines of the ledger that an
-            earlier release stands on are gone.
+        BadInput: another board has that version, or the version is not valid; or lines of the ledger that an
+            earlier release depends on are missing.
     """
     if version is not None and not _VERSION.fullmatch(version):
         raise BadInput(
-            f"{version!r} is no version.",
-            remedy="Take at most 64 letters, digits, dots, dashes and underscores, a letter or digit first.",
+            f"{version!r} is not a valid version.",
+            remedy="Use at most 64 letters, digits, dots, dashes and underscores. Start with a letter or digit.",
         )
     rows = _rows(board)
-    ledger = results / "ledger.jsonl"
-    ledger_digest = digest_bytes(ledger.read_bytes()) if ledger.exists() else None
+    ledger_digest = Ledger(results).digest()
     state = digest_of(
         {
             "rows": [row.data() for row in rows],
@@ -102,7 +101,7 @@ def keep(release: Release, results: Path) -> None:
     data = (release.to_json() + "\n").encode()
     if path.exists() and path.read_bytes() != data:
         raise BadInput(
-            f"release {release.version} is frozen, and this is another.",
+            f"release {release.version} is frozen, and this board differs from it.",
             where=path,
             remedy="Publish the change under another version with --release.",
         )
@@ -114,17 +113,19 @@ def keep(release: Release, results: Path) -> None:
 
 
 def hold(results: Path) -> None:
-    """Check that the ledger still holds every line that a release stands on; its last lines have no later one to tell.
+    """Check that the ledger still has every line that a release depends on.
+
+    The chain alone cannot tell that the last lines were removed.
 
     Raises:
-        BadInput: lines were changed or taken out after a release, or something cannot be read.
+        BadInput: lines were changed or removed after a release, or something cannot be read.
     """
     ledger = Ledger(results)
     states = ledger.states()
     for release in releases(results):
         if release.ledger_digest is not None and release.ledger_digest not in states:
             raise BadInput(
-                f"lines that release {release.version} stands on were changed or taken out.",
+                f"lines that release {release.version} depends on were changed or removed.",
                 where=ledger.path,
                 remedy="Restore the ledger from version control.",
             )

@@ -1,4 +1,4 @@
-"""The ledger: one line for each thing that happened to a published run; nothing is ever taken out."""
+"""The ledger: one line per decision about a run. Lines are never changed or removed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from memeval.records.base import Digest, Stored
 
 
 class Deed(StrEnum):
-    """What happened to a run."""
+    """A decision about a run, or a check of it."""
 
     ACCEPTED = "accepted"
-    """A maintainer took it onto the board."""
+    """A maintainer accepted it, and says who made its answers."""
     REPRODUCED = "reproduced"
-    """Its stored answers were graded again and gave the same grades."""
+    """Its stored answers were graded again, with equal grades."""
     REPEATED = "repeated"
-    """Another, independent run of the same system on the same track stands beside it."""
+    """An independent run of the same system on the same track exists."""
     SUPERSEDED = "superseded"
-    """A later run takes its place."""
+    """A later run replaces it."""
     INVALIDATED = "invalidated"
-    """It no longer counts."""
+    """It does not count: it is shown as invalidated, and has no rank."""
     REVIEWED = "reviewed"
-    """A maintainer looked into a result that cannot be right at first sight, and lets it stand."""
+    """A maintainer checked a suspicious result, and it counts."""
     REPLIED = "replied"
-    """The system's vendor says something about it; the reason is what they say."""
+    """The vendor of the system commented on it; the reason holds the comment."""
 
 
 class Runner(StrEnum):
@@ -41,21 +41,21 @@ class LedgerEntry(Stored):
     deed: Deed
     """What happened."""
     run_id: str
-    """To which run."""
+    """The run."""
     run_digest: Digest
-    """Digest of its ``run.json`` when it happened: a run edited afterwards no longer matches."""
+    """Digest of its ``run.json`` at that time: a run edited afterwards no longer matches."""
     at: str
     """UTC time, ISO 8601."""
     by: str
-    """Who says so."""
+    """Author of the entry."""
     reason: str = Field(min_length=1)
-    """Why, or how."""
+    """The reason, or the method."""
     runner: Runner | None = None
     """For ``accepted``: who made the answers."""
     other_run_id: str | None = None
     """For ``repeated`` and ``superseded``: the other run."""
     previous: Digest | None
-    """Digest of the line before; ``None`` on the first. A line taken out or changed breaks the chain."""
+    """Digest of the line before; ``None`` on the first. A changed or removed line breaks the chain."""
 
 
 class GradeTrust(StrEnum):

@@ -1,4 +1,4 @@
-"""A matrix: several systems through several benchmarks in one go, and how they came out beside one another."""
+"""A matrix: several systems on several benchmarks, and the comparison of their scores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MatrixSystem(Record):
 
 
 class Gate(Record):
-    """What a configuration has to reach before it is taken into use."""
+    """What a configuration has to reach to pass."""
 
     metric: str
     """What is looked at: ``composite``, ``error_rate``, ``usd_per_item``, a category, a metric or a figure."""
@@ -101,7 +101,7 @@ class CategoryShare(Record):
 
 
 class CellState(StrEnum):
-    """What came of a cell."""
+    """The state of a cell."""
 
     DONE = "done"
     NOT_APPLICABLE = "not applicable"
@@ -119,7 +119,7 @@ class Cell(Record):
     system: Slug
     """The configuration."""
     state: CellState
-    """What came of it."""
+    """The state."""
     reason: str | None = None
     """Why there is no run."""
     run: str | None = None
@@ -157,7 +157,7 @@ class Cell(Record):
 
 
 class Against(StrEnum):
-    """Which run another is held against."""
+    """The run that another is compared with."""
 
     FIRST = "first"
     """The first configuration of the plan that has a run on the track."""
@@ -166,16 +166,16 @@ class Against(StrEnum):
 
 
 class Test(Record):
-    """A cell held against another one of its track, item by item."""
+    """A cell compared with another one of its track, item by item."""
 
     benchmark: int
     """The benchmark, by its place in the plan from 0."""
     reader: str | None
     """The reader asked for."""
     against: Against
-    """Which one it is held against."""
+    """Which one it is compared with."""
     first: Slug
-    """The configuration that it is held against."""
+    """The configuration that it is compared with."""
     system: Slug
     """The configuration."""
     overall: Difference | None
@@ -185,7 +185,7 @@ class Test(Record):
 
 
 class GateResult(Record):
-    """Whether a cell reaches what a gate asks for."""
+    """Whether a cell passes a gate."""
 
     gate: int
     """The gate, by its place in the plan from 0."""
@@ -200,11 +200,11 @@ class GateResult(Record):
     passed: bool
     """Whether that is enough."""
     sentence: str
-    """What was asked for and what was reached."""
+    """The limit and the value."""
 
 
 class Matrix(Stored):
-    """A matrix and what came of it: a function of the plan and of the runs, so that anyone can make it again."""
+    """A matrix and its results: a function of the plan and of the runs, so that anyone can compute it again."""
 
     matrix_id: str
     """Its name and eight digits of the plan's digest."""
@@ -221,7 +221,7 @@ class Matrix(Stored):
 
 
 class MatrixResult(Stored):
-    """What came of one configuration of a matrix."""
+    """The results of one configuration of a matrix."""
 
     matrix_id: str
     """The matrix."""

@@ -241,6 +241,12 @@ def _errors(row: Row) -> Reading:
     return Reading(row.error_rate, note=f"{row.run.scores.overall.errors} items")
 
 
+def _answers(row: Row) -> Reading:
+    answers = row.trust.answers.value
+    mark = () if row.accepted else (("warning", "not accepted"),)
+    return Reading(answers, badges=((answers, answers), *mark))
+
+
 def _isolation(row: Row) -> Reading:
     isolation, network = row.run.isolation, row.run.network
     kind = "good" if isolation is Isolation.SANDBOXED else "warning"
@@ -298,8 +304,8 @@ REST = (
         title="Answers",
         group=Group.TRUST,
         help="Who made the answers: imported, the submitter, a maintainer, or two independent runs. Controls stand "
-        "apart.",
-        read=lambda row: Reading(row.trust.answers.value, badges=((row.trust.answers.value, row.trust.answers.value),)),
+        "apart. Not accepted: no maintainer has accepted the run.",
+        read=_answers,
         write=lambda _value: "",
     ),
     Column(

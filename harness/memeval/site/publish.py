@@ -1,4 +1,4 @@
-"""Publishing: verify, freeze, build beside the earlier versions, and point ``latest`` at the new one last."""
+"""Publishing: verify, freeze, build beside the earlier versions, and switch ``latest`` as the last step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
-from memeval.leaderboard.board import build_board, is_plumbing
+from memeval.leaderboard.board import Standing, build_board, is_plumbing
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.site.building import build, make_folder, refuse_place
@@ -33,50 +33,55 @@ DOORSTEP = """<!doctype html>
 
 
 def publish(results: Path, to: Path, *, version: str | None = None, dry_run: bool = False) -> Iterator[str]:
-    """Publish the board of a results folder, and say what was done, line by line.
+    """Publish the board of a results folder, and yield what was done, a line each.
 
-    Every step can be done again: a publication that was cut off is finished by the same call, and one that changes
-    nothing writes nothing.
+    An interrupted publication is finished by the same call. A publication of the same state writes nothing.
 
     Args:
         results: folder of stored runs.
         to: folder that holds the published versions; made where it is missing.
         version: version of the release; ``None`` for today's date, or the earlier release of the very same board.
-        dry_run: verify and say what would be done.
+        dry_run: verify, yield what would be done, and write nothing.
 
     Raises:
-        CheckFailed: a stored run does not hold, or scores no more than the no-memory control and nobody has looked into
-            it; nothing is published.
-        BadInput: there is nothing to publish, the version stands for another board, or a folder cannot be written.
+        CheckFailed: a stored run fails verification, or scores no more than the no-memory control and nobody has
+            reviewed it; nothing is published.
+        BadInput: there is nothing to publish, the version is that of another board, or a folder cannot be written.
     """
     if version in TAKEN:
-        raise BadInput(f"'{version}' stands for something else beside the versions.", remedy="Name another version.")
+        raise BadInput(f"the name '{version}' is reserved.", remedy="Choose another version with --release.")
     folders = sealed_runs(results)
     if not folders:
-        raise BadInput("there is no finished run to publish.", where=results, remedy="Run a system first.")
+        raise BadInput("no finished run to publish.", where=results, remedy="Run a system first: memeval run SYSTEM.")
     for folder in folders:
         if is_plumbing(folder.run.track):
             raise BadInput(
-                "the run's judge is labelled plumbing: it exercised the machinery and measured nothing.",
+                "the judge has the label 'plumbing': it tests the software, and its verdicts mean nothing.",
                 where=folder.path,
-                remedy="Move the run out of the results; it cannot be published.",
+                remedy="Move the run out of the results folder, and publish again.",
             )
     findings = verify_results(results)
     if findings:
-        raise CheckFailed(f"{findings[0]} ({len(findings)} amiss in all; nothing was published.)")
+        raise CheckFailed(f"{findings[0]} ({len(findings)} problems in all. Nothing was published.)")
     yield f"verified: {len(folders)}."
     board = build_board(folders, Ledger(results))
+    counted = [row for row in board.runs if row.standing not in (Standing.INVALIDATED, Standing.SUPERSEDED)]
+    if unaccepted := sum(not row.accepted for row in counted):
+        yield (
+            f"warning: {unaccepted} of {len(counted)} runs are not accepted, and are published with that mark. "
+            "Accept a run: memeval ledger accept RUN --reason TEXT"
+        )
     for row in board.runs:
         if row.doubtful:
             raise CheckFailed(
-                f"{row.folder.path} scores no more than the control that keeps nothing: something is likely broken.",
-                remedy="Look into it, and say what you found: memeval ledger review RUN --reason TEXT.",
+                f"{row.folder.path} scores no more than the no-memory control: something is probably broken.",
+                remedy="Check the run, and record what you found: memeval ledger review RUN --reason TEXT.",
             )
     release, is_new = frozen(board, results, version, memeval_version())
     target = to / release.version
     done = not is_new and target.is_dir() and _versions(to)[:1] == [release.version] and _latest(to) == release.version
     if done:
-        yield f"{target}: published before, and nothing has changed."
+        yield f"{target}: already published, and nothing has changed."
         return
     if dry_run:
         yield f"{target}: would be {'frozen and built' if is_new else 'built'}, and latest would point at it."
@@ -96,15 +101,15 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
 
 
 def _make_ready(to: Path, results: Path, target: Path) -> None:
-    """Make the folder of the versions, and refuse it before anything is frozen that could not be put there.
+    """Make the folder of the versions; refuse it before a release is frozen that could not be built there.
 
     Raises:
-        BadInput: it cannot be made, lies in the results folder, or holds something else where a version belongs.
+        BadInput: it cannot be made, is inside the results folder, or holds something else where a version belongs.
     """
     refuse_place(results, target)
     latest = to / LATEST
     if latest.exists() and not latest.is_symlink():
-        raise BadInput("this is no link, and would have to become one.", where=latest, remedy="Name another folder.")
+        raise BadInput(f"'{LATEST}' exists and is not a symlink.", where=latest, remedy="Name another folder.")
     make_folder(to)
 
 
@@ -142,7 +147,7 @@ def _latest(to: Path) -> str | None:
 
 
 def _point(to: Path, version: str) -> None:
-    """Point ``latest`` at a version at one stroke: a relative link, made aside and moved into place."""
+    """Switch ``latest`` to a version atomically: a relative link is made under another name and moved."""
     aside = to / f".{LATEST}.part"
     aside.unlink(missing_ok=True)
     try:
