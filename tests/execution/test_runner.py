@@ -179,12 +179,15 @@ class Counting:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return 'much'", "usage returned str, not a dict."),
-        ("return {'prompt_tokens': -1}", "usage returned a dict whose 'prompt_tokens' is a negative number."),
+        ("return 'much'", "usage returned str ('much'), not a dict (adapter.py:17)."),
+        (
+            "return {'prompt_tokens': -1}",
+            "usage returned a dict whose 'prompt_tokens' is a negative number (adapter.py:17).",
+        ),
         ("return {'prompt_tokens': float('nan')}", "not finite"),
         ("return {'cost_usd': 10 ** 400}", "not finite"),
         ("return {'prompt_tokens': 100 - 10 * self.asked}", "usage returned less than before."),
-        ("raise RuntimeError('no idea')", "usage raised RuntimeError: no idea."),
+        ("raise RuntimeError('no idea')", "usage raised RuntimeError: no idea (adapter.py:17 in usage)."),
     ],
 )
 def test_usage_that_cannot_be_is_said_once_and_is_no_error_of_any_item(tmp_path: Path, body: str, words: str) -> None:

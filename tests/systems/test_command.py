@@ -26,7 +26,7 @@ from memeval.systems import (
     SystemProcess,
     SystemTimedOut,
 )
-from memeval.systems.child import WORKER
+from memeval.systems.child import WORKER, WORKER_ERRORS
 from memeval.systems.source import folder_source
 from tests.systems.helpers import FAST, session, write
 
@@ -147,6 +147,7 @@ class Memory:
 def worker_says(folder: Path, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what the worker replies to requests; a copy, for it deletes what it lies in when it is left alone."""
     lines = "".join(json.dumps(request) + "\n" for request in [*requests, {"id": 99, "call": "close"}])
+    shutil.copy(WORKER_ERRORS, folder / "worker_errors.py")
     command = [sys.executable, "-P", "-B", "-S", shutil.copy(WORKER, folder / "worker.py")]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=30, start_new_session=True)
     return [json.loads(line) for line in done.stdout.splitlines()[:-1]]
@@ -211,15 +212,19 @@ def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> N
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ('print("Searching…")', "The system wrote a line that is not JSON ('Searching…') where replies belong."),
-        ("print()", "The system wrote a line that is not JSON ('') where replies belong."),
-        ('say(id=request["id"] + 1, value={"answer": ""})', "a line that answers no call"),
-        ('say(id=request["id"], value={"answer": ""}, error="x")', "a line that answers no call"),
-        ('say(id=request["id"], value="text")', "a value of no known form"),
-        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "something else where a number belongs"),
-        ('say(id=request["id"], error=5)', "an error of no known form"),
-        ('say(id=request["id"], value={"answer": "x" * 4_000_000})', "The system wrote more than it may"),
-        ("os.close(1); time.sleep(60)", "The system closed its line to memeval during query."),
+        ('print("Searching…")', "The reply to query is not JSON ('Searching…'). Standard output is for replies alone"),
+        (
+            "print()",
+            "The reply to query is not JSON (''). Standard output is for replies alone: print to standard error.",
+        ),
+        ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "is not UTF-8 ('\\xff'). Write UTF-8"),
+        ('say(id=request["id"] + 1, value={"answer": ""})', "does not have the id"),
+        ('say(id=request["id"], value={"answer": ""}, error="x")', "needs either 'value' or 'error'."),
+        ('say(id=request["id"], value="text")', "has something else where an object belongs."),
+        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "has something else where a number belongs."),
+        ('say(id=request["id"], error=5)', "has an 'error' that is neither a string nor an object."),
+        ('say(id=request["id"], value={"answer": "x" * 4_000_000})', "The reply to query exceeds the limit of 1 MB."),
+        ("os.close(1); time.sleep(60)", "The system closed its connection to memeval during query."),
     ],
 )
 def test_rubbish_where_replies_belong_ends_the_program(program: Program, asked: str, sentence: str) -> None:
@@ -236,26 +241,34 @@ def test_rubbish_where_replies_belong_ends_the_program(program: Program, asked: 
         (
             "import nowhere",
             SystemDied,
-            r"ended with exit code 1 during Loading the adapter\. .*No module named 'nowhere'",
+            r"ended with exit code 1 during loading the adapter\. .*No module named 'nowhere'",
         ),
-        ("sys.exit(0)", SystemDied, "ended with exit code 0 during Loading the adapter"),
-        ("print('> acme@1.0.0 start')", AdapterMisbehaved, r"a line that is not JSON \('> acme@1\.0\.0 start'\)"),
-        ("os.close(1); time.sleep(60)", AdapterMisbehaved, "closed its line to memeval during Loading the adapter"),
+        ("sys.exit(0)", SystemDied, "ended with exit code 0 during loading the adapter"),
+        ("print('> acme@1.0.0 start')", AdapterMisbehaved, r"is not JSON \('> acme@1\.0\.0 start'\)"),
+        (
+            "os.close(1); time.sleep(60)",
+            AdapterMisbehaved,
+            "closed its connection to memeval during loading the adapter",
+        ),
         ("say(id=1, error='no model')", AdapterRaised, "load failed: no model"),
-        ("say(id=1, value=None)", AdapterMisbehaved, "a value of no known form"),
-        ("say(id=1, value={})", AdapterMisbehaved, "something else where a list belongs"),
+        ("say(id=1, value=None)", AdapterMisbehaved, "something else where an object belongs"),
+        ("say(id=1, value={})", AdapterMisbehaved, "something else where an array belongs"),
         (
             "say(id=1, value={'capabilities': ['take_in', 'serach']})",
             AdapterMisbehaved,
-            r"capability that is none \('serach'\)",
+            "unknown capability, 'serach'",
         ),
         (
             "say(id=1, value={'capabilities': ['retain', 'ask']})",
             NoAdapter,
-            r"too little \(retain, ask\): it needs take_in",
+            r"capabilities are retain, ask; it needs take_in",
         ),
-        ("say(id=1, value={'capabilities': []})", NoAdapter, r"too little \(nothing\)"),
-        ("say(id=1, value={**MINIMAL, 'packages': ['x']})", AdapterMisbehaved, "a value of no known form"),
+        ("say(id=1, value={'capabilities': []})", NoAdapter, "capabilities are none; it needs take_in"),
+        (
+            "say(id=1, value={**MINIMAL, 'packages': ['x']})",
+            AdapterMisbehaved,
+            "something else where an object belongs",
+        ),
     ],
 )
 def test_a_program_that_does_not_come_up_is_refused_with_a_sentence(
@@ -266,7 +279,7 @@ def test_a_program_that_does_not_come_up_is_refused_with_a_sentence(
 
 
 def test_a_program_that_never_answers_load_meets_its_limit(program: Program) -> None:
-    with pytest.raises(SystemTimedOut, match=r"Loading the adapter took longer than 0\.5 s"):
+    with pytest.raises(SystemTimedOut, match=r"loading the adapter took longer than 0\.5 s"):
         program("time.sleep(60)", limits=FAST.model_copy(update={"load_seconds": 0.5}))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems import messages
 from memeval.systems.failures import AdapterRaised, NoAdapter
-from memeval.systems.messages import Found, Garbled
+from memeval.systems.messages import Found, ProtocolError
 
 
 def test_a_session_is_one_ascii_line_with_no_key_that_says_nothing() -> None:
@@ -51,7 +51,7 @@ def test_a_session_is_one_ascii_line_with_no_key_that_says_nothing() -> None:
     ],
 )
 def test_a_line_that_is_no_reply_is_refused(line: bytes) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         messages.from_line(line, 1)
 
 
@@ -75,7 +75,7 @@ def test_a_line_that_is_no_reply_is_refused(line: bytes) -> None:
     ],
 )
 def test_a_forged_reply_of_the_wrong_shape_is_refused(value: object) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         messages.reply(value, 0.1, 0.1)
 
 
@@ -95,7 +95,7 @@ def test_an_exception_without_words_is_named_by_its_type() -> None:
 
 def test_an_error_of_an_unknown_form_is_refused() -> None:
     for error in (5, {}, {"kind": "new", "message": "", "method": ""}):
-        with pytest.raises(Garbled):
+        with pytest.raises(ProtocolError):
             messages.failure(error, "ask")
 
 
@@ -118,23 +118,23 @@ def test_a_program_may_leave_out_what_only_python_knows_and_name_calls_or_method
     ],
 )
 def test_what_a_program_does_say_of_itself_must_be_right(value: object) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         messages.hello(value)
 
 
 @pytest.mark.parametrize("count", ["1", True, -1, 1.5, 10**400, [1]])
 def test_a_count_of_the_forgotten_is_whole_or_missing(count: object) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         messages.forgotten({"forgotten": count})
     assert messages.forgotten({"forgotten": 3}) == 3
     assert messages.forgotten({}) is None
 
 
 def test_a_stray_line_is_shown_cut_and_harmless() -> None:
-    with pytest.raises(Garbled) as garbled:
+    with pytest.raises(ProtocolError) as broken:
         messages.from_line(b"\x1b[2J" + "é".encode() * 500 + b"\xff", 1)
-    assert str(garbled.value).startswith("a line that is not JSON ('\\x1b[2J\u00e9")
-    assert len(str(garbled.value)) < 150
+    assert str(broken.value).startswith("is not UTF-8 ('\\x1b[2J\u00e9")
+    assert len(str(broken.value)) < 150
 
 
 JSON = st.recursive(
@@ -159,5 +159,5 @@ def test_whatever_a_program_says_is_read_or_refused(value: object) -> None:
         lambda value: messages.failure(value, "ask"),
     ]
     for read in readers:
-        with contextlib.suppress(Garbled, NoAdapter):
+        with contextlib.suppress(ProtocolError, NoAdapter):
             json.dumps(str(read(value)), ensure_ascii=False).encode("utf-8")

@@ -20,7 +20,6 @@ from memeval.systems.process import SystemProcess
 from memeval.systems.source import (
     DRIVERS,
     SystemSource,
-    candidates_warning,
     examined_folder,
     find_system,
     folder_source,
@@ -187,21 +186,23 @@ def _greeted(source: SystemSource) -> Hello:
 
 def test_a_greeting_refuses_what_would_be_nothing_but_errors(tmp_path: Path) -> None:
     file = write(tmp_path, "class A: pass")
-    with pytest.raises(BadInput, match=r"adapter\.py: No adapter class found: a class needs reset"):
+    with pytest.raises(BadInput, match=r"adapter\.py: A \(adapter\.py:1\) lacks reset, ingest_session"):
         _greeted(find_system(str(file)))
-    with pytest.raises(BadInput, match="Loading the adapter raised ZeroDivisionError"):
+    with pytest.raises(BadInput, match=r"loading the adapter raised ZeroDivisionError: .* \(adapter\.py:1\)\.$"):
         _greeted(find_system(str(write(tmp_path, "1 / 0"))))
 
 
-def test_several_classes_are_warned_of_unless_one_is_named(tmp_path: Path) -> None:
+def test_several_classes_are_refused_unless_one_is_named(tmp_path: Path, folder: Path) -> None:
     source = adapter("return 'x'") + "\nclass Another(System):\n    pass\n"
     file = write(tmp_path, source)
-    unnamed, named = find_system(str(file)), find_system(f"{file}:System")
-    hello = _greeted(unnamed)
-    warning = candidates_warning(hello, unnamed.launch)
-    assert warning is not None
-    assert "several adapter classes (Another, System); Another is run." in warning
-    assert candidates_warning(_greeted(named), named.launch) is None
+    sentence = r"adapter\.py has several adapter classes: Another, System\. "
+    with pytest.raises(BadInput, match=sentence + r"Name one: adapter\.py:Another\."):
+        _greeted(find_system(str(file)))
+    assert _greeted(find_system(f"{file}:System")).class_name == "System"
+    write(folder, source)
+    write(folder, MANIFEST.partition("[parameters]")[0], "submission.toml")
+    with pytest.raises(BadInput, match=sentence + r'Name one in submission\.toml: entry = "adapter\.py:Another"\.'):
+        _greeted(find_system(str(folder)))
 
 
 KINDS = {
@@ -304,13 +305,13 @@ def test_tricks_with_files_are_all_told_at_once(folder: Path) -> None:
     told = " ".join(str(fault) for fault in examined_folder(folder)[1])
     for sentence in (
         *(
-            "Windows keeps for itself",
+            "that Windows reserves",
             "is hidden",
             "a:b: has a name",
             "only by upper and lower case",
             "bad\\nname: has",
         ),
-        *("what an installer made", "neither a file nor a folder", "latin.py:1: is not UTF-8", "beside its locks"),
+        *("made by an installer", "neither a file nor a folder", "latin.py:1: is not UTF-8", "beside its locks"),
     ):
         assert sentence in told, sentence
 

@@ -6,13 +6,14 @@ import ast
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from memeval.records.scenario import Recall
 from memeval.systems import AdapterMisbehaved, AdapterRaised, Found, NoAdapter
-from memeval.systems.child import WORKER
+from memeval.systems.child import WORKER, WORKER_ERRORS
 from memeval.systems.messages import Reply
 from tests.systems.helpers import Start, session, sessions
 
@@ -209,10 +210,18 @@ def test_a_name_that_a_method_has_goes_before_one_that_it_would_let_pass(system:
 @pytest.mark.parametrize(
     ("body", "call", "sentence"),
     [
-        ("def forget(self): return 'all'", "forget", "forget returned str, not a number."),
-        ("def forget(self): return -1", "forget", "forget returned a negative number."),
-        ("def forget(self): return 1.5", "forget", "forget returned a number that is not whole."),
-        ("def export_memories(self): return None", "export", "export_memories returned None, not a list."),
+        (
+            "def forget(self): return 'all'",
+            "forget",
+            "forget returned str ('all'), not a number (adapter.py:7). Return None, or how many",
+        ),
+        ("def forget(self): return -1", "forget", "forget returned a negative number (adapter.py:7)."),
+        ("def forget(self): return 1.5", "forget", "forget returned a number that is not whole (adapter.py:7)."),
+        (
+            "def export_memories(self): return None",
+            "export",
+            "export_memories returned None, not a list (adapter.py:7). Return a list of items",
+        ),
         ("def export_memories(self): return {}", "export", "export_memories returned a dict with neither"),
     ],
 )
@@ -253,11 +262,56 @@ class NoQuery:
 """
 
 
-def test_of_two_classes_the_first_by_name_is_taken_and_all_are_listed(system: Start) -> None:
-    process = system(source=TWO)
+def test_of_two_classes_none_is_taken_and_all_are_named(system: Start) -> None:
+    with pytest.raises(NoAdapter) as refused:
+        system(source=TWO)
+    assert refused.value.problem == "adapter.py has several adapter classes: Alpha, Zeta."
+    assert refused.value.remedy == "Name one: adapter.py:Alpha."
+
+
+def test_classes_of_the_file_go_before_imported_ones(system: Start, tmp_path: Path) -> None:
+    (tmp_path / "base.py").write_text(textwrap.dedent(TWO), "utf-8")
+    process = system(source="from base import Alpha, Zeta\nclass Own(Zeta): pass\n")
     assert process.hello is not None
-    assert process.hello.candidates == ("Alpha", "Another")
-    assert process.ask("q").answer == "alpha"
+    assert (process.hello.class_name, process.hello.candidates) == ("Own", ("Alpha", "Own", "Zeta"))
+    with pytest.raises(NoAdapter, match="several adapter classes: Alpha, Zeta"):
+        system(source="from base import Alpha, Zeta\n")
+    assert system(source="from base import Alpha\n").ask("q").answer == "alpha"
+
+
+def test_a_class_called_as_deepmemevals_base_is_taken_where_there_is_no_other(system: Start) -> None:
+    alone = TWO.partition("class Alpha")[0].replace("Zeta", "MemorySystemAdapter")
+    assert system(source=alone).ask("q").answer == "zeta"
+    derived = system(source=alone + "class Own(MemorySystemAdapter): pass\n")
+    assert derived.hello is not None and derived.hello.class_name == "Own"
+
+
+UPSTREAM = """
+from src.adapter import MemorySystemAdapter
+
+class Mine(MemorySystemAdapter):
+    def __init__(self): self.facts = []
+    def ingest_session(self, session, timestamp): self.facts.append(timestamp)
+    def query(self, question, timestamp="now"): return f"{len(self.facts)} {MemorySystemAdapter.__module__}"
+    def get_context_tokens(self): return 7
+    def reset(self): self.facts = []
+"""
+
+
+def test_the_base_class_of_deepmemeval_is_provided_where_the_folder_has_none(system: Start, tmp_path: Path) -> None:
+    process = system(source=UPSTREAM)
+    assert process.hello is not None and process.hello.class_name == "Mine"
+    process.take_in(sessions(2))
+    assert process.ask("q").answer == "2 src.adapter"
+    (tmp_path / "src").mkdir()
+    assert system(source=UPSTREAM).ask("q").answer == "0 src.adapter"
+    (tmp_path / "src" / "adapter.py").write_text("class MemorySystemAdapter: __module__ = 'its own'\n")
+    assert system(source=UPSTREAM).ask("q").answer == "0 its own"
+
+
+def test_an_abstract_method_that_is_left_is_named(system: Start) -> None:
+    with pytest.raises(NoAdapter, match=r"Mine \(adapter\.py:4\) lacks get_context_tokens; it has ingest_session, "):
+        system(source=UPSTREAM.replace("    def get_context_tokens(self): return 7\n", ""))
 
 
 def test_a_named_class_overrides_the_choice(system: Start) -> None:
@@ -267,10 +321,20 @@ def test_a_named_class_overrides_the_choice(system: Start) -> None:
 @pytest.mark.parametrize(
     ("source", "named", "sentence"),
     [
-        ("x = 1", None, "No adapter class found"),
-        ("class A: pass", None, "No adapter class found"),
-        (TWO, "Beta", "There is no class Beta. The file has Alpha, Another."),
-        (TWO, "NoQuery", "The class NoQuery is no adapter"),
+        ("x = 1", None, r"no class in adapter\.py\. Write a class with reset, ingest_session and query\."),
+        ("class A: pass", None, r"A \(adapter\.py:1\) lacks reset, .*; it has no methods\. Add the missing methods\."),
+        (
+            "class A:\n    def clear(self): pass\n    def ingest_sesion(self): pass\n    def answer(self): pass",
+            None,
+            "it has answer, clear, ingest_sesion. "
+            "Rename clear to reset, ingest_sesion to ingest_session, answer to query.",
+        ),
+        (TWO, "Aplha", r"no class Aplha in .*; adapter classes there: Alpha, Zeta\. Name one: adapter\.py:Alpha\."),
+        (
+            TWO,
+            "NoQuery",
+            r"NoQuery \(adapter\.py:9\) lacks query \(or search, recall or reflect\); it has ingest_session",
+        ),
     ],
 )
 def test_a_file_without_the_class_is_refused(system: Start, source: str, named: str | None, sentence: str) -> None:
@@ -278,15 +342,26 @@ def test_a_file_without_the_class_is_refused(system: Start, source: str, named: 
         system(source=source, class_name=named)
 
 
+METHODS = """
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"): return ""
+"""
+
+
 def test_an_adapter_that_cannot_be_imported_says_why(system: Start) -> None:
-    with pytest.raises(
-        AdapterRaised, match="Loading the adapter raised ModuleNotFoundError: No module named 'nowhere'"
-    ):
+    with pytest.raises(AdapterRaised, match=r"^missing module 'nowhere' \(adapter\.py:1\)\. Give --python"):
         system(source="import nowhere")
-    with pytest.raises(AdapterRaised, match="Loading the adapter raised SyntaxError"):
-        system(source="def broken(:")
-    with pytest.raises(AdapterRaised, match="Loading the adapter raised SystemExit: 3"):
+    with pytest.raises(AdapterRaised, match=r"^not valid Python: .* \(adapter\.py:2\)\.$"):
+        system(source="x = 1\ndef broken(:")
+    with pytest.raises(AdapterRaised, match=r"^loading the adapter called sys\.exit\(3\) \(adapter\.py:1\)\. Raise"):
         system(source="raise SystemExit(3)")
+    with pytest.raises(AdapterRaised, match=r"^__init__ raised KeyError: 'x' \(adapter\.py:3 in __init__\)\.$"):
+        system(source=f"class A:\n    def __init__(self):\n        {{}}['x']\n{METHODS}")
+    with pytest.raises(
+        AdapterRaised, match=r"declared as __init__\(self, path\) \(adapter\.py:2\)\. Let __init__ need no"
+    ):
+        system(source=f"class A:\n    def __init__(self, path): pass\n{METHODS}")
 
 
 def test_parameters_reach_the_constructor_and_siblings_import(system: Start, tmp_path: Path) -> None:
@@ -330,26 +405,26 @@ def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path
 @pytest.mark.parametrize(
     ("returned", "sentence"),
     [
-        ("None", "query returned None, not text."),
-        ("b'bytes'", "query returned bytes, not text."),
-        ("5", "query returned int, not text."),
-        ("'\\ud800'", "query returned text with a lone surrogate, which no file can hold."),
-        ("'x' * 50_000_000", "query returned more than 1000000 bytes."),
-        ("'\\u00e9' * 600_000", "query returned more than 1000000 bytes."),
-        ("{'text': 'x'}", "query returned a dict without 'answer'."),
-        ("{'answer': None}", "query returned a dict whose 'answer' is None, not text."),
-        ("{'answer': '', 'context': b''}", "query returned a dict whose 'context' is bytes, not text."),
-        ("{'answer': '', 'items': 'abc'}", "query returned str, not a list."),
-        ("{'answer': '', 'items': [3]}", "query returned an item that is int, not a dict or text."),
-        ("{'answer': '', 'items': [{}]}", "query returned an item without 'text'."),
-        ("{'answer': '', 'items': iter(str, 1)}", "query returned more than 100000 items."),
+        ("None", "query returned None, not text"),
+        ("b'bytes'", "query returned bytes (b'bytes'), not text"),
+        ("5", "query returned int (5), not text"),
+        ("'\\ud800'", "query returned text that UTF-8 cannot encode (lone surrogate at character 0)"),
+        ("'x' * 50_000_000", "query returned more than the limit of 1 MB"),
+        ("'\\u00e9' * 600_000", "query returned more than the limit of 1 MB"),
+        ("{'text': 'x'}", "query returned a dict without 'answer': dict ({'text': 'x'})"),
+        ("{'answer': None}", "query returned a dict whose 'answer' is None, not text"),
+        ("{'answer': '', 'context': b''}", "query returned a dict whose 'context' is bytes (b''), not text"),
+        ("{'answer': '', 'items': 'abc'}", "query returned str ('abc'), not a list"),
+        ("{'answer': '', 'items': [3]}", "query returned an item that is int (3), not a dict or text"),
+        ("{'answer': '', 'items': [{}]}", "query returned an item without 'text': dict ({})"),
+        ("{'answer': '', 'items': iter(str, 1)}", "query returned more than 100000 items"),
         (
             "{'answer': '', 'items': [{'text': '', 'score': float('nan')}]}",
-            "query returned an item whose 'score' is a number that is not finite.",
+            "query returned an item whose 'score' is a number that is not finite",
         ),
         (
             "{'answer': '', 'items': [{'text': '', 'source_ids': 's001'}]}",
-            "query returned an item whose 'source_ids' is str, not a list.",
+            "query returned an item whose 'source_ids' is str ('s001'), not a list",
         ),
     ],
 )
@@ -357,7 +432,8 @@ def test_what_no_record_can_hold_is_refused_with_a_sentence(system: Start, retur
     process = system(f"return {returned} if question == 'bad' else 'fine'")
     with pytest.raises(AdapterMisbehaved) as caught:
         process.ask("bad")
-    assert caught.value.sentence == sentence
+    assert caught.value.problem == f"{sentence} (adapter.py:9)."
+    assert caught.value.remedy
     assert process.ask("good").answer == "fine"
 
 
@@ -398,12 +474,13 @@ def test_a_search_may_hand_over_a_context(system: Start) -> None:
     assert process.search("one", 1).items is None
     with pytest.raises(AdapterMisbehaved, match="neither 'context' nor 'items'"):
         process.search("none", 1)
-    with pytest.raises(AdapterMisbehaved, match="search returned int, not a list"):
+    with pytest.raises(AdapterMisbehaved, match=r"search returned int \(7\), not a list"):
         process.search("other", 1)
 
 
 def test_the_worker_needs_nothing_but_the_standard_library_of_python_3_9() -> None:
-    tree = ast.parse(WORKER.read_text("utf-8"), feature_version=(3, 9))
+    source = WORKER.read_text("utf-8") + WORKER_ERRORS.read_text("utf-8").replace("from __future__", "from abc")
+    tree = ast.parse(source, feature_version=(3, 9))
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.partition(".")[0] for name in imported} <= set(sys.stdlib_module_names) | {"__future__"}
@@ -434,7 +511,8 @@ def test_asynchronous_recalls_that_come_together_overlap_and_are_answered_in_ord
     asked = [Recall(question_id=str(place), question=query) for place, query in enumerate(queries)]
     came = list(process.recall_together(asked, 4))
     told = [reply.items[0].text if isinstance(reply, Reply) and reply.items else str(reply) for reply in came]
-    assert told == [*queries[:2], "recall returned int, not a list.", *queries[3:]]
+    assert told[2].startswith("recall returned int (5), not a list (adapter.py:")
+    assert told == [*queries[:2], told[2], *queries[3:]]
     most = max(int(reply.items[1].text) for reply in came if isinstance(reply, Reply) and reply.items)
     assert 2 <= most <= 4
 

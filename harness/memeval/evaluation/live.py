@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from memeval.benchmarks import find
@@ -48,7 +49,15 @@ BROUGHT = "astrocyte-suite@1"
 TIERS = ("storage", "engine")
 
 _BANK = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
-_SECRET = re.compile(r"key|token|secret|passw|credential|auth(?!or)|dsn", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET = frozenset(
+    {"accesskey", "accesstoken", "apikey", "apitoken", "auth", "authorization", "authtoken", "bearer", "cookie"}
+    | {"credential", "credentials", "creds", "dsn", "key", "keys", "passphrase", "passwd", "password", "passwords"}
+    | {"privatekey", "pwd", "secret", "secretkey", "secrets", "token"}
+)
+"""Words in the name of a setting that say that its value is a secret."""
+_SECRET_TOKENS = frozenset({"access", "api", "auth", "refresh", "secret"})
+"""Before "tokens", which else is a number of them."""
 
 
 @dataclass(frozen=True)
@@ -374,5 +383,12 @@ def redacted(value: object) -> object:
 
 def _redacted_under(name: str, value: object) -> object:
     """Return what stands under a name; a number, such as a limit of tokens, is no secret."""
-    tells = _SECRET.search(name) and value and not isinstance(value, bool | int | float | Mapping)
+    tells = names_a_secret(name) and value and not isinstance(value, bool | int | float | Mapping)
     return BLOT if tells else redacted(value)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether the name of a setting says that its value is a secret: by its whole words, ``apiKey`` being two."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    tokens = any(before in _SECRET_TOKENS for before, word in pairwise(words) if word == "tokens")
+    return tokens or not _SECRET.isdisjoint(words)

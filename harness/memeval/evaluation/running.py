@@ -42,7 +42,7 @@ from memeval.records.run import Inputs, SystemKind
 from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import Hello
-from memeval.systems.source import SystemSource, candidates_warning, greet
+from memeval.systems.source import SystemSource, greet
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,6 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
             first = new_instance(lambda line: None)
             with closing(first.process):
                 hello = greet(prepared.source, first.process)
-                if warning := candidates_warning(hello, prepared.source.launch):
-                    progress.note(warning)
                 _check_conformance(setting, hello)
                 return _run(setting, hello, first, new_instance)
 

@@ -1,4 +1,4 @@
-"""Lines to and from another process, over pipes that can neither fill up, nor block, nor run over."""
+"""Lines to and from another process, over pipes: bounded in size and time, and without deadlock."""
 
 from __future__ import annotations
 

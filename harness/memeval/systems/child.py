@@ -24,12 +24,13 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
-from memeval.systems.family import OWN_PROCESSES, WATCH, end_strays
+from memeval.systems.family import OWN_PROCESSES, WATCH, end_strays, family, handles, processes
 from memeval.systems.folder import files_digest
-from memeval.systems.output import Log, OutputReader
+from memeval.systems.output import Log, OutputReader, visible
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
 WORKER = Path(__file__).with_name("worker.py")
+WORKER_ERRORS = Path(__file__).with_name("worker_errors.py")
 INSIDE = Path(__file__).with_name("inside.py")
 INSIDE_SERVICES = Path(__file__).with_name("inside_services.py")
 """What runs on the system's side; copied or shown next to one another."""
@@ -43,6 +44,12 @@ RESERVED = frozenset(("HOME", "PATH", "PYTHONHASHSEED", "TMPDIR"))
 ENDING_SECONDS = 1.0
 """How long a process may take to end by itself once it was asked to."""
 
+STACK_SECONDS = 0.5
+"""How long a process may take to print its stack."""
+
+STILL_SECONDS = 0.05
+"""A stack to which nothing was added for so long is complete."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -51,7 +58,7 @@ class Launch:
     file: Path
     """The adapter file: the system's own, or the shipped driver that speaks to its server."""
     class_name: str | None = None
-    """The class to load; ``None`` takes the first that fits, as upstream does."""
+    """The class to load; ``None`` takes the only one that fits, those of the file itself before imported ones."""
     interpreter: Path = field(default_factory=lambda: Path(sys.executable))
     """The Python to run it with."""
     own_interpreter: bool = True
@@ -77,6 +84,11 @@ class Launch:
     digest: Digest | None = None
     """Digest of these files, which a run gives as what was measured; ``None`` leaves them unchecked."""
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether the system is a file with the modules it imports: of its folder, it sees these alone."""
+        return self.folder is None and bool(self.files)
+
     def command(self, script: str) -> list[str]:
         """Return the command that runs the worker, or what becomes it, at ``script``.
 
@@ -87,7 +99,7 @@ class Launch:
 
 
 class Child:
-    """A running worker: started by the constructor, gone without a trace after :meth:`end`.
+    """A running process of a system: started by the constructor; :meth:`end` ends it and deletes its folder.
 
     Args:
         launch: how to start it.
@@ -115,7 +127,11 @@ class Child:
         self.verdict = ""
         """What it used more of than it may, in words, where it was ended for that."""
         self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
+        self.file = launch.file.absolute()
+        """The adapter file, as the system sees it."""
         try:
+            if launch.is_bare and sandbox is None:
+                self.file = _copied_files(launch, self._folder / "adapter")
             ours, theirs = _pipes()
             try:
                 variables = {**environment, **_environment(launch, self._folder), **launch.variables}
@@ -154,6 +170,39 @@ class Child:
     def last_line(self) -> str:
         """The last line that was printed."""
         return self._output.last_line
+
+    @property
+    def stood_at(self) -> str:
+        """The adapter's innermost frame of the stack that was printed last; blank where there is none."""
+        root = self.file.parent
+        for file, line, name in list(self._output.stack):
+            path = Path(file)
+            if path.is_relative_to(root) and "site-packages" not in path.parts:
+                place = f"{path.relative_to(root)}:{line}"
+                return visible(place if name == "<module>" else f"{place} in {name}")[:300]
+        return ""
+
+    def stands_at(self) -> str:
+        """Have the worker print its stack; return the adapter's innermost frame, blank where it cannot be seen."""
+        self._output.stack.clear()
+        worker = self._worker_pid()
+        if worker is None:
+            return ""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(worker, signal.SIGUSR1)
+        deadline, seen, since = time.monotonic() + STACK_SECONDS, 0, time.monotonic()
+        while (now := time.monotonic()) < deadline:
+            if (length := len(self._output.stack)) != seen:
+                seen, since = length, now
+            elif seen and now - since > STILL_SECONDS:
+                break
+            time.sleep(0.005)
+        return self.stood_at
+
+    def _worker_pid(self) -> int | None:
+        """Return the process that prints its stack on ``SIGUSR1``: the oldest of all that handles that signal."""
+        members = sorted(member.pid for member in family(self.pid, processes())) or [self.pid]
+        return next((pid for pid in members if handles(pid, signal.SIGUSR1)), None)
 
     def _judge(self, verdict: str) -> None:
         self.verdict = verdict
@@ -205,6 +254,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start a system in a folder, with nothing around it."""
     command = launch.command(str(_copied(WORKER, folder / "worker.py")))
+    _copied(WORKER_ERRORS, folder / "worker_errors.py")
     if launch.program or launch.services:
         _copied(INSIDE_SERVICES, folder / "inside_services.py") if launch.services else None
         inside = _copied(INSIDE, folder / "inside.py")
@@ -233,7 +283,7 @@ def _start_inside(
         "processes": resources.processes + OWN_PROCESSES if _counts_by_namespace() else None,
         "cpus": resources.cpus,
     }
-    files = {"worker.py": WORKER, "inside.py": INSIDE}
+    files = {"worker.py": WORKER, "worker_errors.py": WORKER_ERRORS, "inside.py": INSIDE}
     if launch.services:
         files["inside_services.py"] = INSIDE_SERVICES
     wish = _wish(launch, limits, None if sandbox.socket is None else INSIDE_SOCKET)
@@ -265,7 +315,7 @@ def _shown(launch: Launch) -> list[Path]:
     if folder is not None:
         shown.append(folder)
     if folder is None or not file.is_relative_to(folder):
-        shown.append(file)
+        shown += launch.files.values() if launch.is_bare else (file,)
     elif not file.resolve().is_relative_to(folder.resolve()):
         raise BadInput("is a link that leads out of the submission's folder.", where=file)
     return shown
@@ -334,6 +384,14 @@ def _copied(file: Path, to: Path) -> Path:
         return Path(shutil.copyfile(file, to))
     except OSError as error:
         raise unwritable(to, error) from None
+
+
+def _copied_files(launch: Launch, folder: Path) -> Path:
+    """Copy a bare file and its modules, and return where the file lies now."""
+    for inside, path in launch.files.items():
+        (folder / inside).parent.mkdir(parents=True, exist_ok=True)
+        _copied(path, folder / inside)
+    return folder / launch.file.name
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:

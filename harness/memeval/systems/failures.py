@@ -4,16 +4,23 @@ from __future__ import annotations
 
 
 class SystemFailure(Exception):
-    """A system did not do what it was asked to; the text is a sentence.
+    """A system did not do what it was asked to; the text is a sentence, with what to do where that is known.
 
     Attributes:
+        problem: what happened, and where, as a sentence.
+        remedy: what to do, as a sentence; blank where nobody can say.
         trace: where in the system's own code it happened, one line a frame; empty where unknown.
+        at: the adapter's own innermost frame, such as ``adapter.py:12 in query``; blank where unknown.
     """
 
-    def __init__(self, sentence: str, trace: tuple[str, ...] = ()) -> None:
-        self.sentence = sentence
-        self.trace = trace
-        super().__init__(sentence)
+    def __init__(self, problem: str, trace: tuple[str, ...] = (), *, remedy: str = "", at: str = "") -> None:
+        self.problem, self.trace, self.remedy, self.at = problem, trace, remedy, at
+        super().__init__(self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what to do."""
+        return f"{self.problem} {self.remedy}" if self.remedy else self.problem
 
 
 class AdapterRaised(SystemFailure):

@@ -59,6 +59,15 @@ def family(pid: int, everybody: Mapping[int, Member]) -> list[Member]:
     return found
 
 
+def handles(pid: int, number: int) -> bool:
+    """Whether a process has a handler of its own for a signal; false where that cannot be seen."""
+    for row in _read(f"/proc/{pid}/status").splitlines():
+        name, _, mask = row.partition(b":")
+        if name == b"SigCgt":
+            return bool(int(mask, 16) >> (number - 1) & 1)
+    return False
+
+
 def memory_of(members: Iterable[Member]) -> int:
     """Return the memory of processes in bytes, with what they share counted once and files of the disk not at all."""
     total = 0

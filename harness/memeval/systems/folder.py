@@ -121,18 +121,16 @@ def _name_fault(path: Path) -> BadInput | None:
     name, where = path.name, visible(str(path))
     if name in BUILT:
         return BadInput(
-            "is what an installer made.", where=where, remedy="Delete it; memeval installs from the lock file."
+            "was made by an installer.", where=where, remedy="Delete it; memeval installs from the lock file."
         )
     if name.startswith("."):
-        return BadInput(
-            "is hidden, and hidden files are no part of a submission.", where=where, remedy="Delete or rename it."
-        )
+        return BadInput("is hidden; a submission has no hidden files.", where=where, remedy="Delete or rename it.")
     if not name.isprintable() or not _is_unicode(name) or _UNFIT.search(name) or name.endswith((" ", ".")):
         return BadInput(
             "has a name that not every file system can hold.", where=where, remedy="Use letters, digits, '-', '_', '.'."
         )
     if _RESERVED.fullmatch(name):
-        return BadInput("has a name that Windows keeps for itself.", where=where, remedy="Rename it.")
+        return BadInput("has a name that Windows reserves.", where=where, remedy="Rename it.")
     return None
 
 
@@ -186,6 +184,6 @@ def _not_text(files: dict[str, Path]) -> Iterator[BadInput]:
         if path.suffix.lower() in TEXT_SUFFIXES and path.lstat().st_size <= max(TOTAL_BYTES, LOCK_BYTES):
             try:
                 if "\0" in text_of(path):
-                    yield BadInput("holds a NUL, so it is not text.", where=path, remedy=f"Mend or rename {inside}.")
+                    yield BadInput("holds a NUL, so it is not text.", where=path, remedy=f"Fix or rename {inside}.")
             except BadInput as fault:
                 yield fault

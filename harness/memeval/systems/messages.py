@@ -1,4 +1,4 @@
-"""What goes over the line: sessions out, replies in.
+"""The messages between memeval and a system: sessions out, replies in.
 
 A worker runs foreign code, and a command may be any program, so nothing they say is trusted. What a program may leave
 out is read as if it were there and said nothing; all else is as strict as for the worker. ``site/protocol.md`` has the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -23,11 +23,20 @@ from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, U
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter's methods behind calls that do not bear their name."""
 
-NEEDED_CALLS = "take_in (or retain), and ask (or search, recall or reflect)"
+NEEDED_CALLS = "take_in, and ask (or search, recall or reflect)"
 """What makes a program a system, in words."""
 
 QUOTED = 80
 """How much of a line that is no reply is shown."""
+
+SAID = 300
+"""How much of an exception's message goes into a sentence."""
+
+LOADING = "loading the adapter"
+"""What the first call does, in words."""
+
+Remedy = Callable[[str, str, str], str]
+"""Gives what to do about a cause that a worker names: cause, what it is about, and the method that was running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Hello:
     class_name: str
     """The class that was loaded; blank where the system is a program of another kind, and so are the others then."""
     candidates: tuple[str, ...]
-    """All classes of the file that would do, in alphabetical order; the first is taken unless one is named."""
+    """All classes that would do, in alphabetical order, imported ones included."""
     capabilities: tuple[str, ...]
     """The methods found beyond ``reset``, in alphabetical order."""
     implementation: str
@@ -116,15 +125,21 @@ def to_line(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-class Garbled(Exception):
-    """A line that no worker of memeval's would write."""
+class ProtocolError(Exception):
+    """A reply that breaks the protocol; the text says how, and goes on after "The reply to …"."""
+
+    def __init__(self, how: str, remedy: str = "") -> None:
+        super().__init__(how)
+        self.remedy = remedy
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise Garbled(f"the number {name}")
+    raise ProtocolError(f"has {name}, which is not JSON.")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+REPLIES_ONLY = "Standard output is for replies alone: print to standard error."
 
 
 def from_line(line: bytes, number: int) -> dict[str, Any]:
@@ -135,49 +150,87 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
         number: the id of the request that it must answer.
 
     Raises:
-        Garbled: it is not such a reply.
+        ProtocolError: it is not such a reply.
     """
+    began = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ProtocolError(f"is not UTF-8 ('{began}').", "Write UTF-8 to standard output.") from None
     except (ValueError, RecursionError):
-        began = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
-        raise Garbled(f"a line that is not JSON ('{began}')") from None
-    if not isinstance(reply, dict) or reply.get("id") != number or not ("value" in reply) ^ ("error" in reply):
-        raise Garbled("a line that answers no call")
+        raise ProtocolError(f"is not JSON ('{began}').", REPLIES_ONLY) from None
+    if not isinstance(reply, dict) or reply.get("id") != number:
+        raise ProtocolError(f"does not have the id {number} of the request ('{began}').", REPLIES_ONLY)
+    if not ("value" in reply) ^ ("error" in reply):
+        raise ProtocolError("needs either 'value' or 'error'.")
     return reply
 
 
-def failure(error: Any, call: str) -> SystemFailure:
+def failure(
+    error: Any, call: str, remedy: Remedy = lambda cause, about, method: "", *, is_own: bool = True
+) -> SystemFailure:
     """Return what a worker, or a program in a plain text, says went wrong as an exception.
 
+    Args:
+        error: what it says.
+        call: the call that failed.
+        remedy: gives what to do about it.
+        is_own: whether the class is the author's own; of a shipped driver, no line is named.
+
     Raises:
-        Garbled: it is not such an error.
+        ProtocolError: it is not such an error.
     """
     if isinstance(error, str):
         return AdapterRaised(visible(f"{CALLS.get(call, call)} failed: {text(error)[:1000].rstrip('.')}."))
     if not isinstance(error, dict):
-        raise Garbled("an error of no known form")
-    message = text(error.get("message"))[:1000]
+        raise ProtocolError("has an 'error' that is neither a string nor an object.")
+    kind = error.get("kind")
+    message = text(error.get("message"))[:1000].rstrip(".")
     method = text(error.get("method"))[:100] or call
-    match error.get("kind"):
+    cause, about, at = (visible(text(error.get(name, ""))[:SAID]) for name in ("cause", "about", "at"))
+    at = at if is_own else ""
+    place = f" ({at})" if at else ""
+    todo = remedy(cause, about, method) if is_own else ""
+    match kind:
         case "raised":
-            kind = text(error.get("type"))[:100]
-            trace = tuple(line[:300] for line in texts(error.get("trace"))[:20])
-            doing = "Loading the adapter" if call == "load" else method
-            told = f"{kind}: {message}" if message.strip() else kind
-            return AdapterRaised(visible(f"{doing} raised {told.rstrip('.')}."), trace)
+            name = text(error.get("type"))[:100]
+            trace = tuple(line[:300] for line in texts(error.get("trace", []))[:20])
+            doing = method
+            if call == "load" and not (is_own and method == "__init__"):
+                doing = LOADING if is_own else "Loading the adapter"
+            problem = f"{_raised(cause, about, doing, name, message)}{place}."
+            return AdapterRaised(visible(problem), trace, remedy=todo, at=at)
         case "misbehaved" | "skipped":
-            return AdapterMisbehaved(visible(message))
+            return AdapterMisbehaved(visible(f"{message}{place}."), remedy=todo, at=at)
         case "no_adapter":
-            return NoAdapter(visible(message))
-    raise Garbled("an error of no known form")
+            return NoAdapter(visible(f"{message}."), remedy=todo)
+    raise ProtocolError("has an 'error' of an unknown kind.")
+
+
+def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
+    """Return what was raised, in words, without a full stop."""
+    match cause:
+        case "module":
+            return f"missing module '{about}'"
+        case "syntax":
+            return f"not valid Python: {message.rpartition(' (')[0] or message}"
+        case "exit":
+            return f"{doing} called sys.exit({about})"
+        case "memory":
+            return f"{doing} ran out of memory"
+        case "signature":
+            return f"{doing} cannot be called: it is declared as {about}"
+        case "file":
+            return f"{doing} raised {name}: there is no file '{about}'"
+    said = message if len(message) <= SAID else f"{message[:SAID]}…"
+    return f"{doing} raised {name}: {said}" if said.strip() else f"{doing} raised {name}"
 
 
 def hello(value: Any) -> Hello:
     """Read the reply to ``load``.
 
     Raises:
-        Garbled: it is not one.
+        ProtocolError: it is not one.
         NoAdapter: there is not enough that the system can do.
     """
     value = mapping(value)
@@ -185,9 +238,11 @@ def hello(value: Any) -> Hello:
     calls = texts(value.get("capabilities"))
     capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
     if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS)):
-        raise Garbled(f"a capability that is none ('{visible(min(unknown)[:QUOTED])}')")
+        raise ProtocolError(f"names an unknown capability, '{visible(min(unknown)[:QUOTED])}'.")
     if "ingest_session" not in capabilities or capabilities.isdisjoint(ASKED):
-        raise NoAdapter(f"The system can do too little ({', '.join(calls) or 'nothing'}): it needs {NEEDED_CALLS}.")
+        raise NoAdapter(
+            visible(f"the program's capabilities are {', '.join(calls) or 'none'}; it needs {NEEDED_CALLS}.")
+        )
     return Hello(
         class_name=text(value.get("class", "")),
         candidates=texts(value.get("candidates", [])),
@@ -202,12 +257,12 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
     """Read the reply to a question.
 
     Raises:
-        Garbled: it is not one.
+        ProtocolError: it is not one.
     """
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
     if items is not None and not isinstance(items, list):
-        raise Garbled("items of no known form")
+        raise ProtocolError("has 'items' that is not an array.")
     return Reply(
         answer=text(value.get("answer", "")),
         context=None if context is None else text(context),
@@ -222,11 +277,11 @@ def exported(value: Any) -> tuple[Found, ...]:
     """Read the reply to ``export``.
 
     Raises:
-        Garbled: it is not one.
+        ProtocolError: it is not one.
     """
     items = mapping(value).get("items")
     if not isinstance(items, list):
-        raise Garbled("items of no known form")
+        raise ProtocolError("has 'items' that is not an array.")
     return tuple(_found(item) for item in items)
 
 
@@ -234,11 +289,11 @@ def forgotten(value: Any) -> int | None:
     """Read the reply to ``forget``: how many memories are gone, where the system says.
 
     Raises:
-        Garbled: it is not one.
+        ProtocolError: it is not one.
     """
     count = mapping(value).get("forgotten")
     if count is not None and _count(count) % 1:
-        raise Garbled("a count that is not whole")
+        raise ProtocolError("has a 'forgotten' that is not whole.")
     return None if count is None else int(count)
 
 
@@ -246,7 +301,7 @@ def usage(value: Any) -> ReportedUsage:
     """Read the reply to ``usage``; tokens are whole.
 
     Raises:
-        Garbled: it is not one.
+        ProtocolError: it is not one.
     """
     told = {name: _count(amount) for name, amount in mapping(value).items() if name in USAGE}
     return ReportedUsage(
@@ -263,7 +318,7 @@ def _whole(count: float | None) -> int | None:
 def _count(value: Any) -> float:
     count = number(value)
     if not 0 <= count <= TOKEN_LIMIT:
-        raise Garbled("a count that none can be")
+        raise ProtocolError("has a count that is negative or too large.")
     return count
 
 
@@ -280,26 +335,26 @@ def _found(value: Any) -> Found:
 def mapping(value: Any) -> dict[str, Any]:
     """Return ``value`` if it is an object."""
     if not isinstance(value, dict):
-        raise Garbled("a value of no known form")
+        raise ProtocolError("has something else where an object belongs.")
     return value
 
 
 def text(value: Any) -> str:
     """Return ``value`` if it is text that a file can hold."""
     if not isinstance(value, str):
-        raise Garbled("something else where text belongs")
+        raise ProtocolError("has something else where a string belongs.")
     if not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise Garbled("text with a lone surrogate") from None
+            raise ProtocolError("has text with a lone surrogate.") from None
     return value
 
 
 def texts(value: Any) -> tuple[str, ...]:
     """Return ``value`` if it is a list of texts."""
     if not isinstance(value, list):
-        raise Garbled("something else where a list belongs")
+        raise ProtocolError("has something else where an array belongs.")
     return tuple(text(one) for one in value)
 
 
@@ -310,4 +365,4 @@ def number(value: Any) -> float:
             return float(value)
     except OverflowError:
         pass
-    raise Garbled("something else where a number belongs")
+    raise ProtocolError("has something else where a number belongs.")

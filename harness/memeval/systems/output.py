@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable
 
@@ -17,6 +18,15 @@ KEPT_LINES = 2_000
 
 LINE_BYTES = 4_000
 """Longer lines are cut into several."""
+
+_STACK = re.compile(
+    r"(Fatal Python error: .*|(Current thread|Thread|Stack)\b.*\(most recent call first\):|Extension modules: .*)"
+)
+_FRAME = re.compile(r'  File "(.+)", line (\d{1,9}) in (.+)')
+"""Lines of ``faulthandler``'s, which are no words of the system's."""
+
+FRAMES = 100
+"""How many frames of a printed stack are kept."""
 
 
 def visible(text: str) -> str:
@@ -40,7 +50,9 @@ class OutputReader(threading.Thread):
         self._log = log
         self._lines = self._dropped = 0
         self.last_line = ""
-        """The last line that was not blank."""
+        """The last line that was not blank, stacks aside."""
+        self.stack: list[tuple[str, int, str]] = []
+        """The stack that was printed last, innermost frame first: file, line and function."""
 
     def run(self) -> None:
         held, kept = b"", 0
@@ -65,10 +77,21 @@ class OutputReader(threading.Thread):
     def _hand_on(self, line: bytes) -> None:
         for start in range(0, max(1, len(line)), LINE_BYTES):
             text = visible(line[start : start + LINE_BYTES].decode("utf-8", "backslashreplace"))
-            if text.strip():
+            if not self._is_of_stack(text) and text.strip():
                 self.last_line = text
             if self._lines < KEPT_LINES:
                 self._lines += 1
                 self._log(text)
             else:
                 self._dropped += len(line[start : start + LINE_BYTES]) + 1
+
+    def _is_of_stack(self, text: str) -> bool:
+        """Whether a line belongs to a printed stack; its frames are kept."""
+        if frame := _FRAME.fullmatch(text):
+            if len(self.stack) < FRAMES:
+                self.stack.append((frame[1], int(frame[2]), frame[3]))
+            return True
+        if _STACK.fullmatch(text):
+            self.stack.clear()
+            return True
+        return False

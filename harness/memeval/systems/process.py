@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,8 +24,10 @@ from memeval.systems.failures import (
     SystemNotReady,
     SystemTimedOut,
 )
-from memeval.systems.messages import Found, Garbled, Hello, Reply
+from memeval.systems.launching import DRIVERS_FOLDER
+from memeval.systems.messages import LOADING, Found, Hello, ProtocolError, Reply
 from memeval.systems.output import Log
+from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 
 WINDOW_SESSIONS = 32
@@ -45,7 +46,7 @@ USAGE_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 """How often it is looked whether a system that is past its limit is still kept waiting for models."""
 
-METHODS = {"load": "Loading the adapter", **messages.CALLS}
+METHODS = {"load": LOADING, **messages.CALLS}
 """What a call is named in sentences, where it is not by its own name."""
 
 
@@ -132,14 +133,14 @@ class SystemProcess:
         line_limit = 3 * self._limits.reply_bytes + 64_000
         self._child = Child(self._launch, line_limit, self._say, self._environment, self._sandbox)
         request = {
-            "file": str(self._launch.file.absolute()),
+            "file": str(self._child.file),
             "class": self._launch.class_name,
             "parameters": dict(self._launch.parameters),
             "reply_bytes": self._limits.reply_bytes,
         }
         try:
             reply = self._call("load", self._load_seconds, b"," + messages.to_line(request)[1:-1])
-            with self._ungarbled():
+            with self._protocol_kept("load"):
                 self.hello = messages.hello(reply["value"])
         except BaseException:
             self._end()
@@ -193,10 +194,13 @@ class SystemProcess:
         started = self._service()
         try:
             reply = self._call("settle", seconds * 1.05 + 1.0, b',"timeout":%b' % messages.to_line(seconds))
-        except SystemTimedOut:
-            raise SystemNotReady(f"The system was not ready after {seconds:g} s.") from None
+        except SystemTimedOut as failure:
+            place = f" ({failure.at})" if failure.at else ""
+            raise SystemNotReady(
+                f"settle was not done after {seconds:g} s{place}.", remedy=failure.remedy, at=failure.at
+            ) from None
         if reply["value"] is not True:
-            raise SystemNotReady("The system is not ready: settle returned False.")
+            raise SystemNotReady("settle returned False: the system is not ready.")
         return self._service() - started
 
     def ask(self, question: str, timestamp: str | None = None) -> Reply:
@@ -221,7 +225,7 @@ class SystemProcess:
     def usage(self) -> ReportedUsage:
         """Return the system's own account of its model calls, in totals; only where it has ``usage``."""
         reply = self._call("usage", USAGE_SECONDS)
-        with self._ungarbled():
+        with self._protocol_kept("usage"):
             return messages.usage(reply["value"])
 
     def retain(
@@ -309,7 +313,7 @@ class SystemProcess:
                 line = self._receive("recall", self._limits.ask_seconds)
                 seconds = self._service() - sent
                 reply = self._read("recall", number, line)
-                with self._ungarbled():
+                with self._protocol_kept("recall"):
                     yield messages.reply(reply["value"], seconds, reply.get("seconds"))
             except SystemFailure as failure:
                 yield failure
@@ -346,13 +350,13 @@ class SystemProcess:
             query: what it is about.
         """
         reply = self._call("forget", self._limits.reset_seconds, _parts(bank=bank, ids=ids, query=query))
-        with self._ungarbled():
+        with self._protocol_kept("forget"):
             return messages.forgotten(reply["value"])
 
     def export(self) -> tuple[Found, ...]:
         """Return all that the system keeps. Only where it has ``export_memories``."""
         reply = self._call("export", self._limits.ask_seconds)
-        with self._ungarbled():
+        with self._protocol_kept("export"):
             return messages.exported(reply["value"])
 
     def close(self) -> None:
@@ -388,7 +392,7 @@ class SystemProcess:
         line = self._receive(call, self._limits.ask_seconds)
         seconds = self._service() - started
         reply = self._read(call, number, line)
-        with self._ungarbled():
+        with self._protocol_kept(call):
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
 
     def _answered(self, waiting: deque[_Waiting]) -> int:
@@ -423,13 +427,20 @@ class SystemProcess:
         try:
             return self._line(child, seconds)
         except LineTimedOut:
+            at = child.stands_at() if self._is_own else ""
             self._end()
-            raise SystemTimedOut(f"{METHODS.get(call, call)} took longer than {seconds:g} s.") from None
+            place = f" ({at})" if at else ""
+            raise SystemTimedOut(
+                f"{METHODS.get(call, call)} took longer than {seconds:g} s{place}.",
+                remedy=slow_remedy(call, self._launch),
+                at=at,
+            ) from None
         except LineTooLong:
             self._end()
-            raise AdapterMisbehaved("The system wrote more than it may where replies belong.") from None
+            limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
+            raise AdapterMisbehaved(f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}.") from None
         except LineEnded:
-            raise self._obituary(call, child) from None
+            raise self._ended(call, child) from None
 
     def _line(self, child: Child, seconds: float) -> bytes:
         """Return the next line; what the system is kept waiting for models meanwhile comes on top of the limit."""
@@ -448,35 +459,51 @@ class SystemProcess:
         raise LineTimedOut
 
     def _read(self, call: str, number: int, line: bytes) -> dict[str, Any]:
-        with self._ungarbled():
+        with self._protocol_kept(call):
             reply = messages.from_line(line, number)
             if "error" not in reply:
                 return reply
-            failure = messages.failure(reply["error"], call)
+            failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own)
         for frame in failure.trace:
-            self.log(f"{failure.sentence} At {frame}")
+            self.log(f"{failure.problem} At {frame}")
         raise failure
 
+    @property
+    def _is_own(self) -> bool:
+        """Whether the class is the author's own, and no driver of memeval's."""
+        return self._launch.file.parent != DRIVERS_FOLDER
+
+    def _remedy(self, cause: str, about: str, method: str) -> str:
+        return remedy_for(cause, about, method, self._launch, sandboxed=self._sandbox is not None)
+
     @contextlib.contextmanager
-    def _ungarbled(self) -> Iterator[None]:
+    def _protocol_kept(self, call: str) -> Iterator[None]:
+        """End a system whose reply breaks the protocol."""
         try:
             yield
-        except Garbled as error:
+        except ProtocolError as error:
             self._end()
-            raise AdapterMisbehaved(f"The system wrote {error} where replies belong.") from None
+            sentence = f"The reply to {METHODS.get(call, call)} {error}"
+            raise AdapterMisbehaved(sentence, remedy=error.remedy) from None
 
-    def _obituary(self, call: str, child: Child) -> SystemFailure:
+    def _ended(self, call: str, child: Child) -> SystemFailure:
         """End what is left, and say how the process ended."""
         by_itself = child.ends_by_itself()
         code = self._end()
         doing = METHODS.get(call, call)
         if child.verdict:
-            return SystemDied(f"The system was ended during {doing}: {child.verdict}.")
+            todo = "Use less, or raise the limit under [resources] in submission.toml."
+            return SystemDied(f"The system was ended during {doing}: {child.verdict}.", remedy=todo)
         if not by_itself:
-            return AdapterMisbehaved(f"The system closed its line to memeval during {doing}.")
-        how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+            todo = "Close only what the system opened itself."
+            return AdapterMisbehaved(f"The system closed its connection to memeval during {doing}.", remedy=todo)
+        if code < 0:
+            at = child.stood_at if self._is_own else ""
+            place = f" ({at})" if at else ""
+            return SystemDied(f"The process was killed by {signal_words(-code)} during {doing}{place}.", at=at)
         last = f" Its last line of output: {child.last_line[:300]}" if child.last_line else ""
-        return SystemDied(f"The system's process {how} during {doing}.{last}")
+        todo = "" if self._launch.program else "Return or raise instead of ending the process."
+        return SystemDied(f"The process ended with exit code {code} during {doing}.{last}", remedy=todo)
 
     def _end(self) -> int:
         """End the process, where there is one; return its exit code (0 where there was none)."""
@@ -502,10 +529,3 @@ def _recall_parts(asked: Recall) -> bytes:
 
 def _at(timestamp: str | None) -> bytes:
     return b"" if timestamp is None else b',"timestamp":%b' % _ascii(timestamp)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

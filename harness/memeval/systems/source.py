@@ -18,8 +18,9 @@ from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
 from memeval.systems.failures import SystemFailure
 from memeval.systems.folder import examined_files, files_digest, text_of
+from memeval.systems.imported import files_of
 from memeval.systems.launching import DRIVERS as DRIVERS
-from memeval.systems.launching import DRIVERS_FOLDER, check_python, submission_launch
+from memeval.systems.launching import DRIVERS_FOLDER, submission_launch
 from memeval.systems.manifest import MANIFEST as MANIFEST
 from memeval.systems.manifest import examined_manifest, line_of
 from memeval.systems.messages import Hello
@@ -113,13 +114,12 @@ def control_source(control: Control) -> SystemSource:
 
 
 def file_source(path: Path, class_name: str | None = None) -> SystemSource:
-    """Return the system in a ``.py`` file.
+    """Return the system in a ``.py`` file: the file, and the modules of its folder that it imports.
 
     Raises:
-        BadInput: the file is not Python.
+        BadInput: the file, or one of these modules, is not Python.
     """
-    check_python(path)
-    files = {path.name: path.absolute()}
+    files = files_of(path)
     digest = files_digest(files.items())
     return SystemSource(
         slug=_slug_of(path.stem),
@@ -307,17 +307,6 @@ def greet(source: SystemSource, process: SystemProcess) -> Hello:
         launch = source.launch
         where = launch.folder / MANIFEST if launch.folder and launch.file.parent == DRIVERS_FOLDER else launch.file
         raise BadInput(failure.sentence, where=where) from None
-
-
-def candidates_warning(hello: Hello, launch: Launch) -> str | None:
-    """Return a sentence where a file holds several adapter classes and none was named; else ``None``."""
-    if launch.class_name is not None or len(hello.candidates) < 2:
-        return None
-    others = ", ".join(hello.candidates)
-    return (
-        f"{launch.file}: several adapter classes ({others}); {hello.class_name} is run. "
-        f"Name another with {launch.file.name}:CLASS."
-    )
 
 
 def _split_class(named: str) -> tuple[Path, str | None]:

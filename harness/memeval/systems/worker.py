@@ -1,4 +1,4 @@
-"""The far end of the line: loads one adapter class and answers memeval's calls, one JSON line each.
+"""Runs in the system's process: loads one adapter class and answers memeval's calls, one JSON line each.
 
 This file is copied into a private folder and run there by the system's own interpreter, so it needs nothing but the
 standard library of Python 3.9 or later. It knows no scenario, no category and no id but ordinals.
@@ -6,11 +6,12 @@ standard library of Python 3.9 or later. It knows no scenario, no category and n
 A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
 ``seconds`` is the worker's own count of the time the call took. An error is ``{"kind", "method", "message", ...}``, of
 the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
-``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). All lines are ASCII: other
-characters are escaped. ``site/protocol.md`` says the same for those who write a program of their own.
+``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). Where they are known, ``at`` says
+where in the adapter it happened, and ``cause`` and ``about`` say why (see ``worker_errors.py``). All lines are ASCII:
+other characters are escaped. ``site/protocol.md`` says the same for those who write a program of their own.
 """
 # Few imports, and no pathlib: this is started anew after every crash.
-# ruff: noqa: PTH100, PTH112, PTH119, PTH120, PTH122, PTH208
+# ruff: noqa: PTH100, PTH112, PTH118, PTH119, PTH120, PTH122, PTH208
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import ModuleType
+    from types import FrameType, ModuleType
     from typing import Any
 
 OPTIONAL = (
@@ -36,9 +37,6 @@ OPTIONAL = (
 
 DISPOSITIONS = "dispositions"
 """Reported like a method where ``reflect`` takes a keyword of that name."""
-
-NEEDED = "reset, ingest_session (or retain) and query (or search, recall or reflect)"
-"""What makes a class an adapter, in words."""
 
 ASKED = ("query", "search", "recall", "reflect")
 """Methods of which an adapter has one at least: what cannot be asked is no memory."""
@@ -73,6 +71,8 @@ USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 """What is taken from a system's own account of its model calls: totals since it was started or last reset."""
 
 MESSAGE_LIMIT = 1000
+"""How many characters of an exception's message are kept."""
+
 HOLD_SECONDS = 0.05
 """How long replies to calls that came together wait for one another, to go back together."""
 
@@ -82,45 +82,69 @@ LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_RULES = bytes(16) + (2).to_bytes(8, sys.byteorder)
 """Numbers of the Linux kernel, the same on all machines: no file and no port is restricted, signals are scoped."""
 
-TRACE_FRAMES = 8
-"""How many characters of an exception's message are kept, and how many frames of its traceback, innermost last."""
+BASE_CLASS = "MemorySystemAdapter"
+"""What DeepMemEval calls the base class of its adapters, and where they import it from."""
+BASE_PACKAGE, BASE_MODULE = "src", "src.adapter"
 
 
 class Refused(Exception):
     """Something that is not the adapter's own exception: by default, that it gave what it may not give."""
 
-    def __init__(self, message: str, kind: str = "misbehaved") -> None:
+    def __init__(self, message: str, kind: str = "misbehaved", cause: str = "returned", about: str = "") -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.cause, self.about = kind, cause, about
+
+
+def errors() -> Any:
+    """Return the module beside this one that explains failures; it is loaded at the first one."""
+    name = "memeval_worker_errors"
+    if name not in sys.modules:
+        import importlib.util
+
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker_errors.py")
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
 
 
 def kind_of(value: object) -> str:
-    """Return the name of a value's type, as a reader would say it."""
-    return "None" if value is None else type(value).__name__
+    """Return the name of a value's type and the value itself, cut."""
+    if value is None:
+        return "None"
+    shown = ""
+    with contextlib.suppress(BaseException):
+        shown = storable(errors().short(value), 100)
+    return f"{type(value).__name__} ({shown})" if shown else type(value).__name__
 
 
 def whole_text(value: Any, what: str) -> str:
     """Return ``value`` as text that can be written as UTF-8, or refuse it; ``what`` begins the refusal."""
     if not isinstance(value, str):
-        raise Refused(f"{what} {kind_of(value)}, not text.")
+        raise Refused(f"{what} {kind_of(value)}, not text")
     try:
         value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise Refused(f"{what} text with a lone surrogate, which no file can hold.") from None
+    except UnicodeEncodeError as error:
+        raise Refused(
+            f"{what} text that UTF-8 cannot encode (lone surrogate at character {error.start})", cause="surrogate"
+        ) from None
     return value
 
 
 def number(value: Any, what: str) -> float:
     """Return ``value`` as a finite number, or refuse it; ``what`` begins the refusal."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        raise Refused(f"{what} {kind_of(value)}, not a number.")
+        raise Refused(f"{what} {kind_of(value)}, not a number")
     try:
         plain = value if type(value) is int else float(value)
         finite = math.isfinite(plain)
     except OverflowError:
         finite = False
     if not finite:
-        raise Refused(f"{what} a number that is not finite.")
+        raise Refused(f"{what} a number that is not finite")
     return plain
 
 
@@ -128,9 +152,9 @@ def amount(value: Any, what: str) -> float:
     """Return ``value`` as a count or sum that can be, or refuse it; ``what`` begins the refusal."""
     plain = number(value, what)
     if plain < 0:
-        raise Refused(f"{what} a negative number.")
+        raise Refused(f"{what} a negative number")
     if plain > TOKEN_LIMIT:
-        raise Refused(f"{what} more than {TOKEN_LIMIT}.")
+        raise Refused(f"{what} more than {TOKEN_LIMIT}")
     return plain
 
 
@@ -139,13 +163,13 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     for item in several(value, what):
         if len(items) == ITEM_LIMIT:
-            raise Refused(f"{what} more than {ITEM_LIMIT} items.")
+            raise Refused(f"{what} more than {ITEM_LIMIT} items", cause="too_large")
         if isinstance(item, str):
             item = {"text": item}
         if not isinstance(item, dict):
-            raise Refused(f"{what} an item that is {kind_of(item)}, not a dict or text.")
+            raise Refused(f"{what} an item that is {kind_of(item)}, not a dict or text", cause="item")
         if "text" not in item:
-            raise Refused(f"{what} an item without 'text'.")
+            raise Refused(f"{what} an item without 'text': {kind_of(item)}", cause="item")
         plain: dict[str, Any] = {"text": whole_text(item["text"], f"{what} an item whose 'text' is")}
         if item.get("source_ids") is not None:
             sources = several(item["source_ids"], f"{what} an item whose 'source_ids' is")
@@ -159,7 +183,7 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
 def several(value: Any, what: str) -> Iterable[Any]:
     """Return ``value`` if it is a list or the like, or refuse it; ``what`` begins the refusal."""
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
-        raise Refused(f"{what} {kind_of(value)}, not a list.")
+        raise Refused(f"{what} {kind_of(value)}, not a list")
     items: Iterable[Any] = value
     return items
 
@@ -202,25 +226,85 @@ def needs_keyword(method: Any, name: str) -> bool:
 
 
 def is_adapter(value: Any) -> bool:
-    """Whether a value found in a module is an adapter class, by the rule that the field uses."""
-    return (
-        isinstance(value, type)
-        and value.__name__ != "MemorySystemAdapter"
-        and not value.__flags__ & ABSTRACT
-        and hasattr(value, "reset")
-        and (hasattr(value, "ingest_session") or hasattr(value, "retain"))
-        and any(hasattr(value, name) for name in ASKED)
-    )
+    """Whether a value found in a module is an adapter class: it has the methods that DeepMemEval's loader asks for."""
+    return isinstance(value, type) and not missing_methods(value)
 
 
-def candidates_in(module: ModuleType) -> dict[str, type]:
-    """Return the adapter classes of a module by name, in alphabetical order; a class with two names counts once."""
+def missing_methods(value: type) -> list[str]:
+    """Return the methods that a class lacks to be an adapter, abstract ones included."""
+    lacking = [] if hasattr(value, "reset") else ["reset"]
+    if not hasattr(value, "ingest_session") and not hasattr(value, "retain"):
+        lacking.append("ingest_session (or retain)")
+    if not any(hasattr(value, name) for name in ASKED):
+        lacking.append("query (or search, recall or reflect)")
+    if value.__flags__ & ABSTRACT:
+        lacking += sorted(getattr(value, "__abstractmethods__", ()))
+    return lacking
+
+
+def classes_in(module: ModuleType) -> dict[str, type]:
+    """Return the classes of a module by name, in alphabetical order; a class with two names counts once, by its own."""
     found: dict[str, type] = {}
     for name in dir(module):
         value: Any = getattr(module, name, None)
-        if is_adapter(value) and all(value is not other for other in found.values()):
-            found[name] = value
+        if isinstance(value, type) and all(value is not other for other in found.values()):
+            own = str(value.__name__)
+            found[own if getattr(module, own, None) is value else name] = value
     return found
+
+
+def standing(value: type, module: ModuleType) -> tuple[bool, bool]:
+    """Return what puts one adapter class before another: a file's own before imported ones, others before a base."""
+    return value.__module__ == module.__name__, value.__name__ != BASE_CLASS
+
+
+class BaseClassFinder:
+    """Provides DeepMemEval's ``src.adapter``, with the base class alone, where the adapter's folder has none.
+
+    It stands last on ``sys.meta_path``, so a module of that name that is there goes first.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        """Return how to load the module; ``None`` for all others."""
+        if name not in (BASE_PACKAGE, BASE_MODULE):
+            return None
+        from importlib.machinery import ModuleSpec
+
+        loader: Any = BaseClassFinder
+        return ModuleSpec(name, loader, is_package=name == BASE_PACKAGE)
+
+    @staticmethod
+    def create_module(spec: Any) -> None:
+        """Let Python make the module."""
+
+    @staticmethod
+    def exec_module(module: Any) -> None:
+        """Fill the module."""
+        if module.__name__ == BASE_MODULE:
+            from abc import ABC, abstractmethod
+
+            class MemorySystemAdapter(ABC):
+                """The methods that DeepMemEval asks of an adapter."""
+
+                @abstractmethod
+                def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+                    """Take a session in."""
+
+                @abstractmethod
+                def query(self, question: str, timestamp: str = "now") -> str:
+                    """Answer a question."""
+
+                @abstractmethod
+                def get_context_tokens(self) -> int:
+                    """Return the size of the last context."""
+
+                @abstractmethod
+                def reset(self) -> None:
+                    """Forget everything."""
+
+            MemorySystemAdapter.__module__ = BASE_MODULE
+            module.MemorySystemAdapter = MemorySystemAdapter
 
 
 def load_module(path: str) -> ModuleType:
@@ -228,12 +312,14 @@ def load_module(path: str) -> ModuleType:
     import importlib.util
 
     sys.path.insert(0, os.path.dirname(path))
+    finder: Any = BaseClassFinder
+    sys.meta_path.append(finder)
     name = os.path.splitext(os.path.basename(path))[0]
     if name in sys.modules or not name.isidentifier():
         name = "system_adapter"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise Refused("The adapter file is not Python.", "no_adapter")
+        raise Refused("the adapter file is not Python", "no_adapter", "no_class")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -242,18 +328,37 @@ def load_module(path: str) -> ModuleType:
 
 def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str]]:
     """Return the adapter class to use, and the names of all that would do."""
-    found = candidates_in(module)
-    if wanted is None:
+    classes = classes_in(module)
+    found = {name: value for name, value in classes.items() if is_adapter(value)}
+    file = os.path.basename(str(module.__file__))
+    if wanted is not None:
+        value: Any = getattr(module, wanted, None)
+        if isinstance(value, type):
+            if not is_adapter(value):
+                raise unfit(module, [value])
+            return value, list(found)
         if not found:
-            raise Refused(f"No adapter class found: a class needs {NEEDED}.", "no_adapter")
-        return next(iter(found.values())), list(found)
-    value: Any = getattr(module, wanted, None)
-    if not isinstance(value, type):
-        others = f" The file has {', '.join(found)}." if found else ""
-        raise Refused(f"There is no class {wanted}.{others}", "no_adapter")
-    if not is_adapter(value):
-        raise Refused(f"The class {wanted} is no adapter: it needs {NEEDED}, and no abstract method.", "no_adapter")
-    return value, list(found)
+            raise unfit(module, own_of(classes, module))
+        named = f"there is no class {wanted} in {file}; adapter classes there: {', '.join(found)}"
+        raise Refused(named, "no_adapter", "class", errors().nearest(wanted, list(found)))
+    if not found:
+        raise unfit(module, own_of(classes, module))
+    best = max(standing(value, module) for value in found.values())
+    first = [name for name, value in found.items() if standing(value, module) == best]
+    if len(first) > 1:
+        raise Refused(f"{file} has several adapter classes: {', '.join(first)}", "no_adapter", "class", first[0])
+    return found[first[0]], list(found)
+
+
+def own_of(classes: dict[str, type], module: ModuleType) -> list[type]:
+    """Return the classes that a module defines itself."""
+    return [value for value in classes.values() if value.__module__ == module.__name__]
+
+
+def unfit(module: ModuleType, classes: list[type]) -> Refused:
+    """Return the refusal of classes that lack methods."""
+    why, renamed = errors().unfit(module, classes, missing_methods)
+    return Refused(storable(why, MESSAGE_LIMIT), "no_adapter", "methods" if classes else "no_class", renamed)
 
 
 def packages() -> dict[str, str]:
@@ -282,6 +387,12 @@ class Calls:
         self.broken = False
         self.method = ""
         """The adapter's method that is running, for error messages."""
+        self.root = ""
+        """The adapter's folder; blank where there is none."""
+        self.chosen: Any = None
+        """The adapter's class."""
+        self.waiting: Any = None
+        """The asynchronous call that is running."""
 
     def run(self, method: str, *args: Any, **keywords: Any) -> Any:
         """Call one method of the adapter; await what it gives on the one event loop of the instance."""
@@ -294,7 +405,8 @@ class Calls:
 
             self.loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self.loop)
-        return self.loop.run_until_complete(awaited(value))
+        self.waiting = awaited(value)
+        return self.loop.run_until_complete(self.waiting)
 
     def run_at(self, method: str, request: dict[str, Any], *args: Any) -> Any:
         """Call a method with the request's timestamp; where it has none, the adapter's own default stands."""
@@ -367,11 +479,14 @@ class Calls:
         """Load the adapter, make the instance, and say what was found."""
         self.method = "load"
         self.reply_bytes = request["reply_bytes"]
+        self.root = os.path.dirname(request["file"])
         module = load_module(request["file"])
-        chosen, candidates = choose_class(module, request["class"])
-        self.system = chosen(**request["parameters"])
+        self.chosen, candidates = choose_class(module, request["class"])
+        self.method = "__init__"
+        self.system = self.chosen(**request["parameters"])
+        self.method = "load"
         return {
-            "class": chosen.__name__,
+            "class": self.chosen.__name__,
             "candidates": candidates,
             "capabilities": self.capabilities(),
             "implementation": sys.implementation.name,
@@ -388,7 +503,7 @@ class Calls:
     def take_in(self, request: dict[str, Any]) -> None:
         """Take a session in; once one fails, those behind it are skipped until the next reset."""
         if self.broken:
-            raise Refused("Not taken in, since an earlier call failed.", "skipped")
+            raise Refused("not ingested, because an earlier call failed", "skipped")
         self.broken = True
         session, timestamp = request["session"], request["timestamp"]
         if self.has("ingest_session"):
@@ -420,7 +535,7 @@ class Calls:
         """Return an answer, checked, with the count of tokens, where there is one, of the same round trip."""
         if isinstance(answer, dict):
             if "answer" not in answer:
-                raise Refused(f"{method} returned a dict without 'answer'.")
+                raise Refused(f"{method} returned a dict without 'answer': {kind_of(answer)}")
             value = self.retrieved(answer, method)
             value["answer"] = whole_text(answer["answer"], f"{method} returned a dict whose 'answer' is")
             if answer.get("tokens") is not None:
@@ -450,7 +565,7 @@ class Calls:
             return {"items": found_items(found, f"{method} returned")}
         value = self.retrieved(found, method)
         if not value:
-            raise Refused(f"{method} returned a dict with neither 'context' nor 'items'.")
+            raise Refused(f"{method} returned a dict with neither 'context' nor 'items'")
         return value
 
     def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
@@ -466,14 +581,14 @@ class Calls:
         """Forget a bank, texts by their ids, or what a query finds; the system may say how many that were."""
         count = self.run_with("forget", request)
         if count is not None and amount(count, "forget returned") % 1:
-            raise Refused("forget returned a number that is not whole.")
+            raise Refused("forget returned a number that is not whole")
         return {"forgotten": None if count is None else int(count)}
 
     def usage(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the system's own account of its model calls, as far as memeval knows the names in it."""
         told = self.run("usage")
         if not isinstance(told, dict):
-            raise Refused(f"usage returned {kind_of(told)}, not a dict.")
+            raise Refused(f"usage returned {kind_of(told)}, not a dict")
         known = [name for name in USAGE if told.get(name) is not None]
         return {name: amount(told[name], f"usage returned a dict whose '{name}' is") for name in known}
 
@@ -485,8 +600,11 @@ class Calls:
     def encoded(self, value: Any) -> str:
         """Return a value as ASCII JSON, or refuse one that is beyond the limit in bytes of UTF-8."""
         text, limit = json.dumps(value, allow_nan=False), self.reply_bytes
-        if len(text) > limit and len(json.dumps(value, ensure_ascii=False).encode("utf-8")) > limit:
-            raise Refused(f"{self.method} returned more than {limit} bytes.")
+        # Escaping makes UTF-8 at most three times as long.
+        if len(text) > limit and (
+            len(text) > 3 * limit or len(json.dumps(value, ensure_ascii=False).encode("utf-8")) > limit
+        ):
+            raise Refused(f"{self.method} returned more than the limit of {limit / 1_000_000:g} MB", cause="too_large")
         return text
 
     def answer(self, request: dict[str, Any]) -> str:
@@ -505,14 +623,12 @@ class Calls:
         with contextlib.suppress(BaseException):
             told["message"] = storable(str(error), MESSAGE_LIMIT)
         if isinstance(error, Refused):
-            return {**told, "kind": error.kind}
-        trace: list[str] = []
+            told.update(kind=error.kind, cause=error.cause, about=storable(error.about, MESSAGE_LIMIT))
+        else:
+            told.update(kind="raised", type=storable(type(error).__name__, 100))
         with contextlib.suppress(BaseException):
-            import traceback
-
-            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-            trace += [storable(f"{f.filename}:{f.lineno} in {f.name}", 300) for f in frames[-TRACE_FRAMES:]]
-        return {**told, "kind": "raised", "type": storable(type(error).__name__, 100), "trace": trace}
+            told.update(errors().details(error, self, __file__))
+        return told
 
 
 async def awaited(value: Any) -> Any:
@@ -603,6 +719,25 @@ def give_up_privileges() -> None:
             os.close(domain)
 
 
+def show_stacks(calls: Calls) -> None:
+    """Have the stack printed where a crash ends the process, and where memeval asks for it by SIGUSR1.
+
+    ``faulthandler`` prints it even while an extension module keeps Python from running; where a call of the adapter
+    waits for something, Python itself adds which.
+    """
+    import faulthandler
+    import signal
+
+    def asked(number: int, frame: FrameType | None) -> None:
+        with contextlib.suppress(BaseException):
+            os.write(2, errors().awaited_stack(calls, frame).encode("utf-8", "backslashreplace"))
+
+    with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
+        faulthandler.enable(2, all_threads=False)
+        signal.signal(signal.SIGUSR1, asked)
+        faulthandler.register(signal.SIGUSR1, 2, all_threads=False, chain=True)
+
+
 def serve() -> None:
     """Answer calls until memeval says close."""
     give_up_privileges()
@@ -618,6 +753,7 @@ def serve() -> None:
     private = folder if folder == os.environ.get("HOME") else ""  # a worker that was not copied lies among sources
     threading.Thread(target=watch, args=(os.getppid(), private), daemon=True).start()
     calls = Calls()
+    show_stacks(calls)
     try:
         for batch in batches(requests):
             answers, since = [], time.monotonic()

@@ -81,7 +81,9 @@ def find_python_installer() -> Tool:
     """
     if tool := find_uv() or find_pip():
         return tool
-    raise BadInput("neither uv nor pip is here, and a system's environment is built with one.", remedy="Install uv.")
+    raise BadInput(
+        "neither uv nor pip is installed, and one is needed to install packages.", remedy="Run: pip install uv."
+    )
 
 
 def find_npm() -> Tool:
@@ -106,7 +108,9 @@ def _of_node(name: str) -> Tool:
     found = shutil.which(name)
     tool = _tool(name, (found,)) if found else None
     if tool is None:
-        raise BadInput(f"{name} is not here, and the submission has Node packages.", remedy="Install Node with npm.")
+        raise BadInput(
+            f"{name} is not installed, and the submission has Node packages.", remedy="Install Node.js with npm."
+        )
     return tool
 
 

@@ -1,0 +1,191 @@
+"""What an author can do about a failure of a system, as a sentence."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from memeval.systems.child import Launch
+from memeval.systems.manifest import MANIFEST
+from memeval.systems.worker import ASKED
+
+COMPILE = "uv pip compile --generate-hashes --universal requirements.in -o requirements.lock"
+"""Makes a lock from the names of packages."""
+
+ANSWER = "Return a str, or a dict with 'answer' (a str) and, if you like, 'context', 'items' and 'tokens'."
+ITEMS = "Return a list of items, each a str or a dict with 'text', or a dict with 'context' or 'items'."
+
+ITEM = "Make each item a str, or a dict with 'text' and, if you like, 'source_ids' and 'score'."
+
+RETURNS = {
+    "export_memories": ITEMS,
+    "forget": "Return None, or how many memories were deleted.",
+    "get_context_tokens": "Return a number, 0 or more.",
+    "query": ANSWER,
+    "recall": ITEMS,
+    "reflect": ANSWER,
+    "search": ITEMS,
+    "usage": "Return a dict of numbers: prompt_tokens, completion_tokens, cost_usd.",
+}
+"""What each method may return."""
+
+SIGNATURES = {
+    "close": "close(self)",
+    "export_memories": "export_memories(self)",
+    "forget": "forget(self, bank=None, ids=None, query=None)",
+    "get_context_tokens": "get_context_tokens(self)",
+    "ingest_session": "ingest_session(self, session, timestamp)",
+    "query": 'query(self, question, timestamp="now")',
+    "recall": "recall(self, query, bank=None, k=10, timestamp=None, tags=None, since=None, until=None)",
+    "reflect": "reflect(self, query, bank=None, timestamp=None)",
+    "reset": "reset(self)",
+    "retain": "retain(self, content, bank=None, timestamp=None, tags=None, source_id=None, metadata=None)",
+    "search": 'search(self, query, k, timestamp="now")',
+    "settle": "settle(self, timeout)",
+    "usage": "usage(self)",
+}
+"""How each method is declared."""
+
+SECONDS = {
+    "forget": "reset_seconds",
+    "reset": "reset_seconds",
+    "retain": "take_in_seconds",
+    "settle": "settle_seconds",
+    "take_in": "take_in_seconds",
+}
+"""The limit of each call that no option of the command line sets."""
+
+SIGNALS = {
+    signal.SIGABRT: "aborted",
+    signal.SIGBUS: "bus error",
+    signal.SIGFPE: "arithmetic error",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGKILL: "killed from outside, often for lack of memory",
+    signal.SIGSEGV: "segmentation fault",
+    signal.SIGSYS: "forbidden system call",
+    signal.SIGTERM: "terminated",
+    signal.SIGXFSZ: "file larger than disk_mb",
+}
+"""What signals mean."""
+
+
+def signal_words(number: int) -> str:
+    """Return the name of a signal, with what it means where that is no riddle."""
+    try:
+        name = signal.Signals(number)
+    except ValueError:
+        return f"signal {number}"
+    return f"{name.name} ({SIGNALS[name]})" if name in SIGNALS else name.name
+
+
+def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed: bool) -> str:
+    """Return what to do about a cause that the worker names; blank where nobody can say.
+
+    Args:
+        cause: what it calls the cause; see ``worker_errors.cause_of``.
+        about: what the cause is about; text from outside, made visible.
+        method: the adapter's method that was running.
+        launch: how the system was started.
+        sandboxed: whether it was in a sandbox.
+    """
+    match cause:
+        case "returned":
+            return RETURNS.get(method, "")
+        case "item":
+            return ITEM
+        case "too_large":
+            return "Return less."
+        case "surrogate":
+            return "Decode bytes with errors='replace'."
+        case "signature":
+            return f"Declare it as {SIGNATURES[method]}." if method in SIGNATURES else _parameters(launch)
+        case "exit":
+            return "Raise an exception instead."
+        case "module":
+            return _add_module(about, launch)
+        case "file":
+            return _add_file(launch)
+        case "network":
+            return _reach(launch, sandboxed)
+        case "memory":
+            return _more_memory(launch) if sandboxed else "Keep less in memory."
+        case "class":
+            return _name_class(about, launch)
+        case "methods":
+            return f"Rename {about}." if about else "Add the missing methods."
+        case "no_class":
+            return f"Write a class with reset, ingest_session and {ASKED[0]}."
+    return ""
+
+
+def slow_remedy(call: str, launch: Launch) -> str:
+    """Return what to do about a call that took longer than its limit."""
+    if call == "load":
+        raised = f"start_seconds under [resources] in {MANIFEST}"
+        return f"Load less, or raise {raised}." if launch.folder else "Load less at import and in __init__."
+    if call in ("ask", "search", "recall", "reflect", "export"):
+        return "Make it faster, or raise --ask-seconds."
+    limit = SECONDS.get(call)
+    return f"Make it faster, or raise {limit} in RunOptions.limits (Python)." if limit else "Make it faster."
+
+
+def _add_module(name: str, launch: Launch) -> str:
+    top = name.partition(".")[0]
+    beside = launch.file.parent
+    if launch.is_bare and top.isidentifier() and any((beside / each).exists() for each in (top, f"{top}.py")):
+        return (
+            f"It lies beside {launch.file.name}, but no import statement names it, so it is not part of the run. "
+            "Name it in an import statement, or make a submission folder: memeval submit new."
+        )
+    if launch.folder is None:
+        if not launch.own_interpreter:
+            return f"Install it for {launch.interpreter}."
+        return "Give --python an environment that has it, or make a submission folder: memeval submit new."
+    from memeval.systems.environments.tools import find_uv
+
+    get = "" if find_uv() else " Get uv with: pip install uv."
+    if launch.own_interpreter or (launch.folder / "requirements.lock").is_file():
+        return f"Add its package to requirements.in, then run '{COMPILE}'.{get}"
+    return f"Install it for {launch.interpreter}."
+
+
+def _add_file(launch: Launch) -> str:
+    if launch.is_bare:
+        return (
+            f"{launch.file.name} runs with the modules it imports and no other file. "
+            "Put data into a submission folder: memeval submit new."
+        )
+    return "Add the file, or correct its path."
+
+
+def _reach(launch: Launch, sandboxed: bool) -> str:
+    if not sandboxed:
+        return "Check the address, and that the service runs."
+    if launch.folder is None:
+        return (
+            "The sandbox has no network. Run with --sandbox none, "
+            f"or make a submission folder and declare the host under [[hosts]] in its {MANIFEST}."
+        )
+    return f"The sandbox has no network. Declare the host under [[hosts]] in {MANIFEST}, or run with --sandbox none."
+
+
+def _more_memory(launch: Launch) -> str:
+    limit = f"The limit is {launch.resources.memory_mb} MiB"
+    if launch.folder is None:
+        return f"{limit}; keep less in memory."
+    return f"{limit}: keep less, or raise memory_mb under [resources] in {MANIFEST}."
+
+
+def _name_class(name: str, launch: Launch) -> str:
+    if launch.folder is None:
+        return f"Name one: {launch.file.name}:{name}."
+    file = launch.file
+    inside = file.relative_to(launch.folder) if file.is_relative_to(launch.folder) else Path(file.name)
+    return f'Name one in {MANIFEST}: entry = "{inside.as_posix()}:{name}".'
+
+
+def _parameters(launch: Launch) -> str:
+    if launch.folder is None:
+        return "Let __init__ need no argument."
+    given = ", ".join(launch.parameters) or "nothing"
+    return f"Let __init__ take what [parameters] in {MANIFEST} gives: {given}."
