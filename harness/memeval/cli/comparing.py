@@ -26,8 +26,9 @@ def compare(
     flips: Annotated[int, typer.Option("--flips", min=0, help="How many flipped items are listed each way.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Say how runs differ from the first one, over the items that both have, and how sure that is.
+    """Compare runs: differences, intervals and p-values.
 
+    Each run is compared with the first one, over the items that both have.
     ▲ is better, ▼ is worse, and = is what chance may have done: each by a paired test that takes items of one cluster
     together, at 5 %, corrected for the number of lines. Runs of different tracks are refused, except over the very
     same responses, where the difference is the judge's.

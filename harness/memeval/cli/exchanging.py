@@ -82,10 +82,10 @@ def import_(
         bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
     ] = False,
 ) -> None:
-    """Grade answers that were made elsewhere by memeval's protocol, and store a run that says so.
+    """Grade answers that were made elsewhere.
 
-    Questions that the benchmark does not have are left out and listed; those without an answer leave the run partial.
-    Prints the run's folder.
+    Stores an imported run and prints its folder. Questions that the benchmark does not have are skipped and listed.
+    If a question has no answer, the run is partial.
 
     Example: memeval import predictions.json --format locomo --source https://example.org/runs --licence MIT
     """
@@ -142,9 +142,9 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a run in the format of other programs. What each format leaves out stands on the page about exchange.
+    """Write a run in the format of another program.
 
-    Prints the files it made.
+    Prints the files it wrote. The page "Exchange with other tools" lists what each format omits.
 
     Example: memeval export results/locomo/bm25/20261122T091500Z-3f9c1a2b --format locomo --to bm25.json
     """

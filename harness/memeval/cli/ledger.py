@@ -12,7 +12,7 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Deed, Runner
 
 app = typer.Typer(
-    help="Accept, reproduce, review, supersede or invalidate a run, with a reason; the ledger only ever grows.",
+    help="Record decisions about runs: accept, invalidate, review.",
     no_args_is_help=True,
 )
 
@@ -23,7 +23,7 @@ By = Annotated[str | None, typer.Option("--by", help="Who says so. Default: the 
 
 @app.command("show")
 def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
-    """Print the ledger, oldest line first.
+    """Print the ledger, oldest entry first.
 
     Example: memeval ledger show
     """
@@ -48,7 +48,9 @@ def accept(
     by: By = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Take a run onto the board; refused unless it verifies.
+    """Accept a run.
+
+    Fails if the run does not verify.
 
     Example: memeval ledger accept RUN --reason "pull request 12"
     """
@@ -76,7 +78,7 @@ def reproduce(
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
 ) -> None:
-    """Grade a run again here and, where every byte is equal, say so in the ledger.
+    """Grade a run again, and record that it is equal.
 
     Example: memeval ledger reproduce RUN
     """
@@ -95,7 +97,7 @@ def reproduce(
 def repeat(
     run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
 ) -> None:
-    """Say that another, independent run of the same inputs stands beside a run.
+    """Record an independent run of the same inputs.
 
     Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
     """
@@ -133,7 +135,7 @@ def repeat(
 def supersede(
     run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
 ) -> None:
-    """Let a later run take a run's place.
+    """Replace a run by a later run.
 
     Example: memeval ledger supersede OLD NEW --reason "new version"
     """
@@ -152,7 +154,9 @@ def supersede(
 
 @app.command("invalidate")
 def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
-    """Let a run no longer count; it stays on the board, struck through, with the reason.
+    """Invalidate a run.
+
+    It stays on the board, marked invalidated, with the reason.
 
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
@@ -161,9 +165,9 @@ def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results
 
 @app.command("review")
 def review(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
-    """Say that a result which cannot be right at first sight was looked into, and stands.
+    """Mark a suspicious result as reviewed.
 
-    A run that scores no more than the no-memory control blocks publication until then.
+    A run that scores no more than the no-memory control blocks publication until it is reviewed.
 
     Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
     """
@@ -177,7 +181,7 @@ def reply(
     by: By = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Put a vendor's reply beside their row.
+    """Add a vendor's reply to their row.
 
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """

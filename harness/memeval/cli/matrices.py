@@ -69,8 +69,9 @@ def matrix(
     fresh: Annotated[bool, typer.Option("--fresh", help="Start all runs anew, whatever is stored.")] = False,
     retry_errors: Annotated[bool, typer.Option("--retry-errors", help="Try failed items again.")] = False,
 ) -> None:
-    """Run several systems through several benchmarks, as a file asks for it, and print and store the comparison.
+    """Run many systems on many benchmarks, from one file.
 
+    Prints the comparison and stores it.
     Every cell is an ordinary run, made one after another on the very same items, and reused or resumed as any run is;
     one that fails takes no other with it. The comparison is stored under results/matrices. Exit code 1 where a
     promotion gate fails, and the worst code of the cells that failed.

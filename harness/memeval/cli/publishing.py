@@ -11,7 +11,7 @@ import typer
 from memeval.cli.shared import DEFAULT_RESULTS, Results
 from memeval.records.errors import BadInput
 
-site = typer.Typer(help="The site from stored runs.", no_args_is_help=True)
+site = typer.Typer(help="Build or serve the site.", no_args_is_help=True)
 
 DEFAULT_SITE = Path("build/site")
 
@@ -71,8 +71,9 @@ def publish(
     results: Results = DEFAULT_RESULTS,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Verify, and say what would be done.")] = False,
 ) -> None:
-    """Verify everything, freeze a release, build it beside the earlier ones, and point latest at it last.
+    """Verify all runs, freeze a release and build its site.
 
+    Builds the release beside the earlier ones. Updates the link latest as the last step.
     Publishing the same state again changes nothing.
 
     Example: memeval publish --to public --release 2026.11

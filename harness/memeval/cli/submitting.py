@@ -19,7 +19,7 @@ from memeval.records.submission import AdapterKind
 if TYPE_CHECKING:
     from memeval.records.submitting import Step, SubmissionCheck
 
-app = typer.Typer(help="Begin a submission, and check it as a pull request is checked.", no_args_is_help=True)
+app = typer.Typer(help="Create a submission, or check it.", no_args_is_help=True)
 
 REPORT_BYTES = 2_000_000
 REPORT_FILES = 20
@@ -36,9 +36,10 @@ def new(
     model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
     into: Annotated[Path, typer.Option("--into", help="Folder that the submission is made in.")] = Path("submissions"),
 ) -> None:
-    """Write a submission that passes the check: a small memory, to put your own in the place of.
+    """Create a submission that passes the check.
 
-    What no option answers is asked on a terminal; elsewhere it takes the default.
+    It holds a small memory system: replace the sample code with yours. On a terminal memeval asks for what no option
+    gives; elsewhere it uses the defaults.
 
     Example: memeval submit new --name "My Memory" --kind python
     """
@@ -88,9 +89,10 @@ def check(
     out: Annotated[Path | None, typer.Option("--out", help="Also write the report to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a submission: files, secrets, installation, conformance, and a few items of a benchmark.
+    """Check a submission, as its pull request will be checked.
 
-    Every problem is named with file, line and remedy. A pull request is checked in the same way.
+    Checks files, secrets, installation, conformance, and a few items of a benchmark. Prints each problem with file,
+    line and fix.
 
     Example: memeval submit check submissions/my-memory
     """
@@ -175,7 +177,9 @@ def comment(
         list[Path], typer.Argument(help="Reports that memeval submit check --out wrote, or ZIP archives of such.")
     ],
 ) -> None:
-    """Print reports as the Markdown of a pull request's comment; nothing in them is trusted.
+    """Print check reports as a pull request comment.
+
+    Treats the content of the reports as untrusted.
 
     Example: memeval submit comment report.json
     """

@@ -24,7 +24,9 @@ def verify(
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """Check stored runs: schema, digests, coverage, and scores computed again from the rows.
+    """Check stored runs, and compute their scores again.
+
+    Checks the schema of every file, digests, coverage and scores.
 
     Example: memeval verify results/beliefs/bm25
     """
@@ -56,7 +58,9 @@ def reproduce(
     errata: Errata = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade stored answers again, offline, and compare with what is stored.
+    """Grade stored answers again, offline.
+
+    Compares the new grades with the stored ones, byte by byte.
 
     Example: memeval reproduce results/beliefs/bm25
     """
