@@ -19,14 +19,13 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.options import FreshGrades
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Bridge, Rate
 
-app = typer.Typer(
-    help="Audit a judge, or compare two judges.", no_args_is_help=True
-)
+app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges whose endpoint is not their maker's.")
 
@@ -51,14 +50,12 @@ def rejudge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
-    ] = False,
+    fresh: FreshGrades = False,
 ) -> None:
     """Grade stored answers with another judge.
 
-    Makes a new run on another track. A recorded judgment is never asked for again; an interrupted call resumes. Of several runs with the same
-    answers, the first one's are judged. Prints each new run's folder.
+    Makes a new run on another track, and prints its folder. A recorded judgment is never asked for again; an
+    interrupted call resumes. If several runs have the same answers, only the first is judged.
 
     Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """

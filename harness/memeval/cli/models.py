@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.options import LIMITS, MODELS
-
 if TYPE_CHECKING:
     from memeval.evaluation.models import ModelOptions
 
@@ -18,7 +16,6 @@ JudgeLabel = Annotated[
         "--judge-label",
         metavar="NAME",
         help="Who serves the judge model, if not its maker. Needed for a rank; part of the track.",
-        rich_help_panel=MODELS,
     ),
 ]
 Prompts = Annotated[
@@ -27,35 +24,21 @@ Prompts = Annotated[
         "--prompts",
         metavar="DIR|NAME",
         help="Other judge prompts: a folder, or 'lenient' (a more permissive set for LoCoMo).",
-        rich_help_panel=MODELS,
     ),
 ]
-JudgeConcurrency = Annotated[
-    int, typer.Option("--judge-concurrency", help="Concurrent calls to a judge model.", rich_help_panel=LIMITS)
-]
+JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Concurrent calls to a judge model.")]
 RequestsPerMinute = Annotated[
     float | None,
-    typer.Option(
-        "--requests-per-minute",
-        help="Most model calls a minute, for each of judge, reader and system.",
-        rich_help_panel=LIMITS,
-    ),
+    typer.Option("--requests-per-minute", help="Most model calls a minute, for each of judge, reader and system."),
 ]
 TokensPerMinute = Annotated[
     float | None,
-    typer.Option(
-        "--tokens-per-minute",
-        help="Most model tokens a minute, for each of judge, reader and system.",
-        rich_help_panel=LIMITS,
-    ),
+    typer.Option("--tokens-per-minute", help="Most model tokens a minute, for each of judge, reader and system."),
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        "--max-cost-usd",
-        metavar="X",
-        help="Most dollars that a run may spend on model calls. Same as --budget usd=X.",
-        rich_help_panel=LIMITS,
+        "--max-cost-usd", metavar="X", help="Most dollars that a run may spend on model calls. Same as --budget usd=X."
     ),
 ]
 Budgets = Annotated[
@@ -66,7 +49,6 @@ Budgets = Annotated[
         help="Limit on usd, tokens or minutes, repeatable. For one phase, put its name first: judge.usd=0.5. "
         "Phases: take_in, settle, search, ask, read, judge. At the limit a run stops with exit code 3. "
         "Run again with a higher limit to resume.",
-        rich_help_panel=LIMITS,
     ),
 ]
 

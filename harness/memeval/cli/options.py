@@ -1,4 +1,4 @@
-"""Options that several commands share: one name, one help text and one panel for each."""
+"""Options that several commands share: one name and one help text for each."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from typing import Annotated, TypeVar
 
 import typer
 
-WHAT = "What to run"
-MODELS = "Models and judge"
-LIMITS = "Limits and cost"
-SANDBOX = "Sandbox and environment"
-STORING = "Storing and repeating"
-OUTPUT = "Output"
-
 DEFAULT_RESULTS = Path("results")
 
 Benchmarks = Annotated[
@@ -23,78 +16,61 @@ Benchmarks = Annotated[
         "--benchmark",
         metavar="ID",
         help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
-        rich_help_panel=WHAT,
     ),
 ]
-Protocol = Annotated[
-    str | None, typer.Option("--protocol", help="Protocol: how questions are asked and graded.", rich_help_panel=WHAT)
-]
+Protocol = Annotated[str | None, typer.Option("--protocol", help="Protocol: how questions are asked and graded.")]
 Tier = Annotated[
     str | None,
-    typer.Option(
-        "--tier", help="Subset or size of the data. 'memeval data list --json' names them.", rich_help_panel=WHAT
-    ),
+    typer.Option("--tier", help="Subset or size of the data. 'memeval data list --json' names them."),
 ]
 Parameter = Annotated[
     list[str] | None,
     typer.Option(
-        "--parameter",
-        metavar="NAME=VALUE",
-        help="Benchmark parameter, repeatable. Examples: seed=7, file=oracle.",
-        rich_help_panel=WHAT,
+        "--parameter", metavar="NAME=VALUE", help="Benchmark parameter, repeatable. Examples: seed=7, file=oracle."
     ),
 ]
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark.", rich_help_panel=WHAT),
+    typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark."),
 ]
 Errata = Annotated[
     Path | None,
-    typer.Option(
-        "--errata", help="File of known data errors for corrected scores. Default: shipped.", rich_help_panel=WHAT
-    ),
+    typer.Option("--errata", help="File of known data errors for corrected scores. Default: shipped."),
 ]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", help="Run only the first N items. The run is then partial.", rich_help_panel=WHAT),
+    typer.Option("--limit", help="Run only the first N items. The run is then partial."),
 ]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", help="Scenarios run at the same time.", rich_help_panel=LIMITS)
-]
+Concurrency = Annotated[int, typer.Option("--concurrency", help="Scenarios run at the same time.")]
 ModelConcurrency = Annotated[
     int,
-    typer.Option(
-        "--model-concurrency",
-        help="Concurrent model calls, for the reader and for the system.",
-        rich_help_panel=LIMITS,
-    ),
+    typer.Option("--model-concurrency", help="Concurrent model calls, for the reader and for the system."),
 ]
 SkipConformance = Annotated[
     bool,
     typer.Option(
-        "--skip-conformance",
-        help="Run a system that can cost money although it failed or skipped the adapter check.",
-        rich_help_panel=SANDBOX,
+        "--skip-conformance", help="Run a system that can cost money although it failed or skipped the adapter check."
     ),
 ]
 RetryErrors = Annotated[
     bool,
-    typer.Option(
-        "--retry-errors", help="Try failed items again. Both attempts stay on record.", rich_help_panel=STORING
-    ),
+    typer.Option("--retry-errors", help="Try failed items again. Both attempts stay on record."),
 ]
 FreshGrades = Annotated[
     bool,
-    typer.Option("--fresh", help="Start a new run. Recorded judgments are still reused.", rich_help_panel=STORING),
+    typer.Option("--fresh", help="Start a new run. Recorded judgments are still reused."),
 ]
 Results = Annotated[
     Path,
-    typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS", rich_help_panel=STORING),
+    typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=OUTPUT)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 Value = TypeVar("Value")
+
+OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
+"""The deprecated name of ``--to``."""
 
 
 def renamed(old: str, new: str, given: Value | None, value: Value) -> Value:

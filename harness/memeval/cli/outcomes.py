@@ -180,9 +180,7 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
         worst.exit_code = min((error.exit_code for error in found), key=SEVERITY.index)
         raise worst
     if not folders:
-        raise BadInput(
-            "no benchmark to run.", remedy="Name one with --benchmark: see memeval data list."
-        )
+        raise BadInput("no benchmark to run.", remedy="Name one with --benchmark: see memeval data list.")
 
 
 def _print_summary(outcomes: Sequence[Outcome]) -> None:

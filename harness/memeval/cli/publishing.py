@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memeval.cli.options import OldTo, renamed
 from memeval.cli.shared import DEFAULT_RESULTS, Results
 from memeval.records.errors import BadInput
 
@@ -25,7 +26,8 @@ def add_to(app: typer.Typer) -> None:
 @site.command("build")
 def build_site(
     results: Results = DEFAULT_RESULTS,
-    out: Annotated[Path, typer.Option("--out", help="Folder the site is built into.")] = DEFAULT_SITE,
+    to: Annotated[Path, typer.Option("--to", help="Folder the site is built into.")] = DEFAULT_SITE,
+    out: OldTo = None,
 ) -> None:
     """Build the site from stored runs.
 
@@ -33,8 +35,9 @@ def build_site(
     """
     from memeval.site import build
 
-    build(results, out)
-    print(out)
+    to = renamed("--out", "--to", out, to)
+    build(results, to)
+    print(to)
 
 
 @site.command("serve")

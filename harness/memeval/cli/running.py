@@ -23,11 +23,6 @@ from memeval.cli.models import (
 )
 from memeval.cli.options import (
     DEFAULT_RESULTS,
-    LIMITS,
-    MODELS,
-    OUTPUT,
-    SANDBOX,
-    STORING,
     AsJson,
     Benchmarks,
     Concurrency,
@@ -76,7 +71,6 @@ def run(
         typer.Option(
             "--judge",
             help="Who grades: rules (offline) or openai:MODEL. Default: rules; with --replay, that run's judge.",
-            rich_help_panel=MODELS,
         ),
     ] = None,
     judge_label: JudgeLabel = None,
@@ -87,20 +81,17 @@ def run(
             "--reader",
             help="Who writes the answer: native (the system), extractive (offline) or openai:MODEL. "
             "Default: native, or extractive for a system that only retrieves.",
-            rich_help_panel=MODELS,
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model",
-            help="Model that a single .py file may call, repeatable. A submission declares its own.",
-            rich_help_panel=MODELS,
+            "--model", help="Model that a single .py file may call, repeatable. A submission declares its own."
         ),
     ] = None,
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Print calls, tokens, dollars and hours. Run nothing.", rich_help_panel=LIMITS),
+        typer.Option("--estimate", help="Print calls, tokens, dollars and hours. Run nothing."),
     ] = False,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
@@ -111,42 +102,29 @@ def run(
     model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
     ask_seconds: Annotated[
         float | None,
-        typer.Option(
-            "--ask-seconds",
-            help="Time limit for one question. Another limit is another track.",
-            rich_help_panel=LIMITS,
-        ),
+        typer.Option("--ask-seconds", help="Time limit for one question. Another limit is another track."),
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
     python: Annotated[
         Path | None,
-        typer.Option(
-            "--python", help="Your own Python interpreter, instead of one built from a lock.", rich_help_panel=SANDBOX
-        ),
+        typer.Option("--python", help="Your own Python interpreter, instead of one built from a lock."),
     ] = None,
     skip_conformance: SkipConformance = False,
     results: Results = DEFAULT_RESULTS,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Start a new run, even if a finished one is stored.", rich_help_panel=STORING),
+        typer.Option("--fresh", help="Start a new run, even if a finished one is stored."),
     ] = False,
-    repeat: Annotated[int, typer.Option("--repeat", help="Number of runs.", rich_help_panel=STORING)] = 1,
+    repeat: Annotated[int, typer.Option("--repeat", help="Number of runs.")] = 1,
     retry_errors: RetryErrors = False,
     replay: Annotated[
         str | None,
-        typer.Option(
-            "--replay",
-            metavar="RUN",
-            help="Answer every model call from a stored run. Send none.",
-            rich_help_panel=STORING,
-        ),
+        typer.Option("--replay", metavar="RUN", help="Answer every model call from a stored run. Send none."),
     ] = None,
     floor: Annotated[
         float | None,
-        typer.Option(
-            "--floor", help="Exit with 1 if a run scores below this share, such as 0.9.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--floor", help="Exit with 1 if a run scores below this share, such as 0.9."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.options import SANDBOX
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 
@@ -19,16 +18,12 @@ Sandboxing = Annotated[
         "--sandbox",
         help="Sandbox to use: bwrap (bubblewrap), none, or auto (bwrap where it works). "
         "Default: MEMEVAL_SANDBOX, else auto.",
-        rich_help_panel=SANDBOX,
     ),
 ]
 Hosts = Annotated[
     list[str] | None,
     typer.Option(
-        "--host",
-        metavar="HOST=URL",
-        help="Send requests for a declared host to your own server, repeatable.",
-        rich_help_panel=SANDBOX,
+        "--host", metavar="HOST=URL", help="Send requests for a declared host to your own server, repeatable."
     ),
 ]
 

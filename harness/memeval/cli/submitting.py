@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.options import OldTo, renamed
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import AsJson, counted, print_json
 from memeval.records.errors import BadInput, CheckFailed
@@ -34,7 +35,8 @@ def new(
     summary: Annotated[str | None, typer.Option("--summary", help="What it is, in a sentence.")] = None,
     author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
-    into: Annotated[Path, typer.Option("--into", help="Folder that the submission is made in.")] = Path("submissions"),
+    to: Annotated[Path, typer.Option("--to", help="Folder above the new submission.")] = Path("submissions"),
+    into: Annotated[Path | None, typer.Option("--into", hidden=True)] = None,
 ) -> None:
     """Create a submission that passes the check.
 
@@ -56,7 +58,7 @@ def new(
         author=_asked(author, "Author", defaults.author),
         models=tuple(model) if model is not None else tuple(_asked(None, "Models it uses, by name", "").split()),
     )
-    folder = scaffold(given, into, assets_root() / "templates" / "submission")
+    folder = scaffold(given, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
     shown = visible(str(folder))
     print(f"{shown}: a submission that works. Put your memory in the place of the small one in it. Then:")
     print(f"  memeval submit check {shown}")
@@ -86,7 +88,8 @@ def check(
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write the report to this file.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Also write the report to this file.")] = None,
+    out: OldTo = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a submission, as its pull request will be checked.
@@ -100,16 +103,17 @@ def check(
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
-    if every and out is not None:
-        raise BadInput("--out goes with one submission.", remedy="Leave out --all, or --out.")
+    to = renamed("--out", "--to", out, to)
+    if every and to is not None:
+        raise BadInput("--to needs one submission.", remedy="Remove --all or --to.")
     folders = _every() if every else [_folder(str(submission))]
     options = CheckOptions(run=run, results=results, setup=setup_of(sandbox, host))
     reports = []
     for folder in folders:
         report = check_submission(folder, options, _note)
         reports.append(report)
-        if out is not None:
-            _write(out, report)
+        if to is not None:
+            _write(to, report)
         if not as_json:
             _print(report)
     if as_json:
@@ -174,7 +178,7 @@ def _sign(step: Step) -> str:
 @app.command("comment")
 def comment(
     reports: Annotated[
-        list[Path], typer.Argument(help="Reports that memeval submit check --out wrote, or ZIP archives of such.")
+        list[Path], typer.Argument(help="Reports that memeval submit check --to wrote, or ZIP archives of such.")
     ],
 ) -> None:
     """Print check reports as a pull request comment.
