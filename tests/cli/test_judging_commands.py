@@ -179,7 +179,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
             ("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
             "usd is capped twice",
         ),
-        (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model goes with a bare .py file"),
+        (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),
         (("run", "no-memory", *SMALL, "--replay", "nowhere"), "there is no finished run nowhere"),
         (("run", "bm25", *SMALL, "--reader", "openai:"), "there is no reader 'openai:'"),
         (("run", "bm25", *SMALL, "--reader", MODEL), "there is no key for the reader's model"),

@@ -29,7 +29,18 @@ COMMAND_PANELS = {
 """The panels of the command list, in order."""
 
 OPTION_PANELS = {
-    "What to run": ("benchmark", "tier", "protocol", "parameter", "data", "errata", "limit", "items"),
+    "What to run": (
+        "benchmark",
+        "tier",
+        "protocol",
+        "parameter",
+        "data",
+        "errata",
+        "limit",
+        "items",
+        "runs",
+        "example",
+    ),
     "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),
     "Limits and cost": (
         *("estimate", "max_cost_usd", "budget", "requests_per_minute", "tokens_per_minute"),
@@ -60,18 +71,19 @@ def command_of(app: typer.Typer) -> Any:
 
 def _arrange(command: Any, context: Any) -> None:
     options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    many = sum(not option.hidden for option in options) >= MANY
     panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
     order = list(panels)
     for option in (*options, command.get_help_option(context)):
         if option.metavar is None and not option.type_descriptor.is_choice:
             option.metavar = _VALUES.get(option.type_descriptor.annotation)
-        if len(options) >= MANY:
+        if many:
             option.rich_help_panel = panels.get(option.name)
     for argument in command.params:
         if argument not in options:
             argument.metavar = argument.metavar or argument.name.upper()
             argument.display_type_rich = lambda ctx: None
-    if len(options) >= MANY:
+    if many:
         command.params.sort(key=lambda each: order.index(each.name) if each.name in panels and each in options else -1)
     for each in getattr(command, "commands", {}).values():
         _arrange(each, context)
