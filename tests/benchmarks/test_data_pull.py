@@ -247,7 +247,7 @@ def test_a_whole_part_needs_no_server(tmp_path: Path) -> None:
     assert pull(nowhere, tmp_path).read_bytes() == BODY
 
 
-@pytest.mark.parametrize(("status", "sentence"), [(404, "file not found (404)"), (503, "the server refused the request (503)")])
+@pytest.mark.parametrize(("status", "sentence"), [(404, "file not found (404)"), (503, "refused the request (503)")])
 def test_a_refusal_is_a_sentence(server: Server, tmp_path: Path, status: int, sentence: str) -> None:
     server.behaviour.status = status
     assert sentence in refusal(server.source, tmp_path)

@@ -189,7 +189,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@1"), "there is no key for the judge's model"),
         (("judge", "bridge", "rules"), "Missing argument"),
         (("judge", "bridge", "rules", "rules"), "rules"),
-        (("judge", "bridge", MODEL, "rules"), "no full run here was judged by openai:gpt-4o"),
+        (("judge", "bridge", MODEL, "rules"), "no full run was graded by openai:gpt-4o"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence_and_exit_code_2(
