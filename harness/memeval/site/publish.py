@@ -63,7 +63,7 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
             )
     findings = verify_results(results)
     if findings:
-        raise CheckFailed(f"{findings[0]} {len(findings)} problems in all; nothing was published.")
+        raise CheckFailed(f"{findings[0]} ({len(findings)} amiss in all; nothing was published.)")
     yield f"verified: {len(folders)}."
     board = build_board(folders, Ledger(results))
     for row in board.runs:
