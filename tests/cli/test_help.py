@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from memeval.cli import publishing
 from memeval.cli.main import app, command_of
-from memeval.cli.plain_help import MANY, OPTION_PANELS
+from memeval.cli.plain_help import COMMAND_PANELS, MANY, OPTION_PANELS
 from memeval.cli.reference import COMMANDS, help_of
 
 
@@ -79,3 +79,8 @@ def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch)
     for line, offered in (("memeval ru", "run"), ("memeval run --benchm", "--benchmark")):
         words = {"_MEMEVAL_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
         assert CliRunner().invoke(app, [], env=words, prog_name="memeval").output.split() == [offered]
+
+
+def test_every_command_stands_in_a_panel() -> None:
+    panels = [name for names in COMMAND_PANELS.values() for name in names]
+    assert sorted(panels) == sorted(ALL[()].commands)

@@ -60,11 +60,10 @@ MANY = 8
 def command_of(app: typer.Typer) -> Any:
     """Return the command line of an application, with its panels and the names of its values."""
     command: Any = typer.main.get_command(app)
-    for panel, names in COMMAND_PANELS.items():
-        for name in names:
-            command.commands[name].rich_help_panel = panel
-    order = [name for names in COMMAND_PANELS.values() for name in names]
-    command.commands = {name: command.commands[name] for name in order}
+    panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}
+    for name, panel in panels.items():
+        command.commands[name].rich_help_panel = panel
+    command.commands = {name: command.commands[name] for name in (*panels, *command.commands)}
     _arrange(command, command.make_context(app.info.name, [], resilient_parsing=True))
     return command
 
