@@ -159,7 +159,7 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
     """
     if as_json:
         print_json([outcome.data() for outcome in outcomes])
-    if len(outcomes) > 1:
+    if len(outcomes) > 1 or all(each.state is State.LEFT_OUT for each in outcomes):
         _print_summary(outcomes)
     faults = [each for each in outcomes if each.state is State.FAILED]
     if not every or not any(each.folders for each in outcomes):
