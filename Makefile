@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+QUICK ?= tests/records tests/statistics tests/leaderboard tests/cli/test_help.py tests/test_readme.py
 
 BIN := .venv/bin
 RUNTIME := .venv/.runtime-stamp
@@ -14,13 +15,14 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo demo-all serve test bench lint lock
+.PHONY: help setup demo demo-all serve test quick bench lint lock
 
 help:
 	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
 	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
 	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
+	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
 	@echo 'make bench     measure performance; the table is also in build/bench.json'
 	@echo 'make lint      ruff, mypy, import-linter, deptry, and drift of schemas and documentation'
 	@echo 'make setup     only set up .venv for development'
@@ -41,6 +43,11 @@ serve: $(RUNTIME)
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
+
+# Layers below everything else: no process, no server, no browser.
+quick: $(DEV)
+	@$(BIN)/ruff check
+	@$(BIN)/python -m pytest -q -n 2 -m 'not slow and not browser and not data' $(QUICK) $(PYTEST_ARGS)
 
 bench: $(DEV)
 	@mkdir -p build

@@ -1,4 +1,4 @@
-"""The entry of the command line: sets the collector before anything is imported."""
+"""The entry point of the command line: sets the garbage collector before any other import."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import gc
 def main() -> None:
     """Run the command line.
 
-    A run makes many small records that live to its end. Looking through them for cycles as often as Python does
-    unasked takes longer than making them.
+    A run makes many small records that live to its end. At Python's default thresholds, collecting them takes longer
+    than making them.
     """
     gc.set_threshold(100_000, 20, 100)
     from memeval.cli.main import main as command_line
@@ -17,7 +17,7 @@ def main() -> None:
     try:
         command_line()
     finally:
-        gc.freeze()  # what is left goes with the process; looking through it first takes time
+        gc.freeze()  # the process ends here; a last collection would only take time
 
 
 if __name__ == "__main__":

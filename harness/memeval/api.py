@@ -1,4 +1,4 @@
-"""The public Python API: run systems, judge stored answers again, audit judges, verify, reproduce, build a board."""
+"""The public Python API: run systems, grade again, audit judges, verify, reproduce, compare, build a board."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ELSEWHERE = {
     "Reproduction": "memeval.evaluation.reproduction",
     "SuiteOptions": "memeval.evaluation.live",
 }
-"""Types of what the functions take and give, and where they live: loaded when they are first asked for."""
+"""Argument and return types, with their modules; loaded at first use."""
 
 
 def __getattr__(name: str) -> Any:
@@ -73,25 +73,24 @@ def run(
     repeat: int = 1,
     progress: Progress | None = None,
 ) -> list[RunFolder]:
-    """Run a system on benchmarks and return the sealed runs, one a benchmark and repetition.
+    """Run a system on benchmarks and return the sealed runs, one for each benchmark and repetition.
 
-    A run that was finished before with the very same inputs is returned as it is; one that was interrupted goes on
-    where it stopped.
+    A finished run with the same inputs is reused; an interrupted run resumes.
 
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
-        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is here and that the system can
-            take, without those that are run by name only.
-        data: a local copy of the benchmark's data; goes with one benchmark.
+        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is on this machine and that the
+            system supports, except those that run by name only.
+        data: your own copy of the benchmark's data; needs one benchmark.
         parameters: seed and size of a generated benchmark.
-        options: how it is run.
-        repeat: how many times to run; each time after the first starts another run.
-        progress: is told how it goes.
+        options: run options.
+        repeat: number of runs; each after the first is a new run.
+        progress: receives the progress.
 
     Raises:
-        NotApplicable: the system lacks a method that a named benchmark needs, or can take none of all.
-        BadInput: something asked for is not there, or the adapter cannot be loaded.
-        CheckFailed: never; a run whose system fails is a run with errors.
+        NotApplicable: the system lacks a method that a named benchmark needs, or supports no benchmark at all.
+        BadInput: an argument names nothing that exists, or the adapter does not load.
+        CheckFailed: never; a system that fails gives a run with errors.
     """
     if repeat < 1:
         raise BadInput(f"--repeat is {repeat}.", remedy="Give a number of at least 1.")
@@ -99,7 +98,7 @@ def run(
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
-        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
     folders: list[RunFolder] = []
     refused: NotApplicable | None = None
     for each in benchmarks:
@@ -119,7 +118,7 @@ def run(
 
 
 def _exam(benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions) -> Exam:
-    """Open a benchmark in the way that a run asks for."""
+    """Open a benchmark with a run's options."""
     return Exam.open(benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata)
 
 
@@ -134,22 +133,22 @@ def run_suite(
 ) -> EvalResult:
     """Run a suite on a live object in this process: retain, settle, recall, reflect, forget.
 
-    The runner and the graders are those of :func:`run`, and the object is called as an adapter is (``retain``,
-    ``recall``, ``reflect``, ``forget``, asynchronous or not, each with what it takes of ``bank`` or ``bank_id``,
-    ``tags`` and the like). It is not held in and has no time limits; what it holds in other banks is left alone.
+    Uses the runner and the graders of :func:`run`. The object has the methods of an adapter (``retain``, ``recall``,
+    ``reflect``, ``forget``; sync or async; with any of ``bank`` or ``bank_id``, ``tags`` and so on). There is no
+    sandbox and no time limit. Other banks stay unchanged.
 
     Args:
         system: the object.
         suite: ``basic``, ``accuracy``, ``reflect`` or ``stress``, or the path of a suite in YAML.
-        bank_id: the bank that the suite is run in; it must be empty. Further banks of a suite begin with its name.
-        clean_after: whether the banks are forgotten in the end. Where that fails, the result says so in its notes.
-        options: how; see :class:`SuiteOptions`.
-        progress: is told how it goes.
+        bank_id: bank for the suite; it must be empty. Names of further banks begin with it.
+        clean_after: whether to forget the banks at the end. If that fails, the notes of the result say so.
+        options: see :class:`SuiteOptions`.
+        progress: receives the progress.
 
     Raises:
-        BadInput: there is no such suite, the bank holds something, or the object takes no banks.
+        BadInput: the suite does not exist, the bank is not empty, or the object has no banks.
         NotApplicable: the object lacks a method that the suite needs.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent.
     """
     from memeval.evaluation import live
 
@@ -159,15 +158,15 @@ def run_suite(
 def check_conformance(
     system: str | Path | SystemSource, *, options: RunOptions | None = None, progress: Progress | None = None
 ) -> Conformance:
-    """Find out, with planted facts, whether a system keeps to the adapter contract, and store what came of it.
+    """Check with planted facts whether a system follows the adapter contract, and store the report.
 
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
-        options: where the report is stored, how models are used, how the system is held, and its limits.
-        progress: is told what a person should know.
+        options: folder of the report, models, sandbox and limits.
+        progress: receives messages for the user.
 
     Raises:
-        BadInput: the system cannot be prepared or loaded.
+        BadInput: the system does not install or load.
     """
     from memeval.evaluation import conforming
     from memeval.execution.progress import Silent
@@ -192,10 +191,10 @@ def _benchmarks(named: str | Sequence[str] | None, data: Path | None) -> list[Be
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
-    """Return a stored run, named by its folder or its id.
+    """Return a stored run, by its folder or its id.
 
     Raises:
-        BadInput: it is not there, or cannot be read.
+        BadInput: the run does not exist or is not readable.
     """
     return find_run(results, str(run))
 
@@ -204,21 +203,21 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
     """Return the stored runs at or under a folder, or the one of an id.
 
     Raises:
-        BadInput: there is neither such a folder nor such a run.
+        BadInput: no such folder or run exists.
     """
     path = Path(named)
     return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
 
 
 def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
-    """Check every stored run at or under a path, and the ledger where there is one.
+    """Check every stored run at or under a path, and the ledger if there is one.
 
     Args:
         path: a run's folder or id, or a folder above runs.
-        results: where an id is looked up.
+        results: folder in which to look up an id.
 
     Raises:
-        BadInput: there is no run.
+        BadInput: no run exists there.
     """
     from memeval.evaluation.findings import Finding
     from memeval.evaluation.verification import verify_results
@@ -241,7 +240,7 @@ def reproduce(
     data: Path | None = None,
     errata: Path | None = None,
 ) -> Reproduction:
-    """Grade a run's stored responses again, offline, and compare with what is stored; see :func:`reproduce_run`."""
+    """Grade a run's stored answers again, offline, and compare with the stored grades; see :func:`reproduce_run`."""
     from memeval.evaluation.reproduction import reproduce_run
 
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
@@ -257,20 +256,20 @@ def rejudge(
     options: RejudgeOptions | None = None,
     progress: Progress | None = None,
 ) -> RunFolder:
-    """Grade a stored run's responses under another judge: a new run on another track.
+    """Grade a stored run's answers with another judge: a new run on another track.
 
     Args:
         run: the run, by its folder or its id.
         judge: ``rules`` or ``openai:MODEL``.
-        label: who serves a model judge whose endpoint is not its maker's.
-        prompts: a folder with other prompts for a model judge.
-        data: a local copy of the benchmark's data.
-        options: how; see :class:`RejudgeOptions`.
-        progress: is told how it goes.
+        label: who serves the judge model, if not its maker.
+        prompts: folder with other prompts for a judge model.
+        data: your own copy of the benchmark's data.
+        options: see :class:`RejudgeOptions`.
+        progress: receives the progress.
 
     Raises:
-        BadInput: something asked for is not there.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: an argument names nothing that exists.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judges import choose_judge
     from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
@@ -294,23 +293,23 @@ def audit(
 
     Args:
         judge: ``rules`` or ``openai:MODEL``.
-        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is here.
-        label: who serves a model judge whose endpoint is not its maker's; not needed for others.
-        prompts: a folder with other prompts for a model judge.
-        data: a local copy of the benchmark's data; goes with one benchmark.
-        options: how; see :class:`AuditOptions`.
-        progress: is told how it goes.
+        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is on this machine.
+        label: who serves the judge model, if not its maker.
+        prompts: folder with other prompts for a judge model.
+        data: your own copy of the benchmark's data; needs one benchmark.
+        options: see :class:`AuditOptions`.
+        progress: receives the progress.
 
     Raises:
-        BadInput: something asked for is not there.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: an argument names nothing that exists.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.auditing import AuditOptions, audit_judge
     from memeval.evaluation.judges import choose_judge
 
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
-        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
     chosen = choose_judge(judge, label, prompts)
     return [audit_judge(chosen, Exam.open(each, data), options or AuditOptions(), progress) for each in benchmarks]
 
@@ -326,24 +325,24 @@ def bridge(
     options: RejudgeOptions | None = None,
     progress: Progress | None = None,
 ) -> list[BridgeFolder]:
-    """Grade stored responses under the judge that takes over from another, and store how far the two agree.
+    """Grade stored answers with a new judge, and store how far it agrees with the old one.
 
     Args:
-        old: the judge that is retired, with or without its version.
-        new: the judge that takes over: ``rules`` or ``openai:MODEL``.
-        runs: full runs that the old judge graded; ``None`` for all there are.
-        label: who serves a new model judge whose endpoint is not its maker's.
-        prompts: a folder with other prompts for the new judge.
-        data: a local copy of the benchmark's data.
-        options: how; see :class:`RejudgeOptions`.
-        progress: is told how it goes.
+        old: the old judge, with or without its version.
+        new: the new judge: ``rules`` or ``openai:MODEL``.
+        runs: full runs that the old judge graded; ``None`` for all of them.
+        label: who serves the new judge model, if not its maker.
+        prompts: folder with other prompts for the new judge.
+        data: your own copy of the benchmark's data.
+        options: see :class:`RejudgeOptions`.
+        progress: receives the progress.
 
     Returns:
-        One bridge for each benchmark and data that there are runs on, and each set-up of the old judge.
+        One bridge for each benchmark, data and configuration of the old judge.
 
     Raises:
-        BadInput: something asked for is not there, or there is no such run.
-        GatewayStopped: the new judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: an argument names nothing that exists, or there is no such run.
+        GatewayStopped: the new judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.bridging import bridge_judges, ground
     from memeval.evaluation.judges import choose_judge, is_judged_by
@@ -353,7 +352,9 @@ def bridge(
     given = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
     folders = [folder for folder in given if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
     if not folders:
-        raise BadInput(f"no full run here was judged by {visible(old)}.", remedy="Name it as the runs' track does.")
+        raise BadInput(
+            f"no full run was graded by {visible(old)}.", remedy="Copy the judge's name from the runs' track."
+        )
     chosen = choose_judge(new, label, prompts)
     grouped: dict[Digest, list[RunFolder]] = defaultdict(list)
     for folder in folders:
@@ -369,17 +370,17 @@ def estimate(
     parameters: Parameters | None = None,
     options: RunOptions | None = None,
 ) -> Estimate:
-    """Return what a run would take in model calls, tokens, dollars and hours; nothing is run and nothing is asked.
+    """Return the model calls, tokens, dollars and hours that a run would need, without running it.
 
     Args:
-        system: as :func:`run` takes it.
+        system: as in :func:`run`.
         benchmark: its id.
-        data: a local copy of the benchmark's data.
+        data: your own copy of the benchmark's data.
         parameters: seed and size of a generated benchmark.
-        options: how it would be run.
+        options: run options.
 
     Raises:
-        BadInput: something asked for is not there.
+        BadInput: an argument names nothing that exists.
     """
     from memeval.evaluation.estimate import estimate_run
 
@@ -403,25 +404,25 @@ def import_answers(
     options: ImportOptions | None = None,
     progress: Progress | None = None,
 ) -> RunFolder:
-    """Grade answers that were made elsewhere, and seal a run of them; see :func:`import_file`.
+    """Grade answers that were made elsewhere, and store them as a run; see :func:`import_file`.
 
     Args:
         file: the file of answers.
         format: its format, such as ``locomo``.
-        benchmark: its id; ``None`` for the one that the format is of.
-        data: a local copy of the benchmark's data.
+        benchmark: its id; ``None`` for the format's own benchmark.
+        data: your own copy of the benchmark's data.
         parameters: parameters of the benchmark.
         protocol: the way of grading.
-        system: which of several systems' answers in the file; where there is one only, what that system is called.
+        system: system in the file, if it holds several; otherwise the system's name.
         judge: ``rules`` or ``openai:MODEL``.
-        label: who serves a model judge whose endpoint is not its maker's.
-        prompts: a folder with other prompts for a model judge.
-        options: where from, and where to.
-        progress: is told how it goes.
+        label: who serves the judge model, if not its maker.
+        prompts: folder with other prompts for a judge model.
+        options: origin of the answers, and folder of the run.
+        progress: receives the progress.
 
     Raises:
-        BadInput: something asked for is not there, or the file is not what it should be.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: an argument names nothing that exists, or the file is not valid.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.exchange.formats import find_format
     from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
@@ -444,7 +445,7 @@ def export(
     data: Path | None = None,
     force: bool = False,
 ) -> tuple[Path, ...]:
-    """Write a stored run in someone else's format, and return the files; see :func:`export_run`."""
+    """Write a stored run in the format of another program, and return the files; see :func:`export_run`."""
     from memeval.evaluation.exchange.exporting import export_run
     from memeval.evaluation.exchange.formats import find_format
 
@@ -452,14 +453,14 @@ def export(
 
 
 def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("results")) -> Comparison:
-    """Hold stored runs against the first of them, item by item; see :func:`compare_runs`.
+    """Compare stored runs with the first of them, item by item; see :func:`compare_runs`.
 
     Args:
-        runs: at least two runs, by their folders or their ids: of one track, or over the very same responses.
-        results: where ids are looked up.
+        runs: two or more runs, by folder or id: of one track, or with the same answers.
+        results: folder in which to look up ids.
 
     Raises:
-        BadInput: there is no such run, or they cannot be compared.
+        BadInput: a run does not exist, or the runs are not comparable.
     """
     from memeval.evaluation.comparing import compare_runs
 
@@ -467,15 +468,15 @@ def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("res
 
 
 def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Progress | None = None) -> MatrixRun:
-    """Run several systems through several benchmarks, as a file asks for it, and store the comparison.
+    """Run many systems on many benchmarks, from one file, and store the comparison.
 
     Args:
         file: a YAML file; see :func:`memeval.evaluation.matrix_file.read_matrix`.
-        options: how the systems are run; readers and judge are the file's where it names any.
-        progress: is told how it goes.
+        options: run options; readers and judge of the file take precedence.
+        progress: receives the progress.
 
     Raises:
-        BadInput: the file is not what it should be; all that is wrong with it is told.
+        BadInput: the file is not valid; the error lists every problem.
     """
     from memeval.evaluation.matrix import run_matrix
     from memeval.evaluation.matrix_file import read_matrix
@@ -486,15 +487,15 @@ def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Pro
 def failures(
     run: str | Path | RunFolder, *, results: Path = Path("results"), data: Path | None = None
 ) -> list[Failure]:
-    """Return why a run's items are not right, and what of their evidence was found.
+    """Return why a run's answers are wrong, and which evidence was retrieved.
 
     Args:
         run: the run, by its folder or its id.
-        results: where an id is looked up.
-        data: a local copy of the benchmark's data; needed only where the run was sealed without the analysis.
+        results: folder in which to look up an id.
+        data: your own copy of the benchmark's data; only needed if the run was sealed without the analysis.
 
     Raises:
-        BadInput: there is no such run; or it holds no analysis, and its data is not here.
+        BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
     from memeval.evaluation.failures import data_of, failures_of_run
 

@@ -145,7 +145,7 @@ def test_a_cut_download_goes_on_where_it_was_cut(server: Server, tmp_path: Path)
     server.behaviour.cut_after = 300_000
     message = refusal(server.source, tmp_path)
     assert "the connection was cut" in message and "after 300,000 of 1,048,576 bytes" in message
-    assert "Run the same command again" in message
+    assert "Run the same command to resume" in message
     assert part(tmp_path).stat().st_size == 300_000
     server.behaviour.cut_after = 700_000
     assert "after 700,000 of" in refusal(server.source, tmp_path)
@@ -196,7 +196,7 @@ def test_wrong_bytes_are_not_kept(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [10, len(BODY) + 1])
 def test_another_size_is_refused_before_anything_is_written(server: Server, tmp_path: Path, size: int) -> None:
     server.behaviour.body = b"y" * size
-    assert f"offers {size:,} bytes, and the benchmark names 1,048,576" in refusal(server.source, tmp_path)
+    assert f"has {size:,} bytes, expected 1,048,576" in refusal(server.source, tmp_path)
     assert left(tmp_path) == set()
 
 
@@ -214,7 +214,7 @@ def test_of_a_server_that_sends_without_end_no_more_is_kept_than_was_promised(
     server.behaviour.length = False
     server.behaviour.body = more + BODY + b"x" * 3_000_000
     if more:
-        assert "gave bytes with the digest" in refusal(server.source, tmp_path)
+        assert "the download does not match: its digest is" in refusal(server.source, tmp_path)
         assert left(tmp_path) == set()
     else:
         assert pull(server.source, tmp_path).read_bytes() == BODY
@@ -231,7 +231,7 @@ def test_a_server_may_give_a_shorter_part_than_was_asked_for(server: Server, tmp
 def test_another_part_than_asked_for_is_refused(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(BODY[:1000])
     server.behaviour.wrong_part = True
-    assert "another part" in refusal(server.source, tmp_path)
+    assert "a different part of the file" in refusal(server.source, tmp_path)
     assert pull(server.source, tmp_path).read_bytes() == BODY
 
 
@@ -247,7 +247,7 @@ def test_a_whole_part_needs_no_server(tmp_path: Path) -> None:
     assert pull(nowhere, tmp_path).read_bytes() == BODY
 
 
-@pytest.mark.parametrize(("status", "sentence"), [(404, "is not there (404)"), (503, "the server refused (503)")])
+@pytest.mark.parametrize(("status", "sentence"), [(404, "file not found (404)"), (503, "refused the request (503)")])
 def test_a_refusal_is_a_sentence(server: Server, tmp_path: Path, status: int, sentence: str) -> None:
     server.behaviour.status = status
     assert sentence in refusal(server.source, tmp_path)
@@ -286,7 +286,7 @@ def test_a_full_disk_is_noticed_before_the_download(
 ) -> None:
     full = shutil.disk_usage(tmp_path)._replace(free=3_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
-    assert "the disk has 3 MB free, and 18 MB are needed" in refusal(server.source, tmp_path)
+    assert "not enough disk space: 18 MB needed, 3 MB free" in refusal(server.source, tmp_path)
     assert server.behaviour.asked == []
 
 
@@ -297,7 +297,7 @@ def test_a_disk_that_fills_up_is_a_sentence_and_the_part_stays(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert "the disk is full (No space left on device). Make room." in refusal(server.source, tmp_path)
+    assert "the disk is full (No space left on device). Free some space." in refusal(server.source, tmp_path)
     monkeypatch.undo()
     assert pull(server.source, tmp_path).read_bytes() == BODY
 
@@ -314,7 +314,7 @@ def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_sta
     )
     command = [sys.executable, "-c", code, server.source.to_json(), str(tmp_path)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "the disk is full (File too large). Make room. Run the same command again" in said
+    assert "the disk is full (File too large). Make room. Run the same command to resume" in said
     assert not (tmp_path / NAME).exists() and part(tmp_path).stat().st_size == 500_000
     assert pull(server.source, tmp_path).read_bytes() == BODY
     assert server.behaviour.asked[-1][0] == "bytes=500000-"
@@ -322,13 +322,13 @@ def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_sta
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match="cannot write there"):
+    with pytest.raises(BadInput, match="cannot write here"):
         pull(server.source, tmp_path / "file" / "below")
 
 
 def test_two_downloads_at_once_do_not_meet(server: Server, tmp_path: Path) -> None:
     with locked(tmp_path):
-        assert "another download into this folder is under way" in refusal(server.source, tmp_path)
+        assert "another download into this folder is running" in refusal(server.source, tmp_path)
 
 
 def test_a_killed_download_goes_on(server: Server, tmp_path: Path) -> None:

@@ -162,18 +162,21 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", *SMALL, "--judge", "gpt"), "there is no judge 'gpt'"),
         (("run", "no-memory", *SMALL, "--judge", "rules@7"), "there is no judge 'rules@7'. There is: rules@1."),
         (("run", "no-memory", *SMALL, "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
-        (("run", "no-memory", *SMALL, "--ask-seconds", "nan"), "--ask-seconds is nan. Give a number"),
-        (("run", "no-memory", *SMALL, "--ask-seconds", "inf"), "--ask-seconds is inf. Give a number"),
-        (("run", "no-memory", *SMALL, "--ask-seconds", "-1"), "--ask-seconds is -1. Give a number"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "nan"), "invalid --ask-seconds nan. Give a number"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "inf"), "invalid --ask-seconds inf. Give a number"),
+        (("run", "no-memory", *SMALL, "--ask-seconds", "-1"), "invalid --ask-seconds -1. Give a number"),
         (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=--5"), "not '--5'"),
         (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=" + 5000 * "9"), "a whole number"),
         (("run", "no-memory", *SMALL, "--reader", "me"), "there is no reader 'me'"),
         (("run", "bm25", *SMALL, "--reader", "native"), "has no 'query'"),
         (("run", "no-memory", *SMALL, "--limit", "0"), "--limit is 0"),
         (("run", "no-memory", *SMALL, "--repeat", "0"), "--repeat is 0"),
-        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size"), "not of the form NAME=VALUE"),
+        (
+            ("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size"),
+            "invalid --parameter 'size'. Write NAME=VALUE",
+        ),
         (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "colour=red"), "colour"),
-        (("run", "no-memory", "--data", "x"), "--data goes with one benchmark"),
+        (("run", "no-memory", "--data", "x"), "--data needs one benchmark"),
         (("run", "no-memory", "--benchmark", "deepmemeval", "--data", "nowhere.json"), "nowhere.json"),
         (("run", "no-memory", *SMALL, "--python", "nowhere/python"), "cannot be run"),
         (("verify", "nowhere"), "there is no finished run nowhere"),
@@ -253,7 +256,9 @@ def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path
 
 
 def test_an_empty_folder_becomes_a_board_and_a_full_one_is_refused(call: Call, tmp_path: Path) -> None:
-    assert call("init", "board")[0] == 0
+    code, out, _ = call("init", "board")
+    assert code == 0
+    assert out.startswith("created a board in board: ") and "cd board" in out
     assert (tmp_path / "board" / "results").is_dir()
     code, _, err = call("init", "board")
     assert (code, "not empty" in err) == (2, True)
@@ -300,7 +305,10 @@ def test_output_that_nobody_reads_is_no_crash(tmp_path: Path) -> None:
 def test_the_doctor_says_what_is_here(call: Call) -> None:
     code, out, _ = call("doctor")
     assert code == 0
-    assert "benchmark beliefs@1: ready" in out
+    version, summary, *others = out.splitlines()
+    assert version.startswith("memeval ")
+    assert "benchmarks ready to run, " in summary and "need data: memeval data pull NAME" in summary
+    assert ["beliefs@1", "ready"] in [line.split() for line in others]
 
 
 def test_the_version_is_printed(call: Call) -> None:

@@ -71,15 +71,15 @@ def test_what_is_missing_and_unknown_is_named(tmp_path: Path, file: Path) -> Non
     assert said.exit_code == 0
     (run,) = sealed_runs(tmp_path / "results")
     assert (run.run.system.slug, run.run.system.name) == ("a-slug", "Bird 2")
-    assert "without an answer: 1 question (q1)" in said.stderr
-    assert "not of the benchmark: 1 question (stranger)" in said.stderr
+    assert "no answer: 1 question (q1)" in said.stderr
+    assert "not in the benchmark: 1 question (stranger)" in said.stderr
 
 
 @pytest.mark.parametrize("claimed", ["2", "-0.1", "nan", "101%", "half", "1%0", ""])
 def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
     refused = imported(file, "--claimed", claimed)
     assert isinstance(refused.exception, BadInput)
-    assert "Write 0.295, or 29.5%" in str(refused.exception)
+    assert "Write a share (0.295) or a percentage (29.5%)" in str(refused.exception)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
     [
         (("--slug", "No Slug"), "'No Slug' is no slug"),
         (("--slug", "bm25"), "'bm25' is a control"),
-        (("--source", " "), "--source is blank"),
-        (("--licence", "a\nb"), "--licence is blank, too long, or holds signs that do not print"),
+        (("--source", " "), "invalid --source: it is empty"),
+        (("--licence", "a\nb"), "invalid --licence: it is empty, over 500 characters, or not printable"),
         (("--benchmark", "beliefs@1"), "'lme-result' holds no answers to beliefs@1"),
         (("--protocol", "f2"), "has no protocol 'f2'"),
         (("--judge", "nobody"), "there is no judge"),

@@ -179,7 +179,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
             ("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
             "usd is capped twice",
         ),
-        (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model goes with a bare .py file"),
+        (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),
         (("run", "no-memory", *SMALL, "--replay", "nowhere"), "there is no finished run nowhere"),
         (("run", "bm25", *SMALL, "--reader", "openai:"), "there is no reader 'openai:'"),
         (("run", "bm25", *SMALL, "--reader", MODEL), "there is no key for the reader's model"),
@@ -189,7 +189,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@1"), "there is no key for the judge's model"),
         (("judge", "bridge", "rules"), "Missing argument"),
         (("judge", "bridge", "rules", "rules"), "rules"),
-        (("judge", "bridge", MODEL, "rules"), "no full run here was judged by openai:gpt-4o"),
+        (("judge", "bridge", MODEL, "rules"), "no full run was graded by openai:gpt-4o"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence_and_exit_code_2(

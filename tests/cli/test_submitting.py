@@ -56,7 +56,7 @@ def test_new_asks_nothing_without_a_terminal_and_names_the_next_two_commands(mad
 
 
 def test_a_check_without_a_run_prints_a_table_or_json_and_stores_its_report(made: Path) -> None:
-    table = memeval("submit", "check", "my-memory", "--no-run", "--out", "report.json", where=made)
+    table = memeval("submit", "check", "my-memory", "--no-run", "--to", "report.json", where=made)
     assert table.code == 0
     lines = table.out.splitlines()
     assert lines[0] == "submissions/my-memory"
@@ -83,14 +83,14 @@ def test_a_check_of_all_submissions_names_those_with_problems(made: Path) -> Non
 
 
 def test_a_wrong_call_is_refused(made: Path) -> None:
-    for words in (("check",), ("check", "--all", "my-memory"), ("check", "nobody"), ("check", "--all", "--out", "x")):
+    for words in (("check",), ("check", "--all", "my-memory"), ("check", "nobody"), ("check", "--all", "--to", "x")):
         said = memeval("submit", *words, where=made)
         assert said.code == 2, words
         assert said.err.startswith("memeval: ")
 
 
 def test_a_comment_is_made_of_reports_and_of_archives_of_them(made: Path) -> None:
-    memeval("submit", "check", "my-memory", "--no-run", "--out", "report.json", where=made)
+    memeval("submit", "check", "my-memory", "--no-run", "--to", "report.json", where=made)
     with zipfile.ZipFile(made / "reports.zip", "w") as archive:
         archive.write(made / "report.json", "../../1.json")
     plain, packed = (memeval("submit", "comment", name, where=made) for name in ("report.json", "reports.zip"))

@@ -144,7 +144,7 @@ def test_by_name_every_full_run_of_a_judge_is_bridged_apart_by_how_it_was_set_up
     found = api.bridge("openai:gpt-4o", "rules", options=rejudging(tmp_path))
     assert len({folder.bridge.bridge_id for folder in found}) == 2
     assert {folder.bridge.old for folder in found} == {DATED}
-    with pytest.raises(BadInput, match="no full run here was judged by openai:gpt-4o-mini"):
+    with pytest.raises(BadInput, match="no full run was graded by openai:gpt-4o-mini"):
         api.bridge("openai:gpt-4o-mini", "rules", options=rejudging(tmp_path))
-    with pytest.raises(BadInput, match="no full run here was judged by rules"):
+    with pytest.raises(BadInput, match="no full run was graded by rules"):
         api.bridge("rules", "openai:gpt-4o", [partial], label=LABEL, options=rejudging(tmp_path))

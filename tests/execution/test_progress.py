@@ -10,8 +10,8 @@ from memeval.execution.progress import Bar, spent_so_far
 @pytest.mark.parametrize(
     ("usd", "made", "cached", "words"),
     [
-        (0.04213, 37, 12, ", $0.0421, 37 calls, 12 from the record"),
-        (0.0, 0, 12, ", $0.0000, 0 calls, 12 from the record"),
+        (0.04213, 37, 12, ", $0.0421, 37 calls, 12 reused"),
+        (0.0, 0, 12, ", $0.0000, 0 calls, 12 reused"),
         (0.5, 1, 0, ", $0.5000, 1 calls"),
         (None, 3, 0, ", price unknown, 3 calls"),
         (0.0, 0, 0, ""),
@@ -33,7 +33,7 @@ def test_a_line_says_rate_cost_and_time_left_and_a_new_stage_begins_at_nothing(
         bar.advance(5, 0)
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("system on tiny@1: 6/10 ")
-    assert " items/s, 1 errors, $0.2500, 4 calls, 1 from the record, " in first
+    assert " items/s, 1 errors, $0.2500, 4 calls, 1 reused, " in first
     assert first.endswith(" s left")
     assert second.startswith("judging system on tiny@1: 5/5 ")
     assert "$" not in second

@@ -153,7 +153,7 @@ def test_a_model_without_a_known_price_is_called_unpriced_and_never_free(tmp_pat
     judge = ("--judge", "openai:of-our-own", "--judge-label", "loopback")
     said = call(tmp_path, "http://127.0.0.1:9/v1", "always-hedge", *judge, "--estimate")
     assert said.code == ExitCode.DONE, said.err
-    assert "unpriced: no known price of of-our-own" in said.out
+    assert "unpriced (no price known for of-our-own)" in said.out
     assert "$" not in said.out
 
 

@@ -1,4 +1,4 @@
-"""The catalogue: what each benchmark says of itself, as a file of data beside its code."""
+"""The catalogue: facts about each benchmark, as a data file beside its code."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from memeval.records.errors import BadInput
 
 @cache
 def load(package: str) -> BenchmarkInfo:
-    """Return what a benchmark says of itself; read once.
+    """Return the catalogue entry of a benchmark; read once.
 
     Args:
-        package: the package with its ``catalogue.toml``.
+        package: the package with ``catalogue.toml``.
 
     Raises:
-        BadInput: the file is not what a catalogue must be.
+        BadInput: the file is not a valid catalogue.
     """
     path = resources.files(package) / "catalogue.toml"
     try:

@@ -1,4 +1,4 @@
-"""One download: resumable, checked, and whole or not there at all.
+"""One download: resumable, checked against its digest, and never half-written.
 
 It uses ``urllib.request`` from the standard library: one GET with a Range header, a resumable file and a digest
 need nothing more, and the HTTP clients that come along with other dependencies are theirs to change or drop. What
@@ -35,9 +35,9 @@ SPARE_BYTES = 16 << 20
 """Space a download leaves free."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a file system says that has no room: none at all, none for this user, none for so large a file."""
+"""Error numbers of a full disk: no space, user quota reached, file too large."""
 
-_AGAIN = "Run the same command again: it goes on from there."
+_AGAIN = "Run the same command to resume."
 
 
 def digest_of_file(path: Path) -> str:
@@ -53,16 +53,16 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
     target = folder / source.filename
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder, busy="another download into this folder is under way."):
+        with locked(folder, busy="another download into this folder is running."):
             if target.is_file() and digest_of_file(target) == source.digest:
                 return target
             _Download(source, target, progress).run()
     except OSError as error:
         if error.errno in _FULL:
             raise BadInput(
-                f"the disk is full ({error.strerror}).", where=folder, remedy=f"Make room. {_AGAIN}"
+                f"the disk is full ({error.strerror}).", where=folder, remedy=f"Free some space. {_AGAIN}"
             ) from None
-        raise BadInput(f"cannot write there ({error.strerror or error}).", where=folder) from None
+        raise BadInput(f"cannot write here ({error.strerror or error}).", where=folder) from None
     return target
 
 
@@ -84,9 +84,9 @@ class _Download:
         if found != self.source.digest:
             self._forget()
             raise BadInput(
-                f"{self.source.url} gave bytes with the digest {found}, and the benchmark names {self.source.digest}.",
-                where=self.target,
-                remedy="They were not kept. Try again later, or name a good copy with --data.",
+                f"the download does not match: its digest is {found}, expected {self.source.digest}.",
+                where=self.source.url,
+                remedy="memeval deleted it. Try again later, or give a good copy with --data.",
             )
         self._part.replace(self.target)
         self._forget()
@@ -112,9 +112,9 @@ class _Download:
         free = shutil.disk_usage(self.target.parent).free
         if free < needed:
             raise BadInput(
-                f"the disk has {free / 1e6:,.0f} MB free, and {needed / 1e6:,.0f} MB are needed.",
+                f"not enough disk space: {needed / 1e6:,.0f} MB needed, {free / 1e6:,.0f} MB free.",
                 where=self.target.parent,
-                remedy="Make room, or name another folder with MEMEVAL_DATA.",
+                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
             )
 
     def _fetch(self) -> None:
@@ -163,14 +163,16 @@ class _Download:
             start = self._here()
             if span.partition("-")[0] != str(start):
                 self._forget()
-                raise BadInput(f"{self.source.url} gave another part of the file than asked for.", remedy="Try again.")
+                raise BadInput(
+                    f"{self.source.url} sent a different part of the file than requested.", remedy="Try again."
+                )
         elif response.status != 200:
             raise self._refused(response.status)
         if total is not None and total.isdigit() and int(total) != self.source.bytes:
             self._forget()
             raise BadInput(
-                f"{self.source.url} offers {int(total):,} bytes, and the benchmark names {self.source.bytes:,}.",
-                remedy="The file has changed there; name a good copy with --data.",
+                f"{self.source.url} has {int(total):,} bytes, expected {self.source.bytes:,}.",
+                remedy="The file has changed on the server. Give a good copy with --data.",
             )
         return start
 
@@ -199,18 +201,16 @@ class _Download:
 
     def _refused(self, status: int) -> BadInput:
         if status in (404, 410):
-            return BadInput(
-                f"the file is not there ({status}).", where=self.source.url, remedy="Name a copy with --data."
-            )
+            return BadInput(f"file not found ({status}).", where=self.source.url, remedy="Give a copy with --data.")
         if 300 <= status < 400:
-            return BadInput(f"redirects to where memeval does not follow ({status}).", where=self.source.url)
-        return BadInput(f"the server refused ({status}).", where=self.source.url, remedy="Try again later.")
+            return BadInput(f"redirects to an address that memeval does not follow ({status}).", where=self.source.url)
+        return BadInput(f"the server refused the request ({status}).", where=self.source.url, remedy="Try again later.")
 
     def _unreachable(self, reason: object) -> BadInput:
         if isinstance(reason, BadInput):
             return reason
         return BadInput(
-            f"cannot be reached ({reason}).", where=self.source.url, remedy="Try again, or name a copy with --data."
+            f"cannot be reached ({reason}).", where=self.source.url, remedy="Try again, or give a copy with --data."
         )
 
 
@@ -222,7 +222,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         scheme = urlsplit(newurl).scheme
         if scheme not in ("http", "https") or (req.type == "https" and scheme == "http"):
-            raise BadInput(f"redirects to {newurl}, where memeval does not follow.", where=req.full_url)
+            raise BadInput(f"redirects to {newurl}, which memeval does not follow.", where=req.full_url)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

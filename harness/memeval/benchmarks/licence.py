@@ -1,4 +1,4 @@
-"""The licence of a benchmark's data: shown before the first download, and accepted once."""
+"""The licence of a benchmark's data: shown before the first download, accepted once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAYS = {
     "CC-BY-NC-4.0": "Use, change and share it, with credit to its authors, but not for profit. No warranty.",
     "CC-BY-4.0": "Use, change and share it, with credit to its authors. No warranty.",
 }
-"""What common licences say in a line, by SPDX name. It is a reminder; what holds is the licence itself."""
+"""Common licences in one line, by SPDX name. A reminder: only the licence text is binding."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,22 @@ class Licence:
 
     @property
     def shown(self) -> str:
-        """What is shown: whose data it is, under which licence, what that says, and where to read it."""
+        """What the user reads before accepting."""
         lines = (
-            f"The data of {self.info.title} ({self.info.id}) is not memeval's. Its licence is {self.info.licence}.",
+            f"{self.info.title} ({self.info.id}) is third-party data. Its licence is {self.info.licence}.",
             SAYS.get(self.info.licence, ""),
-            f"The licence: {self.url}",
-            f"The data: {self.info.homepage}" if self.info.homepage else "",
-            f"To be cited as: {self.info.citation}" if self.info.citation else "",
-            "It may be published with results."
+            f"Licence text: {self.url}",
+            f"Source: {self.info.homepage}" if self.info.homepage else "",
+            f"Cite as: {self.info.citation}" if self.info.citation else "",
+            "Results may include its text."
             if self.info.redistribution == "full"
-            else "Its text is never published with results; they carry ids, digests and scores.",
+            else "memeval never publishes its text: results hold ids, digests and scores.",
         )
         return "\n".join(filter(None, lines))
 
     @property
     def accepted(self) -> bool:
-        """Whether this very licence was accepted on this machine."""
+        """Whether this licence was accepted on this machine."""
         try:
             stored = json.loads(self._file.read_text("utf-8"))
             return bool(stored["benchmark"] == self.info.id and stored["licence"] == self.info.licence)
@@ -58,7 +58,7 @@ class Licence:
             return False
 
     def accept(self) -> None:
-        """Remember that it was accepted.
+        """Store that it was accepted.
 
         Raises:
             BadInput: the data folder cannot be written.
@@ -74,21 +74,21 @@ class Licence:
             write_whole(self._file, (json.dumps(stored, sort_keys=True) + "\n").encode())
         except (OSError, BadInput) as error:
             raise BadInput(
-                f"that the licence was accepted cannot be stored ({error}).",
+                f"cannot store that you accepted the licence ({error}).",
                 where=self._file,
-                remedy="Make room, or name another folder with MEMEVAL_DATA.",
+                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
             ) from None
 
     def refused(self, why: str) -> BadInput:
-        """Return the sentence for data that is not fetched because nobody accepted its licence.
+        """Return the error for data that is not downloaded because its licence was not accepted.
 
         Args:
-            why: what happened instead.
+            why: why it was not accepted, such as ``this is not a terminal``.
         """
         about = f"{SAYS.get(self.info.licence, '')} {self.url}".lstrip()
         return BadInput(
-            f"the data of {self.info.id} is under {self.info.licence} ({about}), and {why}.",
-            remedy="Accept it with --accept-licence; that is asked once.",
+            f"the licence of {self.info.id} is not accepted: {why}. It is {self.info.licence} ({about}).",
+            remedy="Accept it with --accept-licence. This is needed once.",
         )
 
     @property

@@ -24,8 +24,9 @@ def failures(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a run's items are not right, and whether their evidence was found.
+    """Show why a run's answers are wrong.
 
+    Also shows whether the evidence was retrieved.
     Causes are looked for in order, and the first that holds counts. What neither the answer nor the evidence shows is
     unknown. With --json every item is printed, beside the same counts.
 

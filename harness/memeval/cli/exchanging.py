@@ -1,4 +1,4 @@
-"""``memeval import`` and ``memeval export``: answers made elsewhere graded here, and runs in the formats of others."""
+"""``memeval import`` and ``memeval export``: answers of other programs, and runs in their formats."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.options import FreshGrades, Parameter, Protocol
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, dollars, percent, print_json
 from memeval.evaluation.exchange.formats import readable, writable
 from memeval.records.errors import BadInput
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
 
 _SHOWN = 5
-"""Ids that are named where more are missing; all of them are in the run."""
+"""How many missing ids are printed; the run lists all."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,37 +40,38 @@ def add_to(app: typer.Typer) -> None:
 
 def import_(
     file: Annotated[Path, typer.Argument(help="The file of answers.")],
-    format_: Annotated[str, typer.Option("--format", help=f"What it is: {', '.join(readable())}.")],
+    format_: Annotated[str, typer.Option("--format", help=f"Format of the file: {', '.join(readable())}.")],
     benchmark: Annotated[
         str | None, typer.Option("--benchmark", metavar="ID", help="Benchmark id. Default: the format's own.")
     ] = None,
     data: Data = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the benchmark, repeatable."),
-    ] = None,
-    protocol: Annotated[str | None, typer.Option("--protocol", help="Way of grading.")] = None,
+    parameter: Parameter = None,
+    protocol: Protocol = None,
     system: Annotated[
         str | None,
-        typer.Option("--system", metavar="NAME", help="Which of several systems in the file; else what it is called."),
+        typer.Option(
+            "--system", metavar="NAME", help="System in the file, if it holds several; otherwise the system's name."
+        ),
     ] = None,
     slug: Annotated[
-        str | None, typer.Option("--slug", help="Its name in paths. Default: made of its name and the format.")
+        str | None, typer.Option("--slug", help="The system's name in paths. Default: from its name and the format.")
     ] = None,
     source: Annotated[
         str | None, typer.Option("--source", metavar="URL", help="Where the answers were published.")
     ] = None,
-    commit: Annotated[str | None, typer.Option("--commit", metavar="SHA", help="The commit they are from.")] = None,
-    licence: Annotated[str | None, typer.Option("--licence", metavar="SPDX", help="Their licence.")] = None,
+    commit: Annotated[
+        str | None, typer.Option("--commit", metavar="SHA", help="Commit of the published answers.")
+    ] = None,
+    licence: Annotated[str | None, typer.Option("--licence", metavar="SPDX", help="Licence of the answers.")] = None,
     claimed: Annotated[
         str | None,
         typer.Option(
             "--claimed",
             metavar="X",
-            help="The score that is claimed for them: 0.295, or 29.5%. Default: what the file says.",
+            help="Score that the authors claim: 0.295, or 29.5%. Default: from the file.",
         ),
     ] = None,
-    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, or openai:MODEL.")] = "rules",
+    judge: Annotated[str, typer.Option("--judge", help="Who grades: rules (offline) or openai:MODEL.")] = "rules",
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
@@ -78,14 +80,12 @@ def import_(
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
     results: Results = DEFAULT_RESULTS,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
-    ] = False,
+    fresh: FreshGrades = False,
 ) -> None:
-    """Grade answers that were made elsewhere by memeval's protocol, and store a run that says so.
+    """Grade answers that were made elsewhere.
 
-    Questions that the benchmark does not have are left out and listed; those without an answer leave the run partial.
-    Prints the run's folder.
+    Stores an imported run and prints its folder. Questions that the benchmark does not have are skipped and listed.
+    If a question has no answer, the run is partial.
 
     Example: memeval import predictions.json --format locomo --source https://example.org/runs --licence MIT
     """
@@ -99,9 +99,9 @@ def import_(
         results=results,
         origin=Origin(
             slug=slug,
-            source=_said("--source", source),
-            commit=_said("--commit", commit),
-            licence=_said("--licence", licence),
+            source=_line("--source", source),
+            commit=_line("--commit", commit),
+            licence=_line("--licence", licence),
             claimed=None if claimed is None else _share(claimed),
         ),
         models=model_options(
@@ -121,7 +121,7 @@ def import_(
             data=data,
             parameters=parse_parameters(parameter),
             protocol=protocol,
-            system=_said("--system", system),
+            system=_line("--system", system),
             judge=judge,
             label=judge_label,
             prompts=prompts,
@@ -135,16 +135,18 @@ def import_(
 
 def export(
     run: Annotated[str, typer.Argument(help="The run, by its folder or its id.")],
-    format_: Annotated[str, typer.Option("--format", help=f"What to write: {', '.join(writable())}.")],
-    to: Annotated[Path, typer.Option("--to", metavar="PATH", help="Where to; some formats write files beside it.")],
+    format_: Annotated[str, typer.Option("--format", help=f"Format to write: {', '.join(writable())}.")],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="PATH", help="File to write. Some formats write more files beside it.")
+    ],
     data: Data = None,
     results: Results = DEFAULT_RESULTS,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a run in the format of other programs. What each format leaves out stands on the page about exchange.
+    """Write a run in the format of another program.
 
-    Prints the files it made.
+    Prints the files it wrote. The page "Exchange with other tools" lists what each format omits.
 
     Example: memeval export results/locomo/bm25/20261122T091500Z-3f9c1a2b --format locomo --to bm25.json
     """
@@ -159,26 +161,28 @@ def export(
 
 
 def _share(told: str) -> float:
-    """Return a share of a full score, told as such or in percent."""
+    """Return a share in [0, 1], from a share or a percentage."""
     number, sign, rest = told.partition("%")
     try:
         share = float(number) / (100 if sign else 1)
     except ValueError:
         share = math.nan
     if rest or not 0 <= share <= 1:
-        raise BadInput(f"--claimed '{told}' is no share of a full score.", remedy="Write 0.295, or 29.5%.")
+        raise BadInput(f"invalid --claimed '{told}'.", remedy="Write a share (0.295) or a percentage (29.5%).")
     return share
 
 
-def _said(option: str, value: str | None) -> str | None:
-    """Return what a caller says in words."""
+def _line(option: str, value: str | None) -> str | None:
+    """Return an option's text: one printable line of at most 500 characters."""
     if value is not None and not (value.strip() and value.isprintable() and len(value) <= 500):
-        raise BadInput(f"{option} is blank, too long, or holds signs that do not print.", remedy="Write one line.")
+        raise BadInput(
+            f"invalid {option}: it is empty, over 500 characters, or not printable.", remedy="Write one line of text."
+        )
     return value
 
 
 def _report_origin(folder: RunFolder) -> None:
-    """Say on standard error what is claimed of imported answers, and which are missing."""
+    """Print on standard error the claims about imported answers, and the questions without one."""
     from memeval.grading.scoring import matching
 
     imported = folder.run.imported
@@ -191,8 +195,8 @@ def _report_origin(folder: RunFolder) -> None:
         over = counted(claim.items, "question")
         print(f"  claimed: {percent(claim.score)} % {claim.metric} over {over}{by}{here}", file=sys.stderr)
     if imported.cost_usd is not None:
-        print(f"  cost by its own account: {dollars(imported.cost_usd)}", file=sys.stderr)
-    for what, ids in (("without an answer", imported.missing), ("not of the benchmark", imported.unknown)):
+        print(f"  cost (self-reported): {dollars(imported.cost_usd)}", file=sys.stderr)
+    for what, ids in (("no answer", imported.missing), ("not in the benchmark", imported.unknown)):
         if ids:
             named = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
             print(f"  {what}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)

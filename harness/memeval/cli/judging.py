@@ -19,14 +19,13 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.options import FreshGrades
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Bridge, Rate
 
-app = typer.Typer(
-    help="How far a judge can be trusted, and what changes when one takes over from another.", no_args_is_help=True
-)
+app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges whose endpoint is not their maker's.")
 
@@ -51,14 +50,12 @@ def rejudge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
-    ] = False,
+    fresh: FreshGrades = False,
 ) -> None:
-    """Grade stored answers under another judge: a new run on another track.
+    """Grade stored answers with another judge.
 
-    What a judge said is on record and is never asked again; an interrupted call goes on. Of several runs with the same
-    answers, the first one's are judged. Prints each new run's folder.
+    Makes a new run on another track, and prints its folder. A recorded judgment is never asked for again; an
+    interrupted call resumes. If several runs have the same answers, only the first is judged.
 
     Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """
@@ -110,7 +107,9 @@ def audit(
     budget: Budgets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a judge against calibration answers: false accepts, false rejects, agreement, injections.
+    """Measure how often a judge is wrong.
+
+    Counts false accepts, false rejects, agreement and successful injections on calibration answers.
 
     The answers are made from the benchmark's keys: right ones in other words, wrong ones of many kinds, and attempts to
     tell the judge what to say. Several judges also get the matrix of stored scores by judge.
@@ -173,7 +172,7 @@ def bridge(
     budget: Budgets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade the same stored answers under two judges, and store how far they agree.
+    """Measure how far two judges agree on stored answers.
 
     Example: memeval judge bridge openai:gpt-4o-2024-08-06 openai:gpt-4.1-2025-04-14
     """

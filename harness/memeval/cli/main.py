@@ -1,4 +1,4 @@
-"""The ``memeval`` command: puts the groups together, and turns refusals into sentences and exit codes."""
+"""The ``memeval`` command: joins the command groups, and turns errors into sentences and exit codes."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from memeval.cli import (
     submitting,
     trust,
 )
+from memeval.cli.plain_help import command_of
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
 
 _SELDOM = (50_000, 20, 100)
-"""When cycles are looked for: rows are many and refer to nothing above them, so that looking often finds nothing."""
+"""Thresholds of the garbage collector: rows are many and hold no cycles, so frequent collections find nothing."""
 
 app = typer.Typer(
     name="memeval",
-    help="Run memory systems for AI agents through benchmarks under one fixed protocol, and publish what came out.",
+    help="Measure memory systems for AI agents, and publish the results.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -61,20 +62,20 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _memeval(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a refusal.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Read the options that stand before any command."""
+    """Handle the options before the command."""
 
 
 def main() -> None:
-    """Run the command line and exit with its code; refusals are one sentence on standard error."""
+    """Run the command line and exit with its code; an error is one sentence on standard error."""
     debug = "--debug" in sys.argv
     gc.set_threshold(*_SELDOM)
     try:
-        code = app(standalone_mode=False)
+        code = command_of(app)(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
             raise
@@ -89,7 +90,7 @@ def main() -> None:
         if debug or not hasattr(error, "show"):
             if debug:
                 raise
-            _say(f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report what it shows.")
+            _say(f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report the traceback.")
             sys.exit(ExitCode.CHECK_FAILED)
         error.show()  # a wrong call, as click words it
         sys.exit(ExitCode.BAD_INPUT)

@@ -20,6 +20,7 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.options import Concurrency, ModelConcurrency, RetryErrors, SkipConformance
 from memeval.cli.outcomes import SEVERITY
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
@@ -52,25 +53,22 @@ def matrix(
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     limit: Annotated[int | None, typer.Option("--limit", help="Only so many items of each benchmark.")] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", help="Scenarios in flight, one run at a time.")] = 4,
+    concurrency: Concurrency = 4,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    model_concurrency: Annotated[
-        int, typer.Option("--model-concurrency", help="Model calls of the reader, and of the system, in flight.")
-    ] = JUDGE_CONCURRENCY,
+    model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
-    skip_conformance: Annotated[
-        bool, typer.Option("--skip-conformance", help="Run what can cost money though it was not checked.")
-    ] = False,
+    skip_conformance: SkipConformance = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start all runs anew, whatever is stored.")] = False,
-    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="Try failed items again.")] = False,
+    retry_errors: RetryErrors = False,
 ) -> None:
-    """Run several systems through several benchmarks, as a file asks for it, and print and store the comparison.
+    """Run many systems on many benchmarks, from one file.
 
+    Prints the comparison and stores it.
     Every cell is an ordinary run, made one after another on the very same items, and reused or resumed as any run is;
     one that fails takes no other with it. The comparison is stored under results/matrices. Exit code 1 where a
     promotion gate fails, and the worst code of the cells that failed.

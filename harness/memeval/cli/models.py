@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 JudgeLabel = Annotated[
     str | None,
     typer.Option(
-        "--judge-label", help="Who serves a model judge whose endpoint is not its maker's; part of the track."
+        "--judge-label",
+        metavar="NAME",
+        help="Who serves the judge model, if not its maker. Needed for a rank; part of the track.",
     ),
 ]
 Prompts = Annotated[
@@ -21,27 +23,32 @@ Prompts = Annotated[
     typer.Option(
         "--prompts",
         metavar="DIR|NAME",
-        help="Other prompts for a model judge: a folder, or 'lenient', a set for LoCoMo that lets more pass.",
+        help="Other judge prompts: a folder, or 'lenient' (a more permissive set for LoCoMo).",
     ),
 ]
-JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Calls to a model judge in flight.")]
+JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Concurrent calls to a judge model.")]
 RequestsPerMinute = Annotated[
-    float | None, typer.Option("--requests-per-minute", help="The most model calls a minute, for each kind of caller.")
+    float | None,
+    typer.Option("--requests-per-minute", help="Most model calls a minute, for each of judge, reader and system."),
 ]
 TokensPerMinute = Annotated[
-    float | None, typer.Option("--tokens-per-minute", help="The most model tokens a minute, for each kind of caller.")
+    float | None,
+    typer.Option("--tokens-per-minute", help="Most model tokens a minute, for each of judge, reader and system."),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost-usd", help="The most dollars that the model calls of a run may take: --budget usd=X."),
+    typer.Option(
+        "--max-cost-usd", metavar="X", help="Most dollars that a run may spend on model calls. Same as --budget usd=X."
+    ),
 ]
 Budgets = Annotated[
     list[str] | None,
     typer.Option(
         "--budget",
-        metavar="[PHASE.]UNIT=N",
-        help="A cap on usd, tokens or minutes, of the run or of a phase (take_in, settle, search, ask, read, judge), "
-        "such as judge.usd=0.5; repeatable. A run stopped by a cap exits with 3, and goes on with a higher one.",
+        metavar="UNIT=N",
+        help="Limit on usd, tokens or minutes, repeatable. For one phase, put its name first: judge.usd=0.5. "
+        "Phases: take_in, settle, search, ask, read, judge. At the limit a run stops with exit code 3. "
+        "Run again with a higher limit to resume.",
     ),
 ]
 

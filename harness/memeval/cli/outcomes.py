@@ -1,4 +1,4 @@
-"""What came of each benchmark that a system was to be run on, and the exit code that follows."""
+"""The outcome of each benchmark of a run command, and the exit code that follows."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """What came of a benchmark."""
+    """The state of a benchmark after a run command; its values are part of the JSON output."""
 
     DONE = "done"
     LEFT_OUT = "left out"
-    """It was not to be run: its data is not here, or it runs only where it is named."""
+    """Skipped before the run: its data is not on this machine, or it runs only by name."""
     NOT_APPLICABLE = "not applicable"
-    """The system lacks a method without which it cannot be asked."""
+    """Skipped: the system lacks a method that the benchmark needs."""
     FAILED = "failed"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one benchmark."""
+    """The outcome of one benchmark."""
 
     benchmark: str
     state: State
     folders: tuple[RunFolder, ...] = ()
     error: MemevalError | None = None
-    """Why there is no run."""
+    """Why there is no run, with what to do."""
+    short: str | None = None
+    """Why it was skipped, in a few words; ``None`` where the error's own sentence is shown."""
 
     def data(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
+        """Return plain JSON data."""
         return {
             "benchmark": self.benchmark,
             "state": self.state.value,
@@ -64,55 +66,62 @@ def _run_data(folder: RunFolder) -> dict[str, Any]:
 
 
 SEVERITY = (ExitCode.BAD_INPUT, ExitCode.BUDGET, ExitCode.CHECK_FAILED)
-"""Exit codes from the worst on: what must be mended by hand, then what goes on later, then what does not hold."""
+"""Exit codes, the worst first: wrong input, then a run that can be resumed, then a failed check."""
 
 
-def left_out(tier: str | None, protocol: str | None) -> list[Outcome]:
-    """Return the benchmarks that are not run unless they are named, and say why of each.
+def skipped(tier: str | None, protocol: str | None) -> list[Outcome]:
+    """Return the benchmarks that are not run unless the caller names them, each with the reason.
 
     Args:
-        tier: the tier asked for; a benchmark without it is left out.
-        protocol: the protocol asked for, likewise.
+        tier: the tier of the run; a benchmark without it is skipped.
+        protocol: the protocol of the run, likewise.
     """
     from memeval.benchmarks import all_benchmarks
 
     outcomes = []
     for benchmark in all_benchmarks():
         if (why := _absence(benchmark, tier, protocol)) is not None:
-            print(f"{benchmark.info.id} left out: {why}", file=sys.stderr)
-            outcomes.append(Outcome(benchmark.info.id, State.LEFT_OUT, error=MemevalError(why)))
+            short, reason = why
+            error = MemevalError(reason)
+            outcomes.append(Outcome(benchmark.info.id, State.LEFT_OUT, error=error, short=short))
     return outcomes
 
 
-def here(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the ids of the benchmarks that are not left out, in their order."""
+def runnable(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the ids of the benchmarks that are not skipped, in catalogue order."""
     from memeval.benchmarks import BENCHMARKS
 
     out = {outcome.benchmark for outcome in outcomes}
     return [name for name in BENCHMARKS if name not in out]
 
 
-def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> str | None:
-    """Return why a benchmark is left out, as a sentence with what to do; ``None`` where it is run."""
+def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tuple[str, str] | None:
+    """Return why a benchmark is skipped, in a few words and as sentences; ``None`` where it is run."""
     info = benchmark.info
     if info.brought:
-        return f"its data is a file of your own. Run it with --benchmark {info.id} --data FILE."
+        command = f"--benchmark {info.id} --data FILE"
+        return f"needs your own file ({command})", f"Its data is your own file. Run it with {command}."
     if info.by_name_only:
-        return f"it takes long. Run it with --benchmark {info.id}."
-    if tier is not None and tier not in {each.name for each in info.tiers}:
-        return f"it has no tier '{tier}'. It has: {', '.join(each.name for each in info.tiers)}."
-    if protocol is not None and protocol not in {each.name for each in info.protocols}:
-        return f"it has no protocol '{protocol}'. It has: {', '.join(each.name for each in info.protocols)}."
-    return None if benchmark.available() else f"its data is not here. {benchmark.remedy()}"
+        return f"takes long (--benchmark {info.id})", f"It takes long. Run it with --benchmark {info.id}."
+    for kind, wanted, known in (
+        ("tier", tier, [each.name for each in info.tiers]),
+        ("protocol", protocol, [each.name for each in info.protocols]),
+    ):
+        if wanted is not None and wanted not in known:
+            return f"no {kind} '{wanted}'", f"It has no {kind} '{wanted}'. It has: {', '.join(known)}."
+    if benchmark.available():
+        return None
+    how = f"memeval data pull {info.name}" if info.sources else f"memeval data list {info.name}"
+    return f"no data ({how})", f"Its data is not on this machine. {benchmark.remedy()}"
 
 
 def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> Outcome:
-    """Run a system on one benchmark, say how it came out, and return what came of it, be it a refusal.
+    """Run a system on one benchmark, print its scores, and return the outcome, also of a run that failed.
 
     Args:
         name: the benchmark.
         run: runs the system on it.
-        as_json: whether standard output is kept for JSON.
+        as_json: whether standard output carries JSON alone.
     """
     try:
         folders = run(name)
@@ -125,7 +134,7 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> O
             raise
         failed = CheckFailed(
             f"unexpected {type(error).__name__}: {error}.",
-            remedy=f"Run again with --benchmark {name} --debug, and report what it shows.",
+            remedy=f"Run again with --benchmark {name} --debug, and report the traceback.",
         )
         return Outcome(name, State.FAILED, error=failed)
     for folder in folders:
@@ -136,12 +145,12 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> O
 
 
 def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, limited: bool, as_json: bool) -> None:
-    """Say what came of everything, and raise where something does not hold.
+    """Print the summary, and raise if something failed.
 
     Args:
-        outcomes: what came of each benchmark.
-        every: whether no benchmark was named; then what the system cannot take is no fault, as long as there is a run.
-        floor: the least composite, as a share.
+        outcomes: the outcome of each benchmark.
+        every: whether the caller named no benchmark; then an unsupported benchmark is no failure if there is a run.
+        floor: the lowest accepted composite, in [0, 1].
         limited: whether the caller limited the items; such a run may have any number of errors.
         as_json: whether JSON is printed.
 
@@ -150,7 +159,7 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
     """
     if as_json:
         print_json([outcome.data() for outcome in outcomes])
-    if len(outcomes) > 1:
+    if len(outcomes) > 1 or all(each.state is State.LEFT_OUT for each in outcomes):
         _print_summary(outcomes)
     faults = [each for each in outcomes if each.state is State.FAILED]
     if not every or not any(each.folders for each in outcomes):
@@ -165,30 +174,52 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
     if found:
         named = ", ".join(fault.benchmark for fault in faults) or "every run"
         worst = MemevalError(
-            f"{counted(len(found), 'thing')} went wrong ({named}); see above.",
-            remedy="The same command does what is left, and reuses what is done.",
+            f"{counted(len(found), 'problem')} ({named}), listed above.",
+            remedy="Run the same command again: it reuses finished runs.",
         )
         worst.exit_code = min((error.exit_code for error in found), key=SEVERITY.index)
         raise worst
     if not folders:
-        raise BadInput("there is no benchmark to run.", remedy="Name one with --benchmark.")
+        raise BadInput("no benchmark to run.", remedy="Name one with --benchmark: see memeval data list.")
 
 
 def _print_summary(outcomes: Sequence[Outcome]) -> None:
-    print("", file=sys.stderr)
+    """Print the results, then what failed, then what was skipped: one line each."""
+    lines = []
     for outcome in outcomes:
         for folder in outcome.folders:
             run = folder.run
             score = score_of(run.scores.composite)
-            told = f"{run.track.protocol:22} {score:22} {run.coverage.done}/{run.coverage.planned} items"
-            errors = run.scores.overall.errors
-            print(f"  {outcome.benchmark:26} {told}, {counted(errors, 'error')}", file=sys.stderr)
-        if not outcome.folders:
-            print(f"  {outcome.benchmark:26} {outcome.state}", file=sys.stderr)
+            items = f"{run.coverage.done}/{run.coverage.planned} items"
+            errors = counted(run.scores.overall.errors, "error")
+            lines.append(f"  {outcome.benchmark:26} {run.track.protocol:22} {score:22} {items}, {errors}")
+    if len(lines) > 1:
+        print("\nresults:", *lines, sep="\n", file=sys.stderr)
+    failed = [outcome for outcome in outcomes if outcome.state is State.FAILED]
+    if failed:
+        print("\nfailed:", file=sys.stderr)
+    for outcome in failed:
+        _say(f"  {outcome.benchmark:26} {outcome.error}")
+    print_skipped(outcomes)
+
+
+def print_skipped(outcomes: Sequence[Outcome]) -> None:
+    """Print the benchmarks that were skipped: one short line each."""
+    out = [outcome for outcome in outcomes if outcome.state in (State.LEFT_OUT, State.NOT_APPLICABLE)]
+    if out:
+        print("\nskipped:", file=sys.stderr)
+    for outcome in out:
+        _say(f"  {outcome.benchmark:26} {outcome.short or (outcome.error and outcome.error.problem)}")
+
+
+def _say(line: str) -> None:
+    from memeval.systems.output import visible
+
+    print(*map(visible, line.splitlines()), sep="\n    ", file=sys.stderr)
 
 
 def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalError]:
-    """Return a refusal for the runs whose composite is below a floor, each of which is told on its own line."""
+    """Return an error for the runs whose composite is below a floor; each is printed on its own line."""
     if floor is None:
         return []
     low = []
@@ -200,18 +231,18 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
             low.append(folder.path.name)
     if not low:
         return []
-    return [CheckFailed(f"below the floor: {', '.join(low)}.", remedy="Mend the system, or lower --floor.")]
+    return [CheckFailed(f"below the floor: {', '.join(low)}.", remedy="Fix the system, or lower --floor.")]
 
 
 def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
-    """Return a refusal for the runs with too many errors to be ranked."""
+    """Return an error for the runs with too many errors to be ranked."""
     gated = [f"{folder.path.name} (first: {_first_error(folder)})" for folder in folders if _over_gate(folder)]
     if not gated:
         return []
     return [
         CheckFailed(
             f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
-            remedy="All errors are on the site that memeval site build makes. Mend the system, and run again.",
+            remedy="Fix the system and run again. 'memeval site build' makes a page with every error.",
         )
     ]
 
@@ -225,5 +256,5 @@ def _over_gate(folder: RunFolder) -> bool:
 
 
 def _first_error(folder: RunFolder) -> str:
-    """Return what went wrong first, cut to a line."""
+    """Return the first error, cut to 200 characters."""
     return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]

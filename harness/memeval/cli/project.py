@@ -1,10 +1,11 @@
-"""``memeval init``, ``memeval schema`` and ``memeval doctor``: a new leaderboard, the schemas, this machine."""
+"""``memeval init``, ``memeval schema`` and ``memeval doctor``."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,30 +25,44 @@ def add_to(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
+NEXT_STEPS = (
+    ("memeval run bm25 --benchmark beliefs@1", "a built-in baseline: keyword search"),
+    ("memeval run no-memory --benchmark beliefs@1 --reader extractive", "the baseline that remembers nothing"),
+    ("memeval submit new", "your own system"),
+    ("memeval site build && memeval site serve", "the board, on this machine"),
+)
+"""Commands for a new board. Both runs use the extractive reader: no-memory alone would answer by itself."""
+
 GITIGNORE = ".record/\nbuild/\njournal/\n"
 
 
 def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:
-    """Start a leaderboard in an empty folder.
+    """Create a leaderboard in an empty folder.
 
     Example: memeval init my-board
     """
     if folder.exists() and not folder.is_dir():
-        raise BadInput("this is a file.", where=folder, remedy="Name a folder.")
+        raise BadInput("this is a file.", where=folder, remedy="Give a folder.")
     if folder.exists() and any(folder.iterdir()):
-        raise BadInput("the folder is not empty.", where=folder, remedy="Name an empty or new folder.")
+        raise BadInput("the folder is not empty.", where=folder, remedy="Give an empty or new folder.")
     for name in ("results", "submissions"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / ".gitkeep").touch()
     (folder / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
-    print(f"{folder}: ready. Run a system with 'memeval run no-memory', then 'memeval site build'.")
+    here = folder == Path()
+    print(f"created a board in {'this folder' if here else folder}: results/, submissions/ and .gitignore. Next steps:")
+    if not here:
+        print(f"  cd {folder}")
+    for command, what in NEXT_STEPS:
+        print(f"  {command:66}# {what}")
+    print("The two runs have the same reader, so their scores are comparable.")
 
 
 def schema(
-    to: Annotated[Path, typer.Argument(help="Folder the JSON Schemas are written to.")] = Path("build/schemas"),
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where the folder differs.")] = False,
+    to: Annotated[Path, typer.Argument(help="Folder for the JSON Schemas.")] = Path("build/schemas"),
+    check: Annotated[bool, typer.Option("--check", help="Write nothing. Exit with 1 if the folder differs.")] = False,
 ) -> None:
-    """Export the JSON Schema of every file memeval writes.
+    """Write the JSON Schema of every file memeval writes.
 
     Example: memeval schema build/schemas
     """
@@ -56,7 +71,7 @@ def schema(
         here = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
         if different := sorted(name for name in wanted.keys() | here.keys() if wanted.get(name) != here.get(name)):
             raise CheckFailed(
-                f"the schemas differ from the records: {', '.join(different)}.",
+                f"these schemas are out of date: {', '.join(different)}.",
                 where=to,
                 remedy=f"Run memeval schema {to}.",
             )
@@ -130,56 +145,73 @@ def _pretty(value: dict[str, Any]) -> str:
 
 
 def doctor() -> None:
-    """Say what works on this machine and what is missing.
+    """Show what works on this machine, and what is missing.
 
     Example: memeval doctor
     """
     from memeval.benchmarks import all_benchmarks
+    from memeval.cli.data import readiness, state_of
     from memeval.evaluation.provenance import memeval_version
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
     from memeval.systems.environments.tools import find_pip, find_uv
     from memeval.systems.sandbox import SandboxMode, find_sandbox
 
-    print(
-        f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {shutil.disk_usage('.').free / 1e9:.1f} GB free"
-    )
-    for benchmark in all_benchmarks():
-        state = "ready" if benchmark.available() else f"no data: {benchmark.remedy()}"
-        if benchmark.info.brought:
-            state = "its data is a file of your own"
-        print(f"benchmark {benchmark.info.id}: {state}")
-    print("judge rules: ready, offline")
-    for caller in Caller:
-        print(f"models for the {caller}: {_reachable(caller)}")
-    sandbox = find_sandbox(SandboxMode.AUTO, print)
-    print(f"sandbox: {sandbox or 'none; a run says files reachable, and cannot become repeated'}")
-    print(f"environments of Python: {find_uv() or find_pip() or 'neither uv nor pip is installed'}")
-    print(f"environments of Node: {'npm' if shutil.which('npm') else 'npm is not installed'}")
-    for service in ServiceName:
-        print(f"service {service}: {_installed(service)}")
+    free = shutil.disk_usage(".").free / 1e9
+    warnings: list[str] = []
+    sandbox = find_sandbox(SandboxMode.AUTO, warnings.append)
+    benchmarks = list(all_benchmarks())
+    models = {caller: _endpoint(caller) for caller in Caller}
+    print(f"memeval {memeval_version()}, Python {sys.version.split()[0]}, {free:.1f} GB free")
+    print(readiness(benchmarks))
+    keys = ", ".join(caller for caller, (found, _) in models.items() if found)
+    print(f"Models: {f'endpoint for {keys}' if keys else 'no key, so only offline judges, readers and systems'}.")
+    print(f"Sandbox: {sandbox or 'none'}.")
+    for warning in warnings:
+        print(f"  {warning}")
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
-    print(f"browser for the tests: {browser or 'none; the browser tests will say so'}")
+    _print_part("benchmarks", [(benchmark.info.id, state_of(benchmark)) for benchmark in benchmarks])
+    _print_part(
+        "judge and models",
+        [("judge rules", "ready, offline"), *((f"{caller} model", said) for caller, (_, said) in models.items())],
+    )
+    _print_part(
+        "for submissions",
+        [
+            ("Python packages", find_uv() or find_pip() or "missing: install uv or pip"),
+            ("Node packages", "npm" if shutil.which("npm") else "missing: install npm"),
+            *((str(name), _installed(name)) for name in ServiceName),
+        ],
+    )
+    _print_part("for memeval's own tests", [("browser", browser or "missing: browser tests are skipped")])
+
+
+def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Print a titled table of two columns."""
+    print(f"\n{title}")
+    width = max(len(name) for name, _ in rows)
+    for name, state in rows:
+        print(f"  {name:{width}}  {state}")
 
 
 def _installed(name: ServiceName) -> str:
-    """Say which version of a service is here, or how to get it."""
+    """Return the version of a service on this machine, or how to get it."""
     from memeval.records.submission import Service
     from memeval.systems.services import service_identities
 
     try:
         (found,) = service_identities([Service(name=name, variable="SERVICE_URL")])
     except BadInput as error:
-        return f"none: {error.problem} {error.remedy or ''}".rstrip()
+        return f"missing. {error.remedy or error.problem}"
     return found.version
 
 
-def _reachable(caller: Caller) -> str:
-    """Say where a caller's models are, and whether there is a key; nothing is sent, and no key is shown."""
+def _endpoint(caller: Caller) -> tuple[bool, str]:
+    """Return whether a caller's models can be called, and the address; sends nothing and prints no key."""
     from memeval.gateway.endpoints import endpoint_for
 
     try:
         endpoint = endpoint_for(caller)
     except BadInput as error:
-        return f"none: {error.problem}"
-    return f"{endpoint.url}, {'with' if endpoint.key else 'without'} a key"
+        return False, f"{error.problem}"
+    return True, f"{endpoint.url} ({'with' if endpoint.key else 'without'} a key)"

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from memeval.cli.ledger import warn_of_incomplete_line
+from memeval.cli.options import OldTo, renamed
 from memeval.cli.shared import DEFAULT_RESULTS, Results
 from memeval.records.errors import BadInput
 
-site = typer.Typer(help="The site from stored runs.", no_args_is_help=True)
+site = typer.Typer(help="Build or serve the site.", no_args_is_help=True)
 
 DEFAULT_SITE = Path("build/site")
 
@@ -30,7 +31,8 @@ def add_to(app: typer.Typer) -> None:
 @site.command("build")
 def build_site(
     results: Results = DEFAULT_RESULTS,
-    out: Annotated[Path, typer.Option("--out", help="Folder the site is built into.")] = DEFAULT_SITE,
+    to: Annotated[Path, typer.Option("--to", help="Folder the site is built into.")] = DEFAULT_SITE,
+    out: OldTo = None,
 ) -> None:
     """Build the site from stored runs.
 
@@ -39,8 +41,9 @@ def build_site(
     warn_of_incomplete_line(results)
     from memeval.site import build
 
-    build(results, out)
-    print(out)
+    to = renamed("--out", "--to", out, to)
+    build(results, to)
+    print(to)
 
 
 @site.command("serve")

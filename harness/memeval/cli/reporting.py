@@ -1,4 +1,4 @@
-"""How a run came out, in words for a person."""
+"""The scores and the cost of a run, for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def report(folder: RunFolder) -> None:
-    """Say on standard error how a run came out."""
+    """Print the scores of a run on standard error."""
     run = folder.run
     scores = run.scores
     head = f"no composite: {scores.composite.reason}"
@@ -42,35 +42,35 @@ def score_of(composite: Composite) -> str:
 
 
 def _report_usage(folder: RunFolder) -> None:
-    """Say what model calls took, phase by phase."""
+    """Print the model calls of a run, phase by phase."""
     from memeval.records.call import Phase
 
     for phase in Phase:
         if (usage := folder.run.usage.get(phase)) is None:
             continue
         parts = [f"{usage.calls} calls"]
-        parts += [f"{usage.cached} from the record"] if usage.cached else []
+        parts += [f"{usage.cached} reused"] if usage.cached else []
         parts += [f"{usage.failed} failed"] if usage.failed else []
         if usage.prompt_tokens is not None:
             parts.append(f"{usage.prompt_tokens} + {usage.completion_tokens or 0} tokens")
         parts.append(f"{usage.unpriced} calls unpriced" if usage.unpriced else dollars(usage.usd))
-        print(f"  {phase.replace('_', ' '):24} {', '.join(parts)} ({usage.source})", file=sys.stderr)
+        print(f"  {_phase(phase):24} {', '.join(parts)} ({usage.source})", file=sys.stderr)
 
 
 def print_estimate(estimate: Estimate) -> None:
-    """Print what a run would take, one line a phase; what nobody can know beforehand is said to be unknown."""
+    """Print the calls, tokens, dollars and hours of a run, one line a phase, and what is unknown before it starts."""
     print(f"{estimate.system} on {estimate.benchmark}: {estimate.items} items, {estimate.questions} questions")
     for part in estimate.parts:
         known = part.usd is not None
-        money = dollars(part.usd) if known else f"unpriced: no known price of {part.model}"
+        money = dollars(part.usd) if known else f"unpriced (no price known for {part.model})"
         print(
-            f"  {part.phase.replace('_', ' '):6} {part.model}: {part.calls} calls ({part.recorded} of them on record), "
+            f"  {_phase(part.phase):6} {part.model}: {part.calls} calls ({part.recorded} already recorded), "
             f"at most {part.prompt_tokens} + {part.completion_tokens} tokens, at most {money}, "
             f"about {_hours(part.hours)} at {part.seconds_per_call:g} s a call ({part.basis}), "
-            f"{part.concurrency} in flight"
+            f"{part.concurrency} at a time"
         )
     if not estimate.parts:
-        print("  Neither the judge nor the reader is a model.")
+        print("  No model calls: neither judge nor reader is a model.")
     for sentence in estimate.unknown:
         print(f"  {sentence}")
     if estimate.prices:
@@ -78,5 +78,10 @@ def print_estimate(estimate: Estimate) -> None:
 
 
 def _hours(hours: float) -> str:
-    """Return hours, and what is a matter of minutes as minutes."""
+    """Return a time in hours; below one hour in minutes."""
     return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} minutes"
+
+
+def _phase(name: str) -> str:
+    """Return a phase as people read it; records say ``take_in`` for ingestion."""
+    return "ingest" if name == "take_in" else name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""``memeval run``: a system through benchmarks."""
+"""``memeval run``: a system on benchmarks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,23 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
+from memeval.cli.options import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Benchmarks,
+    Concurrency,
+    Data,
+    Errata,
+    Limit,
+    ModelConcurrency,
+    Parameter,
+    Protocol,
+    Results,
+    RetryErrors,
+    SkipConformance,
+    Tier,
+)
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
@@ -40,31 +55,22 @@ def run(
     system: Annotated[
         str,
         typer.Argument(
-            help="A slug under submissions/ or a folder, either with :VARIANT; a shipped control; or FILE.py[:CLASS]."
+            help="A slug under submissions/ or a folder (each with optional :VARIANT), a built-in baseline, "
+            "or FILE.py[:CLASS]."
         ),
     ],
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--benchmark", metavar="ID", help="Benchmark id, repeatable. Default: every benchmark whose data is here."
-        ),
-    ] = None,
-    tier: Annotated[str | None, typer.Option("--tier", help="Named choice of the data.")] = None,
-    protocol: Annotated[str | None, typer.Option("--protocol", help="Way of asking and grading.")] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter",
-            metavar="NAME=VALUE",
-            help="Parameter of a benchmark, repeatable: seed=7 of a generated one, file=oracle of one of many files.",
-        ),
-    ] = None,
+    benchmark: Benchmarks = None,
+    tier: Tier = None,
+    protocol: Protocol = None,
+    parameter: Parameter = None,
     data: Data = None,
     errata: Errata = None,
+    limit: Limit = None,
     judge: Annotated[
         str | None,
         typer.Option(
-            "--judge", help="Who gives verdicts: rules, or openai:MODEL. Default: rules, or the replayed run's judge."
+            "--judge",
+            help="Who grades: rules (offline) or openai:MODEL. Default: rules; with --replay, that run's judge.",
         ),
     ] = None,
     judge_label: JudgeLabel = None,
@@ -73,68 +79,68 @@ def run(
         str | None,
         typer.Option(
             "--reader",
-            help="Who answers: native (the system), extractive, or openai:MODEL. Default: what the system can.",
+            help="Who writes the answer: native (the system), extractive (offline) or openai:MODEL. "
+            "Default: native, or extractive for a system that only retrieves.",
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", help="Model that a bare .py file may use, repeatable; a submission declares its own."),
+        typer.Option(
+            "--model", help="Model that a single .py file may call, repeatable. A submission declares its own."
+        ),
     ] = None,
-    results: Results = DEFAULT_RESULTS,
-    limit: Annotated[int | None, typer.Option("--limit", help="Only so many items; the run is then partial.")] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", help="Scenarios in flight.")] = 4,
-    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    model_concurrency: Annotated[
-        int, typer.Option("--model-concurrency", help="Model calls of the reader, and of the system, in flight.")
-    ] = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Print calls, tokens, dollars and hours. Run nothing."),
+    ] = False,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say calls, tokens, dollars and hours beforehand, and run nothing.")
-    ] = False,
-    replay: Annotated[
-        str | None,
-        typer.Option("--replay", metavar="RUN", help="Answer every model call from the record of a run; send none."),
-    ] = None,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    concurrency: Concurrency = 4,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
     ask_seconds: Annotated[
-        float | None, typer.Option("--ask-seconds", help="Time limit of one question; another limit is another track.")
-    ] = None,
-    python: Annotated[
-        Path | None,
-        typer.Option("--python", help="Interpreter of an environment of your own, in place of one built from a lock."),
+        float | None,
+        typer.Option("--ask-seconds", help="Time limit for one question. Another limit is another track."),
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
-    skip_conformance: Annotated[
+    python: Annotated[
+        Path | None,
+        typer.Option("--python", help="Your own Python interpreter, instead of one built from a lock."),
+    ] = None,
+    skip_conformance: SkipConformance = False,
+    results: Results = DEFAULT_RESULTS,
+    fresh: Annotated[
         bool,
-        typer.Option(
-            "--skip-conformance", help="Run a system that can cost money though it was not checked, or fails the check."
-        ),
+        typer.Option("--fresh", help="Start a new run, even if a finished one is stored."),
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start another run, whatever is stored.")] = False,
-    repeat: Annotated[int, typer.Option("--repeat", help="Run so many times.")] = 1,
-    retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Try failed items again; both attempts stay on record.")
-    ] = False,
+    repeat: Annotated[int, typer.Option("--repeat", help="Number of runs.")] = 1,
+    retry_errors: RetryErrors = False,
+    replay: Annotated[
+        str | None,
+        typer.Option("--replay", metavar="RUN", help="Answer every model call from a stored run. Send none."),
+    ] = None,
     floor: Annotated[
-        float | None, typer.Option("--floor", help="Exit with 1 where a run scores less than this share, such as 0.9.")
+        float | None,
+        typer.Option("--floor", help="Exit with 1 if a run scores below this share, such as 0.9."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a system through benchmarks; an interrupted run goes on, a finished one is reused.
+    """Run a system on benchmarks.
 
-    Without --benchmark, every benchmark whose data is here and that the system can take is run, and the others are
-    named with the reason. What goes wrong with one keeps none of the others from being run.
+    An interrupted run resumes; a finished run is reused. Without --benchmark, memeval runs every benchmark whose data
+    is on this machine and that the system supports. Then it lists what it skipped, and why. A failure on one benchmark
+    does not stop the others.
 
-    Prints one line a finished run: its folder. With --json, what came of each benchmark.
+    Prints the folder of each finished run. With --json, prints the outcome of each benchmark.
 
     Example: memeval run my_memory.py --benchmark beliefs@1
     """
     from memeval import api
     from memeval.benchmarks import BENCHMARKS
-    from memeval.cli.outcomes import conclude, here, left_out, run_on
+    from memeval.cli.outcomes import conclude, print_skipped, run_on, runnable, skipped
     from memeval.cli.reporting import print_estimate
     from memeval.execution.progress import Bar
     from memeval.records.track import Limits
@@ -173,15 +179,16 @@ def run(
         retry_errors=retry_errors,
     )
     if floor is not None and not 0 <= floor <= 1:
-        raise BadInput(f"--floor is {floor:g}.", remedy="Give a share in [0, 1], such as 0.9.")
+        raise BadInput(f"invalid --floor {floor:g}.", remedy="Give a share from 0 to 1, such as 0.9.")
     if benchmark is None and data is not None:
-        raise BadInput("--data goes with one benchmark.", remedy="Name it with --benchmark.")
+        raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
     parameters = parse_parameters(parameter)
-    outcomes = [] if benchmark else left_out(tier, protocol)
-    named = benchmark or here(outcomes)
+    outcomes = [] if benchmark else skipped(tier, protocol)
+    named = benchmark or runnable(outcomes)
     if estimate:
         for each in named:
             print_estimate(api.estimate(source, each, data=data, parameters=parameters, options=options))
+        print_skipped(outcomes)
         return
 
     def run_one(name: str, progress: Progress) -> list[RunFolder]:
@@ -189,31 +196,28 @@ def run(
             source, name, data=data, parameters=parameters, options=options, repeat=repeat, progress=progress
         )
 
-    alone = len(outcomes) + len(named) == 1
     with Bar() as progress:
         for each in named:
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
-            if outcomes[-1].error is not None and not alone:
-                progress.note(f"{each} {outcomes[-1].state}: {outcomes[-1].error}")
-    places = {name: place for place, name in enumerate(BENCHMARKS)}
-    outcomes.sort(key=lambda outcome: places.get(outcome.benchmark, 0))
+    order = {name: place for place, name in enumerate(BENCHMARKS)}
+    outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
     conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
 
 
 def _seconds(option: str, value: float) -> float:
     if not 0 < value < math.inf:
-        raise BadInput(f"{option} is {value:g}.", remedy="Give a number of seconds above 0.")
+        raise BadInput(f"invalid {option} {value:g}.", remedy="Give a number of seconds above 0.")
     return value
 
 
 def _declaring(source: SystemSource, models: list[str]) -> SystemSource:
-    """Return a bare file as a system that may use some models."""
+    """Return a single-file system that may call some models."""
     from memeval.records.run import SystemKind
 
     if source.kind is not SystemKind.FILE:
         raise BadInput(
-            "--model goes with a bare .py file.",
-            remedy="A submission names its models itself: declared_models in its submission.toml.",
+            "--model is only for a single .py file.",
+            remedy="A submission lists its models as declared_models in submission.toml.",
         )
     return replace(source, declared_models=tuple(models))
 
@@ -226,7 +230,7 @@ def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name:
-            raise BadInput(f"--parameter '{each}' is not of the form NAME=VALUE.", remedy="Write --parameter seed=7.")
-        # Past twenty digits it is no parameter that anything takes, and past 4,300 Python reads it as no number.
+            raise BadInput(f"invalid --parameter '{each}'.", remedy="Write NAME=VALUE, such as seed=7.")
+        # No parameter has more than twenty digits, and Python refuses to parse more than 4,300.
         parameters[name] = int(value) if re.fullmatch(r"-?[0-9]{1,20}", value) else value
     return parameters

@@ -1,4 +1,4 @@
-"""Options of every command that starts a system: what holds it in, and where its hosts are."""
+"""Options of every command that starts a system: its sandbox, and where its hosts are."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Sandboxing = Annotated[
     SandboxMode | None,
     typer.Option(
         "--sandbox",
-        help="What holds the system in: bwrap (bubblewrap), none, or auto: bwrap where it works. "
-        "Default: what MEMEVAL_SANDBOX says, else auto.",
+        help="Sandbox to use: bwrap (bubblewrap), none, or auto (bwrap where it works). "
+        "Default: MEMEVAL_SANDBOX, else auto.",
     ),
 ]
 Hosts = Annotated[
     list[str] | None,
     typer.Option(
-        "--host", metavar="HOST=URL", help="Send a declared host's requests to a server of your own, repeatable."
+        "--host", metavar="HOST=URL", help="Send requests for a declared host to your own server, repeatable."
     ),
 ]
 
@@ -45,6 +45,6 @@ def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> Setup:
                 remedy="Write --host api.example.com=http://127.0.0.1:8000.",
             )
         if name in elsewhere:
-            raise BadInput(f"--host names {name} twice.", remedy="Name it once.")
+            raise BadInput(f"--host names {name} twice.", remedy="Give it once.")
         elsewhere[name] = url
     return Setup(hosts=elsewhere) if sandbox is None else Setup(sandbox=sandbox, hosts=elsewhere)

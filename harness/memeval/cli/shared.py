@@ -1,26 +1,17 @@
-"""What command groups share: common options and how things are said."""
+"""What command groups share: how results are printed."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from memeval.cli.options import DEFAULT_RESULTS as DEFAULT_RESULTS
+from memeval.cli.options import AsJson as AsJson
+from memeval.cli.options import Data as Data
+from memeval.cli.options import Errata as Errata
+from memeval.cli.options import Results as Results
 
-RESUME_HINT = "What came to an end is on disk; the same command goes on from there."
-
-Results = Annotated[Path, typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS")]
-Data = Annotated[
-    Path | None, typer.Option("--data", help="A local copy of the benchmark's data, instead of the one memeval keeps.")
-]
-Errata = Annotated[
-    Path | None,
-    typer.Option("--errata", help="A file of errata for corrected scores, instead of those that memeval ships."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-
-DEFAULT_RESULTS = Path("results")
+RESUME_HINT = "Progress saved. Run the same command to resume."
 
 
 def print_json(value: Any) -> None:
@@ -30,11 +21,16 @@ def print_json(value: Any) -> None:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 run``, ``2 runs``."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def megabytes(size: int) -> str:
+    """Return a size in bytes for people: ``2.2 MB``, ``277 MB``."""
+    return f"{size / 1e6:,.1f} MB" if size < 10_000_000 else f"{size / 1e6:,.0f} MB"
 
 
 def percent(share: float | None) -> str:
-    """Return a share as percent with one decimal; a dash where there is none."""
+    """Return a share as percent with one decimal; a dash for ``None``."""
     return "–" if share is None else f"{100 * share:.1f}"
 
 

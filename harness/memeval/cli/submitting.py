@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.options import OldTo, renamed
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import AsJson, counted, print_json
 from memeval.records.errors import BadInput, CheckFailed
@@ -19,7 +20,7 @@ from memeval.records.submission import AdapterKind
 if TYPE_CHECKING:
     from memeval.records.submitting import Step, SubmissionCheck
 
-app = typer.Typer(help="Begin a submission, and check it as a pull request is checked.", no_args_is_help=True)
+app = typer.Typer(help="Create a submission, or check it.", no_args_is_help=True)
 
 REPORT_BYTES = 2_000_000
 REPORT_FILES = 20
@@ -34,11 +35,13 @@ def new(
     summary: Annotated[str | None, typer.Option("--summary", help="What it is, in a sentence.")] = None,
     author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
-    into: Annotated[Path, typer.Option("--into", help="Folder that the submission is made in.")] = Path("submissions"),
+    to: Annotated[Path, typer.Option("--to", help="Folder above the new submission.")] = Path("submissions"),
+    into: Annotated[Path | None, typer.Option("--into", hidden=True)] = None,
 ) -> None:
-    """Write a submission that passes the check: a small memory, to put your own in the place of.
+    """Create a submission that passes the check.
 
-    What no option answers is asked on a terminal; elsewhere it takes the default.
+    It holds a small memory system: replace the sample code with yours. On a terminal memeval asks for what no option
+    gives; elsewhere it uses the defaults.
 
     Example: memeval submit new --name "My Memory" --kind python
     """
@@ -55,7 +58,7 @@ def new(
         author=_asked(author, "Author", defaults.author),
         models=tuple(model) if model is not None else tuple(_asked(None, "Models it uses, by name", "").split()),
     )
-    folder = scaffold(given, into, assets_root() / "templates" / "submission")
+    folder = scaffold(given, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
     shown = visible(str(folder))
     print(f"{shown}: a submission that works. Put your memory in the place of the small one in it. Then:")
     print(f"  memeval submit check {shown}")
@@ -85,12 +88,14 @@ def check(
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write the report to this file.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Also write the report to this file.")] = None,
+    out: OldTo = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a submission: files, secrets, installation, conformance, and a few items of a benchmark.
+    """Check a submission, as its pull request will be checked.
 
-    Every problem is named with file, line and remedy. A pull request is checked in the same way.
+    Checks files, secrets, installation, conformance, and a few items of a benchmark. Prints each problem with file,
+    line and fix.
 
     Example: memeval submit check submissions/my-memory
     """
@@ -98,16 +103,17 @@ def check(
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
-    if every and out is not None:
-        raise BadInput("--out goes with one submission.", remedy="Leave out --all, or --out.")
+    to = renamed("--out", "--to", out, to)
+    if every and to is not None:
+        raise BadInput("--to needs one submission.", remedy="Remove --all or --to.")
     folders = _every() if every else [_folder(str(submission))]
     options = CheckOptions(run=run, results=results, setup=setup_of(sandbox, host))
     reports = []
     for folder in folders:
         report = check_submission(folder, options, _note)
         reports.append(report)
-        if out is not None:
-            _write(out, report)
+        if to is not None:
+            _write(to, report)
         if not as_json:
             _print(report)
     if as_json:
@@ -172,10 +178,12 @@ def _sign(step: Step) -> str:
 @app.command("comment")
 def comment(
     reports: Annotated[
-        list[Path], typer.Argument(help="Reports that memeval submit check --out wrote, or ZIP archives of such.")
+        list[Path], typer.Argument(help="Reports that memeval submit check --to wrote, or ZIP archives of such.")
     ],
 ) -> None:
-    """Print reports as the Markdown of a pull request's comment; nothing in them is trusted.
+    """Print check reports as a pull request comment.
+
+    Treats the content of the reports as untrusted.
 
     Example: memeval submit comment report.json
     """

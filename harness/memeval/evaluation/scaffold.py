@@ -122,7 +122,7 @@ def scaffold(answers: Answers, submissions: Path, templates: Path) -> Path:
             making.rename(folder)
     except OSError as error:
         raise BadInput(
-            f"cannot be written ({error.strerror or error}).", where=folder, remedy="Name another folder with --into."
+            f"cannot be written ({error.strerror or error}).", where=folder, remedy="Name another folder with --to."
         ) from None
     return folder
 

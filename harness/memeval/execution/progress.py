@@ -1,4 +1,4 @@
-"""Progress on standard error: how far, how fast, how long still."""
+"""Progress on standard error: items done, items per second, time left."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any, Protocol, Self
 
 
 class Progress(Protocol):
-    """Is told how a run goes."""
+    """Receives the progress of a run."""
 
     def start(self, title: str, total: int, done: int) -> None:
-        """A run, or a stage of one, begins: its title, its planned items, and how many are on disk already."""
+        """A run or a stage of it starts, with its title, planned items, and items already on disk."""
 
     def advance(self, items: int, errors: int) -> None:
-        """Items are on disk; so many of them failed."""
+        """Items were written to disk; ``errors`` of them failed."""
 
     def spend(self, usd: float | None, made: int, cached: int) -> None:
-        """Model calls so far: dollars (``None`` where unknown), calls made, and calls answered from the record.
+        """Model calls so far: dollars (``None`` if unknown), calls sent, and recorded calls reused.
 
-        It is shown with the next advance.
+        Shown with the next :meth:`advance`.
         """
 
     def note(self, sentence: str) -> None:
-        """Something a person should know."""
+        """A message for the user."""
 
     def stop(self) -> None:
         """The run ended."""
 
 
 class Silent:
-    """Tells nobody."""
+    """Shows nothing."""
 
     def start(self, title: str, total: int, done: int) -> None:
         """See :class:`Progress`."""
@@ -50,7 +50,7 @@ class Silent:
 
 
 class Bar:
-    """A bar on a terminal; elsewhere, a plain line now and then."""
+    """A progress bar on a terminal; otherwise a line every few seconds."""
 
     LINE_SECONDS = 10.0
 
@@ -60,6 +60,7 @@ class Bar:
         self._title = self._spent = ""
         self._total = self._done = self._errors = self._first = 0
         self._began = self._said = 0.0
+        self._noted: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -107,7 +108,10 @@ class Bar:
         self._spent = spent_so_far(usd, made, cached)
 
     def note(self, sentence: str) -> None:
-        """See :class:`Progress`."""
+        """Print a message; one that was printed before is not repeated, such as a warning that every run gives."""
+        if sentence in self._noted:
+            return
+        self._noted.add(sentence)
         if self._bar is not None:
             self._bar.console.print(sentence, markup=False, highlight=False)
         else:
@@ -133,8 +137,8 @@ class Bar:
 
 
 def spent_so_far(usd: float | None, made: int, cached: int) -> str:
-    """Return what model calls took in words that go on after others; nothing where there were none."""
+    """Return the cost of model calls, to append to a progress line; empty without calls."""
     if not made and not cached:
         return ""
     dollars = "price unknown" if usd is None else f"${usd:.4f}"
-    return f", {dollars}, {made} calls" + (f", {cached} from the record" if cached else "")
+    return f", {dollars}, {made} calls" + (f", {cached} reused" if cached else "")

@@ -1,4 +1,4 @@
-"""Refusals as sentences: what is wrong, where, and what to do next."""
+"""Errors as sentences: where, what happened, and the one thing to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the command line returns to its caller."""
+    """Exit codes of the command line."""
 
     DONE = 0
     CHECK_FAILED = 1
@@ -16,7 +16,7 @@ class ExitCode(IntEnum):
 
 
 class MemevalError(Exception):
-    """A refusal that a person can act on; its text is the whole message.
+    """An error that the user can fix; its text is the whole message.
 
     Args:
         problem: what is wrong, as a sentence.
@@ -35,18 +35,18 @@ class MemevalError(Exception):
 
 
 class BadInput(MemevalError):
-    """A wrong call, or a file that cannot be read as what it should be."""
+    """A wrong call, or an invalid file."""
 
 
 class NotApplicable(BadInput):
-    """A system lacks a method without which it cannot be asked: it gets no run, and no zero."""
+    """The system lacks a method that the benchmark needs: there is no run, and no score of 0."""
 
 
 class NewerSchema(BadInput):
-    """A file written by a later memeval than this one."""
+    """A file from a newer version of memeval."""
 
 
 class CheckFailed(MemevalError):
-    """What was asked was done, and does not hold."""
+    """The command finished, and its check failed."""
 
     exit_code = ExitCode.CHECK_FAILED

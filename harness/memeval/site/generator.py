@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.site.assets import assets_root
 from memeval.site.model import SiteModel
@@ -35,6 +36,8 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
 
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
         values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or ""}
+        if project().repository:
+            values["repo_url"] = project().repository
         try:
             config = load_config(str(assets_root() / "mkdocs.yml"), **values)
             config.plugins["memeval"].config["site"] = site

@@ -15,11 +15,15 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 
+from memeval.project import project
 from memeval.site.csp import with_policy
 from memeval.site.files import Page
 from memeval.site.model import SiteModel, read_site
 from memeval.site.publisher import publish_all
 from memeval.site.text import visible
+
+INSTALL_MARK = "<!-- install -->"
+"""Where a hand-written page wants the commands that install memeval."""
 
 
 class MemevalPluginConfig(Config):  # type: ignore[no-untyped-call]
@@ -53,7 +57,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
     def on_page_markdown(self, markdown: str, *, page: MkDocsPage, **_: Any) -> str:
         made = self.pages.get(page.file.src_uri)
         if made is None:
-            return markdown
+            return markdown.replace(INSTALL_MARK, project().install_steps())
         # The theme writes titles and descriptions as they come, so they are escaped here and shown from ``meta`` only.
         page.meta["title"] = escape(visible(made.title))
         page.meta["description"] = escape(visible(made.description))

@@ -1,0 +1,88 @@
+"""Options that several commands share: one name and one help text for each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+DEFAULT_RESULTS = Path("results")
+
+Benchmarks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--benchmark",
+        metavar="ID",
+        help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
+    ),
+]
+Protocol = Annotated[str | None, typer.Option("--protocol", help="Protocol: how questions are asked and graded.")]
+Tier = Annotated[
+    str | None,
+    typer.Option("--tier", help="Subset or size of the data. 'memeval data list --json' names them."),
+]
+Parameter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter", metavar="NAME=VALUE", help="Benchmark parameter, repeatable. Examples: seed=7, file=oracle."
+    ),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark."),
+]
+Errata = Annotated[
+    Path | None,
+    typer.Option("--errata", help="File of known data errors for corrected scores. Default: shipped."),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", help="Run only the first N items. The run is then partial."),
+]
+Concurrency = Annotated[int, typer.Option("--concurrency", help="Scenarios run at the same time.")]
+ModelConcurrency = Annotated[
+    int,
+    typer.Option("--model-concurrency", help="Concurrent model calls, for the reader and for the system."),
+]
+SkipConformance = Annotated[
+    bool,
+    typer.Option(
+        "--skip-conformance", help="Run a system that can cost money although it failed or skipped the adapter check."
+    ),
+]
+RetryErrors = Annotated[
+    bool,
+    typer.Option("--retry-errors", help="Try failed items again. Both attempts stay on record."),
+]
+FreshGrades = Annotated[
+    bool,
+    typer.Option("--fresh", help="Start a new run. Recorded judgments are still reused."),
+]
+Results = Annotated[
+    Path,
+    typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+Value = TypeVar("Value")
+
+OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
+"""The deprecated name of ``--to``."""
+
+
+def renamed(old: str, new: str, given: Value | None, value: Value) -> Value:
+    """Return the value of an option that has a deprecated name as well.
+
+    Args:
+        old: the deprecated name, such as ``--out``; a hidden option.
+        new: the name to use instead.
+        given: what the deprecated option was given; ``None`` where it was not.
+        value: what the option of the new name says.
+    """
+    if given is None:
+        return value
+    print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
+    return given

@@ -1,0 +1,88 @@
+"""How ``--help`` looks: commands and options in panels, and values named ``SYSTEM``, ``N`` or ``PATH``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+_VALUES: dict[Any, str] = {
+    str: "TEXT",
+    int: "N",
+    float: "N",
+    Path: "PATH",
+    list[str]: "TEXT",
+    list[Path]: "PATH",
+    bool: "",
+}
+"""What stands behind an option, by the type of its value. Typer would print ``<bool>`` behind a flag."""
+
+
+COMMAND_PANELS = {
+    "Measure": ("run", "submit", "data", "matrix"),
+    "Check and compare": ("verify", "reproduce", "compare", "failures", "rejudge", "judge"),
+    "Exchange": ("import", "export"),
+    "Publish": ("init", "ledger", "site", "publish"),
+    "This installation": ("doctor", "schema"),
+}
+"""The panels of the command list, in order."""
+
+OPTION_PANELS = {
+    "What to run": (
+        "benchmark",
+        "tier",
+        "protocol",
+        "parameter",
+        "data",
+        "errata",
+        "limit",
+        "items",
+        "runs",
+        "example",
+    ),
+    "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),
+    "Limits and cost": (
+        *("estimate", "max_cost_usd", "budget", "requests_per_minute", "tokens_per_minute"),
+        *("concurrency", "judge_concurrency", "model_concurrency", "ask_seconds"),
+    ),
+    "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
+    "Where the answers come from": ("system", "slug", "source", "commit", "licence", "claimed"),
+    "Storing and repeating": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
+    "Output": ("floor", "form", "to", "force", "as_json"),
+}
+"""The panels of options, by the name of their parameter; used by commands with many options."""
+
+MANY = 8
+"""From so many options on, a command shows them in panels."""
+
+
+def command_of(app: typer.Typer) -> Any:
+    """Return the command line of an application, with its panels and the names of its values."""
+    command: Any = typer.main.get_command(app)
+    panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}
+    for name, panel in panels.items():
+        command.commands[name].rich_help_panel = panel
+    command.commands = {name: command.commands[name] for name in (*panels, *command.commands)}
+    _arrange(command, command.make_context(app.info.name, [], resilient_parsing=True))
+    return command
+
+
+def _arrange(command: Any, context: Any) -> None:
+    options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
+    many = sum(not option.hidden for option in options) >= MANY
+    panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
+    order = list(panels)
+    for option in (*options, command.get_help_option(context)):
+        if option.metavar is None and not option.type_descriptor.is_choice:
+            option.metavar = _VALUES.get(option.type_descriptor.annotation)
+        if many:
+            option.rich_help_panel = panels.get(option.name)
+    for argument in command.params:
+        if argument not in options:
+            argument.metavar = argument.metavar or argument.name.upper()
+            argument.display_type_rich = lambda ctx: None
+    if many:
+        command.params.sort(key=lambda each: order.index(each.name) if each.name in panels and each in options else -1)
+    for each in getattr(command, "commands", {}).values():
+        _arrange(each, context)

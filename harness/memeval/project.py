@@ -1,0 +1,41 @@
+"""Where memeval can be had from, and the commands that install it; ``project.toml`` is the one setting."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Project:
+    """Where memeval can be had from."""
+
+    repository: str = ""
+    """Address for ``git clone``; empty while there is none."""
+    package: str = ""
+    """Name for ``pipx install``; empty while there is none."""
+
+    def install_steps(self) -> str:
+        """Return, as Markdown, how to install memeval; no command in it fails for want of an address."""
+        commands = [
+            ("make demo", "sets up .venv and builds a first board: two to five minutes"),
+            (". .venv/bin/activate", "puts memeval on your PATH: make demo installs it as .venv/bin/memeval"),
+            ("memeval doctor", "shows what works on this machine"),
+        ]
+        where = "In your clone of the repository (needs Python 3.11 or newer and `make`):"
+        if self.repository:
+            where = "Needs Python 3.11 or newer, `git` and `make`:"
+            commands.insert(0, (f"git clone {self.repository} memeval && cd memeval", "the code and the stored runs"))
+        width = max(len(command) for command, _ in commands)
+        lines = "\n".join(f"$ {command:{width}}   # {what}" for command, what in commands)
+        packaged = f"\n\nWithout a clone: `pipx install {self.package}`." if self.package else ""
+        return f"{where}\n\n```console\n{lines}\n```{packaged}"
+
+
+@cache
+def project() -> Project:
+    """Return where this memeval can be had from."""
+    text = resources.files("memeval").joinpath("project.toml").read_text("utf-8")
+    return Project(**tomllib.loads(text))

@@ -1,0 +1,86 @@
+"""What ``--help`` shows: panels, whole sentences, one name for one idea; and the deprecated names that still work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from memeval.cli import publishing
+from memeval.cli.main import app, command_of
+from memeval.cli.plain_help import COMMAND_PANELS, MANY, OPTION_PANELS
+from memeval.cli.reference import COMMANDS, help_of
+
+
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield a command and all below it, each with the words that call it."""
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*words, name))
+
+
+ALL = dict(commands(command_of(app)))
+
+
+def test_the_reference_page_has_every_command() -> None:
+    assert set(COMMANDS) == set(ALL)
+
+
+@pytest.mark.parametrize("words", sorted(ALL), ids=" ".join)
+def test_a_command_list_holds_one_short_sentence_a_command(words: tuple[str, ...]) -> None:
+    for name, below in getattr(ALL[words], "commands", {}).items():
+        sentence = " ".join((below.short_help or below.help).split("\n\n")[0].split())
+        assert len(sentence) <= 60, f"{name}: {sentence}"
+        assert sentence.endswith("."), f"{name}: {sentence}"
+
+
+@pytest.mark.parametrize("words", sorted(ALL), ids=" ".join)
+def test_every_option_of_a_command_with_many_stands_in_a_panel(words: tuple[str, ...]) -> None:
+    options = [each for each in ALL[words].params if each.opts[0].startswith("-")]
+    shown = [each for each in options if not each.hidden]
+    if len(shown) >= MANY:
+        assert [each.name for each in shown if not each.required and each.rich_help_panel not in OPTION_PANELS] == []
+
+
+def test_run_shows_its_panels_in_order_and_no_type_behind_a_flag() -> None:
+    text = help_of("run")
+    titles = [line.split()[1:-1] for line in text.splitlines() if line.startswith("╭─")]
+    assert [" ".join(words) for words in titles] == [
+        *("Arguments", "Options", "What to run", "Models and judge", "Limits and cost", "Sandbox and environment"),
+        *("Storing and repeating", "Output"),
+    ]
+    assert "<bool>" not in text and "SYSTEM" in text
+
+
+def test_a_place_to_write_to_has_one_name() -> None:
+    names = {name for command in ALL.values() for each in command.params if not each.hidden for name in each.opts}
+    assert "--to" in names and not names & {"--out", "--into"}
+
+
+def test_the_deprecated_names_of_to_still_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(app, ["submit", "new", "--name", "A", "--into", "elsewhere"])
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "elsewhere" / "a" / "submission.toml").is_file()
+    assert "--into is deprecated. Use --to." in made.stderr
+    built: list[Path] = []
+    monkeypatch.setattr("memeval.site.build", lambda results, out: built.append(out))
+    said = CliRunner().invoke(app, ["site", "build", "--out", "old"])
+    assert CliRunner().invoke(app, ["site", "build", "--to", "new"]).output == "new\n"
+    assert CliRunner().invoke(app, ["site", "build"]).output == f"{publishing.DEFAULT_SITE}\n"
+    assert (said.stdout, said.stderr) == ("old\n", "memeval: --out is deprecated. Use --to.\n")
+    assert built == [Path("old"), Path("new"), publishing.DEFAULT_SITE]
+
+
+def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    for line, offered in (("memeval ru", "run"), ("memeval run --benchm", "--benchmark")):
+        words = {"_MEMEVAL_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        assert CliRunner().invoke(app, [], env=words, prog_name="memeval").output.split() == [offered]
+
+
+def test_every_command_stands_in_a_panel() -> None:
+    panels = [name for names in COMMAND_PANELS.values() for name in names]
+    assert sorted(panels) == sorted(ALL[()].commands)
