@@ -183,7 +183,12 @@ def become(program: list[str]) -> None:
     try:
         os.execvp(program[0], program)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        sys.stderr.write(f"The program {program[0]} cannot be run: {error.strerror}.\n")
+        if isinstance(error, FileNotFoundError) and "/" not in program[0]:
+            searched = os.environ.get("PATH", "")
+            why = f"Command not found: '{program[0]}' (PATH: {searched}). Install it there, or correct 'command'."
+        else:
+            why = f"The command '{program[0]}' cannot be run ({error.strerror}). Correct 'command' in submission.toml."
+        sys.stderr.write(f"{why}\n")
         sys.stderr.flush()
         os._exit(127)
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from memeval.records.base import Digest, digest_of
 from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
-from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
+from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
 from memeval.systems.output import visible
 from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
@@ -168,6 +168,10 @@ def failure(error: Any, call: str) -> SystemFailure:
             return AdapterRaised(visible(f"{doing} raised {told.rstrip('.')}."), trace)
         case "misbehaved" | "skipped":
             return AdapterMisbehaved(visible(message))
+        case "failed":
+            return AdapterRaised(visible(f"{message.rstrip('.')}."))
+        case "died":
+            return SystemDied(visible(f"{message.rstrip('.')}."))
         case "no_adapter":
             return NoAdapter(visible(message))
     raise Garbled("an error of no known form")

@@ -455,6 +455,8 @@ class SystemProcess:
             failure = messages.failure(reply["error"], call)
         for frame in failure.trace:
             self.log(f"{failure.sentence} At {frame}")
+        if isinstance(failure, SystemDied):  # the server behind a driver: a new start brings both back
+            self._end()
         raise failure
 
     @contextlib.contextmanager

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from memeval.systems.drivers.faults import DriverFailed
+else:
+    from faults import DriverFailed
+
 DELTA_EVENTS = ("answer_delta", "token")
 DELTA_KEYS = ("delta", "text", "content", "token")
 USAGE_KEYS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
@@ -17,8 +21,8 @@ QUOTED = 200
 """How much of an answer that broke off a sentence quotes, and of the daemon's own account, in characters."""
 
 
-class DaemonFailed(Exception):
-    """The daemon refused, broke off, or is not what it should be; the text is sentences."""
+class DaemonFailed(DriverFailed):
+    """The daemon refused a call, or its reply cannot be used."""
 
 
 class Answer:
@@ -64,7 +68,7 @@ class Answer:
         if self._error is not None:
             raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
         if not self._done:
-            raise DaemonFailed(f"truncated_stream: the daemon's stream ended without its event 'done'.{self.partial()}")
+            raise DaemonFailed(f"truncated_stream: the daemon's stream ended without the event 'done'.{self.partial()}")
         return "".join(self._parts) or self._whole or ""
 
     def partial(self) -> str:
@@ -75,7 +79,7 @@ class Answer:
     def _finish(self, told: Mapping[str, Any]) -> None:
         self._done = True
         if told.get("ok") is False and self._error is None:
-            self._error = "it says that it failed, and not why"
+            self._error = "it reported a failure without a reason"
         if isinstance(told.get("answer"), str):
             self._whole = told["answer"]
         usage = told.get("usage")
@@ -94,7 +98,7 @@ def chunks_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     if chunks is None:
         return []
     if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
-        raise DaemonFailed("The daemon's reply has something else where chunks belong.")
+        raise DaemonFailed("The daemon's 'chunks' is not a list of objects.")
     return chunks
 
 
@@ -104,10 +108,10 @@ def _object(name: str, data: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise DaemonFailed(f"The daemon sent an event {name!r} whose data is no JSON object.")
+        raise DaemonFailed(f"The daemon's event {name!r} is not a JSON object: {data[:QUOTED]!r}.")
     return told
 
 
 def _message(told: Mapping[str, Any]) -> str:
     said = told.get("message") or told.get("error") or told.get("detail")
-    return " ".join(str(said or "it does not say why").split())[:QUOTED].rstrip(".")
+    return " ".join(str(said or "it gave no reason").split())[:QUOTED].rstrip(".")

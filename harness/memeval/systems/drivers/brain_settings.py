@@ -47,16 +47,16 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
         DaemonFailed: there is one that is unknown, or of the wrong kind.
     """
     if unknown := sorted(set(parameters) - set(DEFAULTS)):
-        raise DaemonFailed(f"There is no parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
+        raise DaemonFailed(f"Unknown parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
     for name, value in parameters.items():
         if name in CHOICES:
             if value not in CHOICES[name]:
-                raise DaemonFailed(f"The parameter {name} is {value!r}. It may be {', '.join(CHOICES[name])}.")
+                raise DaemonFailed(f"Invalid parameter {name}: {value!r}. Use one of {', '.join(CHOICES[name])}.")
         elif name == "model":
             if not isinstance(value, str) or not re.fullmatch(r"[\w.:/@-]{0,100}", value):
-                raise DaemonFailed(f"The parameter model is {value!r}. It must be a model's name.")
+                raise DaemonFailed(f"Invalid parameter model: {value!r}. Give the name of a model.")
         elif type(value) is not int or not 0 <= value <= MOST:
-            raise DaemonFailed(f"The parameter {name} is {value!r}. It must be a whole number up to {MOST}.")
+            raise DaemonFailed(f"Invalid parameter {name}: {value!r}. Give a whole number from 0 to {MOST}.")
     return {**DEFAULTS, **parameters}
 
 

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from memeval.systems.drivers.ask_stream import Answer, DaemonFailed, chunks_of
     from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from memeval.systems.drivers.brain_settings import checked, prepare_environment
+    from memeval.systems.drivers.faults import DriverFailed
     from memeval.systems.drivers.serving import Server, base_url, bearer
-    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble
+    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble, unreachable
 else:
     from ask_stream import Answer, DaemonFailed, chunks_of
     from brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from brain_settings import checked, prepare_environment
     from serving import Server, base_url, bearer
-    from web import Web, WebFailed, trouble
+    from web import Web, WebFailed, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
 """How long one request may take; a stream of events may take as long in all."""
@@ -179,7 +180,7 @@ class JeffsBrain:
             DaemonFailed: they are given by a query.
         """
         if query is not None:
-            raise DaemonFailed("The daemon forgets documents by their ids, not by a query.")
+            raise DaemonFailed("The daemon cannot forget by a query. It deletes documents by their ids.")
         brain = self._brain(bank)
         if ids is None:
             forgotten = len(brain.documents)
@@ -204,12 +205,12 @@ class JeffsBrain:
                 if response.status != 200:
                     raise refusal("ask", self._web.whole(response))
                 if response.headers.get_content_type() != "text/event-stream":
-                    raise DaemonFailed("The daemon's reply to ask is no stream of events.")
+                    raise DaemonFailed("The daemon's reply to ask is not an event stream. Send 'text/event-stream'.")
                 for event in self._web.events(response):
                     if answer.take(event.name, event.data):
                         break
         except WebFailed as error:
-            raise DaemonFailed(f"{self._explained(error)}{answer.partial()}") from None
+            raise self._broken("POST ask", error, answer.partial()) from None
         text = answer.text()
         for name, count in answer.usage.items():
             self._used[name] = self._used.get(name, 0) + count
@@ -254,8 +255,8 @@ class JeffsBrain:
                     break
                 if time.monotonic() > deadline:
                     raise DaemonFailed(
-                        f"The daemon is not ready: asked {question!r}, its search does not find the document that says "
-                        f"{text!r} but {len(found)} others. Is its search index there?"
+                        f"The daemon is not ready: its search for {question!r} does not find the document {text!r}. "
+                        f"It found {len(found)} others. Check its search index."
                     )
                 time.sleep(LOOK_SECONDS)
         self._drop("the probe of memeval")
@@ -303,10 +304,10 @@ class JeffsBrain:
         body = {"query": query, "topK": k, **self._options(timestamp)}
         found = self._exchange("POST", f"/v1/brains/{brain.name}/search", as_json(body)).json()
         if not isinstance(found, dict):
-            raise DaemonFailed("The daemon's reply to search is no object.")
+            raise DaemonFailed("The daemon's reply to search is not a JSON object.")
         if self._traced and "trace" not in found:
             self._traced = False
-            say("The daemon's search tells no trace: it may have fallen back to something simpler.")
+            say("The daemon's search returns no trace: it may have used a simpler search.")
         return chunks_of(found)[:k]
 
     def _options(self, timestamp: str) -> dict[str, Any]:
@@ -334,7 +335,7 @@ class JeffsBrain:
         """
         reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
         if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
-            raise refusal(f"{method} {path.partition('?')[0].rpartition('/')[2]}", reply)
+            raise refusal(call_of(method, path), reply)
         return reply
 
     def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
@@ -352,18 +353,14 @@ class JeffsBrain:
                     return reply
             except WebFailed as error:
                 if last or (self._server is not None and not self._server.alive):
-                    raise DaemonFailed(self._explained(error)) from None
+                    raise self._broken(call_of(method, path), error) from None
             time.sleep(PAUSE_SECONDS * 2**number)
         raise AssertionError
 
-    def _explained(self, error: WebFailed) -> str:
-        """Return why no reply came: where the daemon has ended, that."""
-        if self._server is not None:
-            for _ in range(10):
-                if not self._server.alive:
-                    return self._server.obituary()
-                time.sleep(LOOK_SECONDS)  # a process that has ended shows a moment after its connections
-        return str(error)
+    def _broken(self, call: str, error: WebFailed, partial: str = "") -> DriverFailed:
+        """Return why there was no reply to a call: that the daemon has ended, where it has."""
+        died = self._server.died(call) if self._server is not None else None
+        return died or DaemonFailed(f"{error}{partial}")
 
 
 def document_path(brain: Brain, path: str) -> str:
@@ -376,9 +373,22 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8")
 
 
+def call_of(method: str, path: str) -> str:
+    """Return what a request is called in sentences: its method, and the last part of its path."""
+    return f"{method} {path.partition('?')[0].rpartition('/')[2]}"
+
+
 def refusal(what: str, reply: Reply) -> DaemonFailed:
     """Return a refusal as an exception."""
-    return DaemonFailed(f"The daemon answered {reply.status} to {what}: {trouble(reply)}.")
+    if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
+        return DaemonFailed(cause)
+    said = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The daemon answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    if reply.status == 404 and what == "POST brains":
+        return DaemonFailed(
+            f"{head} This server has no jeffs-brain API (POST /v1/brains). Correct 'kind' or 'endpoint'."
+        )
+    return DaemonFailed(head)
 
 
 def say(line: str) -> None:

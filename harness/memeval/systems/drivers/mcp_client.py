@@ -57,7 +57,9 @@ class Client:
         )
         version = hello.get("protocolVersion")
         if version not in VERSIONS:
-            raise McpFailed(f"The server speaks version {version!r} of the protocol, memeval {', '.join(VERSIONS)}.")
+            raise McpFailed(
+                f"The server speaks version {version!r} of the protocol. memeval speaks {', '.join(VERSIONS)}."
+            )
         wire.agreed(version)
         self.server: Mapping[str, Any] = hello["serverInfo"] if isinstance(hello.get("serverInfo"), dict) else {}
         """What the server says it is."""
@@ -89,7 +91,7 @@ class Client:
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         texts = [str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block]
         if told.get("isError") is True:
-            raise McpFailed(f"The tool {tool!r} reported an error: {_cut(' '.join(texts))}.")
+            raise McpFailed(f"The tool {tool!r} failed: {_cut(' '.join(texts))}.")
         return Result(texts, told.get("structuredContent"))
 
     def end(self) -> None:
@@ -108,7 +110,7 @@ class Client:
                         self._refuse(told)
                 elif told.get("id") == number:
                     return _result(method, told)
-        raise McpFailed(f"The server ended its reply to {method} without a result.")
+        raise McpFailed(f"The server's reply to {method} ended without a result.")
 
     def _refuse(self, request: Mapping[str, Any]) -> None:
         """Answer a request of the server's: a ping as it should be, all else with a refusal."""
@@ -123,7 +125,9 @@ class Client:
 def _result(method: str, told: Mapping[str, Any]) -> dict[str, Any]:
     error = told.get("error")
     if isinstance(error, dict):
-        raise McpFailed(f"The server refused {method}: {_cut(str(error.get('message') or error.get('code')))}.")
+        raise McpFailed(
+            f"The server answered {method} with an error: {_cut(str(error.get('message') or error.get('code')))}."
+        )
     result = told.get("result")
     if not isinstance(result, dict):
         raise McpFailed(f"The server's reply to {method} has no result.")
@@ -131,4 +135,4 @@ def _result(method: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut(text: str) -> str:
-    return " ".join(text.split())[:QUOTED].rstrip(".") or "it does not say which"
+    return " ".join(text.split())[:QUOTED].rstrip(".") or "it gave no reason"

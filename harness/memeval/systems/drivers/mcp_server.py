@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from memeval.systems.drivers.faults import ServerDied
     from memeval.systems.drivers.mcp_client import Client, Result
     from memeval.systems.drivers.mcp_wire import Lines, McpFailed, Streamable
     from memeval.systems.drivers.serving import Server, base_url, bearer
     from memeval.systems.drivers.web import Web
 else:
+    from faults import ServerDied
     from mcp_client import Client
     from mcp_wire import Lines, McpFailed, Streamable
     from serving import Server, base_url, bearer
@@ -78,7 +80,7 @@ class McpServer:
         tools: Mapping[str, Mapping[str, Any]] = {},
     ) -> None:
         if parameters:
-            raise McpFailed(f"An MCP server takes no parameters, but {sorted(parameters)[0]!r} is given.")
+            raise McpFailed(f"An MCP server takes no parameters. Remove {sorted(parameters)[0]!r} from [parameters].")
         check_mapping(tools, restarts=bool(command))
         self._command, self._folder, self._start_seconds = list(command), folder, start_seconds
         self._endpoint_variable, self._endpoint_path = endpoint_variable, endpoint_path
@@ -192,7 +194,7 @@ class McpServer:
         named = self._named("forget")
         for placeholder, given in (("id", ids), ("bank", bank), ("query", query)):
             if given is not None and placeholder not in named:
-                raise McpFailed(f"The tool for forget has no place for {{{placeholder}}}.")
+                raise McpFailed(f"[tools.forget] has no argument {{{placeholder}}}. Add it to 'arguments'.")
         for one in [None] if ids is None else ids:
             self._call("forget", {"id": one, "bank": bank, "query": query})
 
@@ -242,7 +244,7 @@ class McpServer:
 
     def _call(self, call: str, given: Mapping[str, Any]) -> Result:
         if self._client is None:
-            raise McpFailed("The server is not running.")
+            raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
         return self._client.call(tool["name"], filled(tool.get("arguments", {}), given))
@@ -265,7 +267,10 @@ class McpServer:
             elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
                 value = value[int(key)]
             else:
-                raise McpFailed(f"The result of the tool for {call} has nothing at {path!r}.")
+                raise McpFailed(
+                    f"The result of the tool {self._tools[call]['name']!r} has no {path!r}. {shape_of(result)} "
+                    f"Correct 'result' in [tools.{call}]."
+                )
         return value
 
     def _items(self, call: str, result: Result) -> list[dict[str, Any]]:
@@ -274,7 +279,10 @@ class McpServer:
             return [{"text": text} for text in result.texts]
         found = self._given(call, result)
         if not isinstance(found, list):
-            raise McpFailed(f"The result of the tool for {call} has no list at {self._tools[call]['result']!r}.")
+            raise McpFailed(
+                f"In the result of the tool {self._tools[call]['name']!r}, {self._tools[call]['result']!r} is no list. "
+                f"{shape_of(result)} Correct 'result' in [tools.{call}]."
+            )
         return [as_item(one) for one in found]
 
     def _answer(self, call: str, given: Mapping[str, Any]) -> str:
@@ -297,18 +305,23 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
     """
     for call, tool in tools.items():
         if call not in CALLS:
-            raise McpFailed(f"No tool can stand for {call!r}. There are {', '.join(CALLS)}.")
+            raise McpFailed(
+                f"Unknown table [tools.{call}]. Known are {', '.join(f'[tools.{name}]' for name in CALLS)}."
+            )
         for argument, value in tool.get("arguments", {}).items():
             unknown = set(PLACEHOLDER.findall(value)).difference(PLACEHOLDERS) if isinstance(value, str) else set()
             if unknown:
                 raise McpFailed(
-                    f"The argument {argument!r} of the tool for {call} has {{{min(unknown)}}}. "
-                    f"There are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
+                    f"[tools.{call}]: unknown placeholder {{{min(unknown)}}} in the argument {argument!r}. "
+                    f"Known are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
                 )
     if not {"retain", "ingest_session"} & set(tools) or not {"search", "query"} & set(tools):
-        raise McpFailed("There must be a tool for retain or ingest_session, and one for search or query.")
+        raise McpFailed(
+            "The submission must name a tool to store ([tools.retain] or [tools.ingest_session]) "
+            "and one to ask ([tools.search] or [tools.query])."
+        )
     if not restarts and "reset" not in tools:
-        raise McpFailed("There must be a tool for reset: a server that is not started here cannot be started anew.")
+        raise McpFailed("memeval cannot restart a server at an 'endpoint'. Name a tool that clears it: [tools.reset].")
 
 
 def check_tools(tools: Mapping[str, Mapping[str, Any]], there: Sequence[str]) -> None:
@@ -319,8 +332,8 @@ def check_tools(tools: Mapping[str, Mapping[str, Any]], there: Sequence[str]) ->
     """
     for call, tool in tools.items():
         if tool["name"] not in there:
-            has = f"Its tools are {', '.join(there)}." if there else "It has none."
-            raise McpFailed(f"The server has no tool {tool['name']!r} for {call}. {has}")
+            has = f"It has: {', '.join(there)}." if there else "It has none."
+            raise McpFailed(f"The server has no tool {tool['name']!r}. {has} Correct 'name' in [tools.{call}].")
 
 
 def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -340,6 +353,16 @@ def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
         else:
             ready[name] = value
     return ready
+
+
+def shape_of(result: Result) -> str:
+    """Return what a tool's result holds, as a sentence: the keys of an object, else its kind."""
+    data = result.data if result.data is not None or len(result.texts) != 1 else parsed(result.texts[0])
+    if isinstance(data, dict):
+        return f"It has: {', '.join(map(repr, data)) or 'no keys'}."[:200]
+    if data is None:
+        return "It is text, not JSON."
+    return "It is a list." if isinstance(data, list) else f"It is {data!r}."[:200]
 
 
 def as_item(found: Any) -> dict[str, Any]:

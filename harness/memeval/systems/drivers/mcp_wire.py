@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from typing import IO, Any
 
+    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, not_found
     from memeval.systems.drivers.serving import Server
-    from memeval.systems.drivers.web import Web, WebFailed, trouble
+    from memeval.systems.drivers.web import Reply, Web, WebFailed, not_json, trouble, unreachable
 else:
-    from web import WebFailed, trouble
+    from faults import DriverFailed, ServerDied, ended, not_found
+    from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
 """How long a server may take to reply."""
@@ -31,16 +33,20 @@ LINE_BYTES = 64 << 20
 PIECE_BYTES = 1 << 16
 
 PRINTED_BYTES = 4000
-QUOTED = 200
+"""Longer lines of output are cut."""
+
 LAST_LINES = 3
-"""Longer lines of output are cut; and how many of the last, each cut to how many characters, a sentence quotes."""
+"""How many of the last lines of output an error quotes."""
+
+QUOTED = 120
+"""How many characters of a wrong message are quoted."""
 
 ENDING_SECONDS = 5.0
 """How long a server may take to end once its input was closed, and again once it was asked to."""
 
 
-class McpFailed(Exception):
-    """The server refused, broke off, or is not what it should be; the text is sentences."""
+class McpFailed(DriverFailed):
+    """The server refused a call, or does not follow the protocol."""
 
 
 class Lines:
@@ -65,7 +71,7 @@ class Lines:
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise McpFailed(f"The server's command {command[0]!r} cannot be run ({reason}).") from None
+            raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._printed = threading.Thread(target=self._hand_on, daemon=True)
         self._printed.start()
@@ -79,9 +85,10 @@ class Lines:
             McpFailed: the server has ended, says nothing, or writes what is no message.
         """
         self.tell(message)
+        what = str(message["method"])
         deadline = time.monotonic() + REQUEST_SECONDS
         while True:
-            line = self._line(deadline)
+            line = self._line(deadline, what)
             if line.strip():
                 yield as_message(line)
 
@@ -95,7 +102,7 @@ class Lines:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")  # type: ignore[union-attr]
             self._process.stdin.flush()  # type: ignore[union-attr]
         except OSError:
-            raise McpFailed(self._obituary()) from None
+            raise self._gone(str(message.get("method", "a reply"))) from None
 
     def agreed(self, version: str) -> None:
         """Take note of the protocol's version: over lines no message says it again."""
@@ -111,7 +118,7 @@ class Lines:
         self._printed.join(ENDING_SECONDS)
         self._process.stdout.close()  # type: ignore[union-attr]
 
-    def _line(self, deadline: float) -> bytes:
+    def _line(self, deadline: float, what: str) -> bytes:
         descriptor = self._process.stdout.fileno()  # type: ignore[union-attr]
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
@@ -120,30 +127,29 @@ class Lines:
             while not self._ready:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self._unread = b"".join(parts)
-                    raise McpFailed("The server did not reply in time.")
+                    raise McpFailed(f"The server did not reply to {what} within {REQUEST_SECONDS:g} s.")
                 piece = os.read(descriptor, PIECE_BYTES)
                 if not piece:
-                    raise McpFailed(self._obituary())
+                    raise self._gone(what)
                 first, *others = piece.split(b"\n")
                 parts.append(first)
                 size += len(first)
                 if size > LINE_BYTES:
-                    raise McpFailed(f"The server wrote a message longer than {LINE_BYTES} bytes.")
+                    raise McpFailed(f"The server's reply to {what} exceeds {LINE_BYTES >> 20} MB. Send less.")
                 if others:
                     self._ready.extend([b"".join(parts), *others[:-1]])
                     parts = [others[-1]]
             self._unread = b"".join(parts)
         return self._ready.popleft()
 
-    def _obituary(self) -> str:
+    def _gone(self, what: str) -> DriverFailed:
+        """Return how the server ended during a request, or that it only closed its output."""
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
-            return "The server has closed its output, and still runs."
+            return ServerDied(f"The server closed its standard output during {what}, and still runs.")
         self._printed.join(1.0)
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        lines = " | ".join(line[:QUOTED] for line in tuple(self._last))
-        return f"The server {how}.{f' Its last output: {lines}' if lines else ''}"
+        return ServerDied(ended(code, f"during {what}", tuple(self._last)))
 
     def _hand_on(self) -> None:
         """Write what the server prints to our own stderr."""
@@ -186,10 +192,7 @@ class Streamable:
         try:
             with self._web.open("POST", self._path, body, headers) as response:
                 if not 200 <= response.status < 300:
-                    raise McpFailed(
-                        f"The server answered {response.status} to {message.get('method', 'a reply')}: "
-                        f"{trouble(self._web.whole(response))}."
-                    )
+                    raise _refusal(str(message.get("method", "a reply")), self._web.whole(response))
                 if session := response.headers.get("Mcp-Session-Id"):
                     self._session["Mcp-Session-Id"] = session
                 if response.headers.get_content_type() == "text/event-stream":
@@ -199,7 +202,8 @@ class Streamable:
                 elif data := self._web.whole(response).body:
                     yield as_message(data)
         except WebFailed as error:
-            raise McpFailed(self._explained(error)) from None
+            died = self._server.died(str(message.get("method", "a reply"))) if self._server is not None else None
+            raise died or McpFailed(str(error)) from None
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send what has no reply.
@@ -222,14 +226,16 @@ class Streamable:
             with contextlib.suppress(WebFailed):
                 self._web.ask("DELETE", self._path, None, self._session)
 
-    def _explained(self, error: WebFailed) -> str:
-        """Return why no reply came: where the server has ended, that."""
-        if self._server is not None:
-            for _ in range(10):
-                if not self._server.alive:
-                    return self._server.obituary()
-                time.sleep(0.05)  # a process that has ended shows a moment after its connections
-        return str(error)
+
+def _refusal(what: str, reply: Reply) -> McpFailed:
+    """Return why a status other than 2xx was answered."""
+    if (cause := unreachable(reply.status, reply.body, "MCP server")) is not None:
+        return McpFailed(cause)
+    said = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The server answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    if reply.status in (404, 405):
+        head += " Give the path of the MCP endpoint in 'endpoint'."
+    return McpFailed(head)
 
 
 def as_message(data: bytes) -> dict[str, Any]:
@@ -240,9 +246,11 @@ def as_message(data: bytes) -> dict[str, Any]:
     """
     try:
         message = json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise McpFailed(f"A message of the server {not_json(data)}") from None
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         shown = data[:QUOTED].decode("utf-8", "backslashreplace").strip()
-        raise McpFailed(f"The server wrote something else where messages of JSON-RPC belong: {shown!r}")
+        raise McpFailed(f"The server wrote a line that is not JSON-RPC: {shown!r}. Print to standard error instead.")
     return message

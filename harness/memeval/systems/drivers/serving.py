@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
 
+    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, last_output, not_found
+else:
+    from faults import DriverFailed, ServerDied, ended, last_output, not_found
+
 LOOPBACK = "127.0.0.1"
 
 TRIES = 3
@@ -34,20 +38,18 @@ HEALTH_SECONDS = 2.0
 ENDING_SECONDS = 5.0
 """How long a server may take to end once it was asked to."""
 
-LAST_WORDS_SECONDS = 0.5
+LAST_OUTPUT_SECONDS = 0.5
 """How long to wait for the last output of a server that has ended; a child of its own may hold the pipe for ever."""
 
 LINE_BYTES = 4000
 """Longer lines of output are cut into several."""
 
 LAST_LINES = 3
-"""How many lines of output a refusal quotes, each cut to ``QUOTED`` characters."""
-
-QUOTED = 200
+"""How many lines of output an error quotes."""
 
 
-class ServerFailed(Exception):
-    """A server could not be started, did not get healthy in time, or has ended; the text is sentences."""
+class ServerFailed(DriverFailed):
+    """A server could not be started, or was not healthy in time."""
 
 
 class Server:
@@ -82,33 +84,45 @@ class Server:
                 return
             if self.alive:
                 self.end()
-                raise ServerFailed(f"The server was not healthy after {start_seconds:g} s: {last_seen}.{self.said()}")
+                raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {last_seen}{self.said()}")
             if not self._port_was_taken():
                 break
-        raise ServerFailed(self.obituary())
+        raise ServerFailed(self.how_it_ended("before it was ready"))
 
     @property
     def alive(self) -> bool:
         """Whether the server's process runs."""
         return self._process.poll() is None
 
-    def has_ended(self) -> bool:
-        """Wait a moment for a server whose connection broke off to end; return whether it did."""
+    def died(self, call: str) -> ServerDied | None:
+        """Wait a moment for a server whose connection broke off to end; return that it did, ``None`` if it runs.
+
+        Args:
+            call: the call during which the connection broke off, such as ``POST /ask``.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(LAST_WORDS_SECONDS)
-        return not self.alive
+            self._process.wait(LAST_OUTPUT_SECONDS)
+        if not self.alive:
+            return ServerDied(self.how_it_ended(f"during {call}"))
+        try:
+            socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
+        except ConnectionRefusedError:
+            pass
+        except OSError:
+            return None
+        else:
+            return None
+        return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.said()}")
 
     def said(self) -> str:
-        """Return the last lines of output as a sentence that begins with a space; nothing where there were none."""
-        lines = " | ".join(line[:QUOTED] for line in tuple(self._last))
-        return f" Its last output: {lines}" if lines else ""
+        """Return the last lines of output as a sentence, after a space; nothing where there were none."""
+        return last_output(tuple(self._last))
 
-    def obituary(self) -> str:
-        """Return how a server that is no longer alive came to its end, with its last lines of output."""
+    def how_it_ended(self, when: str) -> str:
+        """Return how a server that no longer runs came to its end, with its last lines of output."""
         code = self._process.wait()
-        self._reader.join(LAST_WORDS_SECONDS)
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"The server {how}.{self.said()}"
+        self._reader.join(LAST_OUTPUT_SECONDS)
+        return ended(code, when, tuple(self._last))
 
     def end(self) -> None:
         """End the server, politely first."""
@@ -118,7 +132,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._reader.join(LAST_WORDS_SECONDS)
+        self._reader.join(LAST_OUTPUT_SECONDS)
 
     def _start(self, command: Sequence[str], folder: str) -> None:
         arguments = [part.replace("{port}", str(self.port)) for part in command]
@@ -134,7 +148,7 @@ class Server:
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise ServerFailed(f"The server's command {arguments[0]!r} cannot be run ({reason}).") from None
+            raise ServerFailed(not_found(arguments[0], reason, os.environ.get("PATH", ""))) from None
         self._reader = threading.Thread(target=self._hand_on, args=(self._process.stdout,), daemon=True)
         self._reader.start()
 
@@ -160,27 +174,35 @@ class Server:
 
     def _unhealthy(self, health: str | None) -> str | None:
         """Return why the server does not look healthy; ``None`` where it does."""
+        deaf = (
+            f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
+            "or raise resources.start_seconds."
+        )
         if health is None:
             try:
                 socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
             except OSError:
-                return f"nothing listens at port {self.port}"
+                return deaf
             return None
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=HEALTH_SECONDS)
         try:
             connection.request("GET", health, headers={"Connection": "close"})
             status = connection.getresponse().status
         except ConnectionRefusedError:
-            return f"nothing listens at port {self.port}"
+            return deaf
         except (OSError, http.client.HTTPException) as error:
-            return f"GET {health} gave {type(error).__name__}"
+            seen = f"gave no answer ({type(error).__name__})"
+        else:
+            if 200 <= status < 300:
+                return None
+            seen = f"has status {status}"
         finally:
             connection.close()
-        return None if 200 <= status < 300 else f"GET {health} answered {status}"
+        return f"GET {health} {seen}. Answer it with status 200, or raise resources.start_seconds."
 
     def _port_was_taken(self) -> bool:
         """Whether a server that has ended did so because another came first."""
-        self._reader.join(LAST_WORDS_SECONDS)
+        self._reader.join(LAST_OUTPUT_SECONDS)
         if "address already in use" in self.said().lower():
             return True
         with socket.socket() as probe:
@@ -213,7 +235,7 @@ def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path
     """
     origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
     if not origin:
-        raise ServerFailed("There is neither a command that starts a server nor the address of one that runs.")
+        raise ServerFailed("The submission names no server. Give it a 'command' or an 'endpoint'.")
     return (origin.rstrip("/") + "/" + endpoint_path.strip("/")).rstrip("/")
 
 
@@ -227,5 +249,5 @@ def bearer(key_variable: str | None) -> dict[str, str]:
         return {}
     key = os.environ.get(key_variable)
     if not key:
-        raise ServerFailed(f"The variable {key_variable} is not set.")
+        raise ServerFailed(f"The variable {key_variable} is not set. Set it to the server's key.")
     return {"Authorization": f"Bearer {key}"}

@@ -72,12 +72,12 @@ class Parser:
                 yield event
         self._keep(allowed[start:])
         if self._left < 0:
-            raise StreamTooLong(f"The stream of events is longer than {self._total_bytes} bytes.")
+            raise StreamTooLong(f"The event stream exceeds {self._total_bytes} bytes.")
 
     def _keep(self, part: bytes) -> None:
         self._pending += len(part)
         if self._pending > self._line_bytes:
-            raise StreamTooLong(f"The stream of events has a line longer than {self._line_bytes} bytes.")
+            raise StreamTooLong(f"The event stream has a line longer than {self._line_bytes} bytes.")
         if part:
             self._parts.append(part)
 
