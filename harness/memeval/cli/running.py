@@ -118,6 +118,9 @@ def run(
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Try failed items again; both attempts stay on record.")
     ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Run all items, even if the first 25 fail with the same error.")
+    ] = False,
     floor: Annotated[
         float | None, typer.Option("--floor", help="Exit with 1 where a run scores less than this share, such as 0.9.")
     ] = None,
@@ -127,6 +130,9 @@ def run(
 
     Without --benchmark, every benchmark whose data is here and that the system can take is run, and the others are
     named with the reason. What goes wrong with one keeps none of the others from being run.
+
+    A run whose first 25 items all fail with the same error stops with exit code 1. What is done is kept: fix the
+    system and run the same command with --retry-errors. Controls are never stopped.
 
     Prints one line a finished run: its folder. With --json, what came of each benchmark.
 
@@ -171,6 +177,7 @@ def run(
         concurrency=concurrency,
         fresh=fresh,
         retry_errors=retry_errors,
+        keep_going=keep_going,
     )
     if floor is not None and not 0 <= floor <= 1:
         raise BadInput(f"--floor is {floor:g}.", remedy="Give a share in [0, 1], such as 0.9.")
@@ -197,7 +204,14 @@ def run(
                 progress.note(f"{each} {outcomes[-1].state}: {outcomes[-1].error}")
     places = {name: place for place, name in enumerate(BENCHMARKS)}
     outcomes.sort(key=lambda outcome: places.get(outcome.benchmark, 0))
-    conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
+    conclude(
+        outcomes,
+        every=benchmark is None,
+        floor=floor,
+        limited=limit is not None,
+        keep_going=keep_going,
+        as_json=as_json,
+    )
 
 
 def _seconds(option: str, value: float) -> float:

@@ -43,6 +43,7 @@ class Scheduler:
         check: raises what stops the run, where something does; see :class:`Runner`.
         spent: the dollars spent so far (``None`` where they are not known), the model calls made, and those answered
             from the record; for progress.
+        watch: receives items once they are on disk, in order of arrival; raises what stops the run.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class Scheduler:
         *,
         check: Callable[[], None] = lambda: None,
         spent: Callable[[], tuple[float | None, int, int]] | None = None,
+        watch: Callable[[Sequence[Finished]], None] = lambda finished: None,
     ) -> None:
+        self._watch = watch
         self._spare = [first]
         self._new_instance = new_instance
         self._check = check
@@ -177,6 +180,7 @@ class Scheduler:
             if self._spent is not None:
                 self._progress.spend(*self._spent())
             self._progress.advance(items, sum(_failed(each.responses) for each in finished))
+            self._watch(finished)
 
     def _printed(self, line: str) -> None:
         self._done.put(LogLine(at=utc_now(), event="printed", detail=blotted(line)[:LONGEST_DETAIL]))
