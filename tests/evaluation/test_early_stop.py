@@ -51,7 +51,7 @@ def rows_on_disk(folder: Path) -> list[Response]:
 
 
 def test_it_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
-    with pytest.raises(StoppedEarly, match="First error: .*ConnectionError: the index is not running"):
+    with pytest.raises(StoppedEarly, match=r"First error: .*ConnectionError: the index is not running"):
         run_system(broken(tmp_path), exam(), options(tmp_path))
     assert FIRST_ITEMS <= len(rows_on_disk(tmp_path)) < ITEMS
 

@@ -155,14 +155,14 @@ def test_a_system_that_cannot_be_loaded_is_refused_when_it_is_installed(made: Pa
     assert outcomes(report)[StepName.CONFORMANCE] is StepOutcome.SKIPPED
 
 
-def test_what_a_system_printed_before_it_failed_to_start_is_told(made: Path) -> None:
+def test_what_a_system_printed_before_it_failed_to_start_is_quoted(made: Path) -> None:
     edit(made / "adapter.py", "import re", "import re\n\nprint('no index below ~/.acme')\nraise SystemExit(3)")
     (step,) = (step for step in check_submission(made).steps if step.name is StepName.INSTALL)
     assert step.outcome is StepOutcome.FAILED
     assert step.problems[0].remedy
     told = [str(problem) for problem in step.problems]
-    assert "Its log says: no index below ~/.acme" in told
-    assert any(each.startswith(f"Its log says: At {made}/adapter.py:11 ") for each in told)
+    assert "Output: no index below ~/.acme" in told
+    assert any(each.startswith(f"Output: At {made}/adapter.py:11 ") for each in told)
 
 
 def test_a_system_that_finds_nothing_is_not_asked_a_benchmark_too(made: Path) -> None:
