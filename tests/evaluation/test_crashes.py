@@ -57,11 +57,11 @@ def crashing(kind: AdapterKind, folder: Path, *, always: bool) -> Path:
     elif kind is AdapterKind.PYTHON:
         file, code = made / "adapter.py", PYTHON.format(**terms, always=always, question="question")
         source = file.read_text("utf-8")
-        start = '        """Answer a question; the context is what the answer was drawn from."""\n'
+        start = '        """Answer a question; the context is the text that the answer is based on."""\n'
     else:
         file, code = made / "memory.py", PYTHON.format(**terms, always=always, question="query")
         source = file.read_text("utf-8")
-        start = '        """Find at most k items, the best first, as they were known at a time."""\n'
+        start = '        """Return at most k items, the best first, known at that time."""\n'
     assert source.count(start) == 1
     file.write_text(source.replace(start, start + code), "utf-8")
     return made

@@ -56,14 +56,14 @@ class EarlyStop:
                 if self._over:
                     return
                 self._count([row for row in each.responses if row.item_id == item_id])
-                if not self._over and FIRST_ITEMS <= self._alike < self._planned:
+                if FIRST_ITEMS <= self._alike < self._planned:
                     self._stop()
 
     def _count(self, rows: Sequence[Response]) -> None:
         """Count an item by its first error."""
         error = next((row for row in rows if row.outcome.is_error), None)
         if self._over or error is None or not _same(self._first or error, error):
-            self._over = True
+            self._over, self._alike = True, 0
             return
         self._first = self._first or error
         self._alike += 1
@@ -85,7 +85,7 @@ def shared_error(rows: Iterable[Response]) -> str | None:
         rows: the last attempt of each question.
     """
     watch = EarlyStop(0, rows, "")
-    return None if watch._over or watch._first is None else _said(watch._first)
+    return _said(watch._first) if watch._first is not None and watch._alike else None
 
 
 def _said(row: Response) -> str:

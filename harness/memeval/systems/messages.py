@@ -222,6 +222,18 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
     )
 
 
+def require_answer(value: Any, call: str) -> None:
+    """Refuse the reply to a question that has no answer: a blank one would count as the system's own.
+
+    Raises:
+        AdapterMisbehaved: it is an object without ``answer``.
+    """
+    if isinstance(value, dict) and "answer" not in value:
+        keys = ", ".join(sorted(map(repr, value))) or "no keys"
+        problem = f"The reply to {CALLS.get(call, call)} has no 'answer' (it has {keys})."
+        raise AdapterMisbehaved(visible(f'{problem[: QUOTED * 3]} Reply with {{"answer": "..."}}.'))
+
+
 def exported(value: Any) -> tuple[Found, ...]:
     """Read the reply to ``export``.
 

@@ -388,6 +388,8 @@ class SystemProcess:
         line = self._receive(call, self._limits.ask_seconds)
         seconds = self._service() - started
         reply = self._read(call, number, line)
+        if call in ("ask", "reflect"):
+            messages.require_answer(reply["value"], call)
         with self._ungarbled():
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
 

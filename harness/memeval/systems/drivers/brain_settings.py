@@ -1,4 +1,4 @@
-"""What a submission may say of the jeffs-brain daemon it brings, and the variables that the daemon is started with."""
+"""The parameters of a submission with a jeffs-brain daemon, and the daemon's environment variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ else:
     from ask_stream import DaemonFailed
 
 MOST = 1000
-"""The most items that may be asked for."""
+"""The most items that may be requested."""
 
 MODES = ("auto", "hybrid", "hybrid-rerank", "bm25", "semantic")
 DEFAULTS: dict[str, Any] = {
@@ -44,7 +44,7 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters, with the defaults of those that are not given.
 
     Raises:
-        DaemonFailed: there is one that is unknown, or of the wrong kind.
+        DaemonFailed: one is unknown or invalid.
     """
     if unknown := sorted(set(parameters) - set(DEFAULTS)):
         raise DaemonFailed(f"Unknown parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")

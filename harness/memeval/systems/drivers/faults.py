@@ -24,7 +24,7 @@ class DriverFailed(Exception):
     """A driver cannot make a call; the text is sentences.
 
     Attributes:
-        memeval_kind: how the worker reports it: ``failed`` is told in its own words, without the name of a class.
+        memeval_kind: how the worker reports it: its text goes on record as it is, without the name of an exception.
     """
 
     memeval_kind = "failed"

@@ -1,7 +1,7 @@
-"""A driver for servers that speak memeval's own HTTP contract: the calls of the line protocol, each a POST.
+"""The driver for servers with memeval's HTTP contract: each call of the line protocol is a POST.
 
-What goes over the wire is published as ``site/openapi/memeval-adapter.json``. How long a call may take is memeval's
-affair: here nothing is waited for with a clock.
+The contract is published as ``site/openapi/memeval-adapter.json``. memeval limits the time of each call, so the driver
+does not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
     from web import not_json, trouble, unreachable
 
 HEALTH = "/healthz"
-"""The path that answers 2xx once the server can be called."""
+"""The path that answers 2xx once the server is ready."""
 
 REPLY_BYTES = 32_000_000
 """The longest body that is read. The worker checks the limit of a reply, which is lower."""
@@ -36,10 +36,10 @@ READ_BYTES = 1 << 16
 QUICK_ACK = getattr(socket, "TCP_QUICKACK", None)
 
 CHANGE_NOTHING = frozenset({"ask", "search", "recall", "reflect", "export", "usage"})
-"""Calls that may be made twice, where a server closed a connection that it had kept without having answered."""
+"""Calls that are safe to repeat after the server closed a reused connection without an answer."""
 
 DISPOSITIONS = "dispositions"
-"""Listed like a call by a server whose ``reflect`` takes them."""
+"""A capability of servers whose ``reflect`` takes them."""
 
 OPTIONAL = {
     "close": "close",
@@ -54,7 +54,7 @@ OPTIONAL = {
     "settle": "settle",
     "usage": "usage",
 }
-"""Methods that are hidden where the server does not list the call behind them."""
+"""The call behind each optional method; a method is hidden if the server does not list its call."""
 
 
 class HttpError(DriverFailed):
@@ -62,14 +62,14 @@ class HttpError(DriverFailed):
 
 
 class HttpContract:
-    """Speaks to a server that is started here, or to one that already runs.
+    """A server as an adapter: started here, or already running.
 
     Args:
-        command: the program that starts the server and its arguments, with ``{port}``; blank where it runs already.
-        folder: the folder it is started in.
-        start_seconds: how long it may take to get healthy.
-        endpoint_variable: the variable with the URL of a server that runs already.
-        endpoint_path: what stands behind the origin in the URL of every call.
+        command: the program that starts the server and its arguments, with ``{port}``; empty if it already runs.
+        folder: the working folder of the command.
+        start_seconds: how long it may take to get ready.
+        endpoint_variable: the variable with the URL of a server that already runs.
+        endpoint_path: the path before the name of every call.
         key_variable: the variable with the key to send.
         parameters: the submission's own, passed to ``load``.
     """
@@ -180,7 +180,7 @@ class HttpContract:
         return self._call("usage", {})
 
     def close(self) -> None:
-        """Say good-bye where the server wants to hear it, and end it where it was started here."""
+        """Call ``close`` if the server lists it, and end the server if it was started here."""
         try:
             if "close" in self._loaded["capabilities"] and (self._server is None or self._server.alive):
                 self._call("close", {})
@@ -190,10 +190,11 @@ class HttpContract:
                 self._server.end()
 
     def _call(self, call: str, body: dict[str, Any]) -> Any:
-        """Make one call, and return the value it answers; what is ``None`` in ``body`` is left out.
+        """Make one call, and return its value; ``None`` values in ``body`` are left out.
 
         Raises:
-            HttpError: there is no answer, or it is a refusal.
+            HttpError: there is no answer, or it is an error.
+            ServerDied: the server has ended.
         """
         said = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
         if _has_been_closed(self._connection):
@@ -205,7 +206,7 @@ class HttpContract:
             except (ConnectionError, http.client.RemoteDisconnected):
                 if not kept or call not in CHANGE_NOTHING:
                     raise
-                self._connection.close()  # closed while this was on its way: what changes nothing is asked anew
+                self._connection.close()  # closed before the request arrived, perhaps: safe to repeat
                 response = self._sent(call, said)
             data = _whole_body(response, call)
         except (OSError, http.client.HTTPException) as error:
@@ -229,7 +230,7 @@ class HttpContract:
             raise HttpError(f"The answer to POST /{call} {not_json(data)}") from None
 
     def _sent(self, call: str, said: bytes) -> http.client.HTTPResponse:
-        """Send a call, and return the head of what it answers."""
+        """Send a call, and return the response with its body unread."""
         self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
         _acknowledge_quickly(self._connection.sock)
         return self._connection.getresponse()
@@ -246,13 +247,13 @@ class HttpContract:
 
 
 def _acknowledge_quickly(connection: socket.socket) -> None:
-    """Spare a server that writes head and body apart the 40 ms for which the kernel holds back the acknowledgement."""
+    """Avoid the kernel's 40 ms delay of the acknowledgement to a server that sends head and body separately."""
     if QUICK_ACK is not None:
         connection.setsockopt(socket.IPPROTO_TCP, QUICK_ACK, 1)
 
 
 def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server has closed a connection that is kept: on one at rest, nothing but its end can be read."""
+    """Whether the server has closed a reused connection: an idle one is readable only at its end."""
     if connection.sock is None:
         return False
     readable, _, _ = select.select([connection.sock], [], [], 0)
@@ -260,7 +261,7 @@ def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
 
 
 def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
-    """Return the body of a response, if all of it came and it is not too long."""
+    """Return the body of a response, if it is complete and not too large."""
     parts, size = [], 0
     while part := response.read(READ_BYTES):
         parts.append(part)

@@ -1,4 +1,4 @@
-"""The two ways to a server of the Model Context Protocol: lines over its standard streams, and HTTP."""
+"""The two transports of the Model Context Protocol: lines over standard streams, and HTTP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REQUEST_SECONDS = 300.0
 """How long a server may take to reply."""
 
 LINE_BYTES = 64 << 20
-"""The longest message that is taken."""
+"""The longest message that is accepted."""
 
 PIECE_BYTES = 1 << 16
 
@@ -42,7 +42,7 @@ QUOTED = 120
 """How many characters of a wrong message are quoted."""
 
 ENDING_SECONDS = 5.0
-"""How long a server may take to end once its input was closed, and again once it was asked to."""
+"""How long a server may take to end after its input is closed, and again after SIGTERM."""
 
 
 class McpFailed(DriverFailed):
@@ -50,11 +50,11 @@ class McpFailed(DriverFailed):
 
 
 class Lines:
-    """A server of our own, spoken to over its standard streams, one JSON message a line.
+    """A server that is started here, over its standard streams, with one JSON message per line.
 
     Args:
-        command: starts it.
-        folder: where.
+        command: starts the server.
+        folder: its working folder.
 
     Raises:
         McpFailed: it cannot be started.
@@ -79,10 +79,11 @@ class Lines:
         self._ready: deque[bytes] = deque()
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield what comes from then on, for ever.
+        """Send a request, and yield all messages that follow.
 
         Raises:
-            McpFailed: the server has ended, says nothing, or writes what is no message.
+            McpFailed: the server does not reply in time, or writes an invalid message.
+            ServerDied: it has ended.
         """
         self.tell(message)
         what = str(message["method"])
@@ -93,10 +94,10 @@ class Lines:
                 yield as_message(line)
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send what has no reply.
+        """Send a message that has no reply.
 
         Raises:
-            McpFailed: the server has ended.
+            ServerDied: the server has ended.
         """
         try:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")  # type: ignore[union-attr]
@@ -105,10 +106,10 @@ class Lines:
             raise self._gone(str(message.get("method", "a reply"))) from None
 
     def agreed(self, version: str) -> None:
-        """Take note of the protocol's version: over lines no message says it again."""
+        """Do nothing: over lines, no later message carries the protocol version."""
 
     def end(self) -> None:
-        """End the server: its input is closed, then it is asked, then it is killed."""
+        """End the server: close its input, then terminate it, then kill it."""
         for ask in (self._process.stdin.close, self._process.terminate, self._process.kill):  # type: ignore[union-attr]
             with contextlib.suppress(OSError):
                 ask()
@@ -152,7 +153,7 @@ class Lines:
         return ServerDied(ended(code, f"during {what}", tuple(self._last)))
 
     def _hand_on(self) -> None:
-        """Write what the server prints to our own stderr."""
+        """Copy the server's output to our own stderr."""
         printed: IO[bytes] = self._process.stderr  # type: ignore[assignment]
         with printed:
             for line in iter(lambda: printed.readline(PRINTED_BYTES), b""):
@@ -163,12 +164,12 @@ class Lines:
 
 
 class Streamable:
-    """A server spoken to over HTTP, one POST a message; it replies in JSON or in a stream of events.
+    """A server over HTTP, with one POST per message; it replies with JSON or an event stream.
 
     Args:
         web: the server.
-        path: where it takes messages, behind the base of ``web``.
-        server: its process, where it was started here.
+        path: the path of its endpoint, after the base of ``web``.
+        server: its process, if it was started here.
     """
 
     def __init__(self, web: Web, path: str, server: Server | None) -> None:
@@ -178,10 +179,11 @@ class Streamable:
         self._session: dict[str, str] = {}
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield what the reply to it holds.
+        """Send a request, and yield the messages of its reply.
 
         Raises:
-            McpFailed: the server refuses it, has ended, or replies with what is no message.
+            McpFailed: the server refuses it, or replies with an invalid message.
+            ServerDied: it has ended.
         """
         body = json.dumps(message).encode("ascii")
         headers = {
@@ -206,20 +208,21 @@ class Streamable:
             raise died or McpFailed(str(error)) from None
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send what has no reply.
+        """Send a message that has no reply.
 
         Raises:
-            McpFailed: the server refuses it, or has ended.
+            McpFailed: the server refuses it.
+            ServerDied: it has ended.
         """
         for _ in self.ask(message):
             pass
 
     def agreed(self, version: str) -> None:
-        """Say from now on which version of the protocol was agreed on."""
+        """Send the agreed protocol version with every later message."""
         self._session["MCP-Protocol-Version"] = version
 
     def end(self) -> None:
-        """End the session and, where it was started here, the server."""
+        """End the session, and the server if it was started here."""
         if self._server is not None:
             self._server.end()
         elif "Mcp-Session-Id" in self._session:
@@ -242,7 +245,7 @@ def as_message(data: bytes) -> dict[str, Any]:
     """Read a message.
 
     Raises:
-        McpFailed: it is none.
+        McpFailed: it is not JSON-RPC.
     """
     try:
         message = json.loads(data.decode("utf-8"))

@@ -1,6 +1,6 @@
-"""A server beside a driver: started on a free port of loopback, waited for, listened to, and ended.
+"""Starts a driver's server on a free loopback port, waits until it is ready, logs its output, and ends it.
 
-It stays in the driver's process group, so that nothing of it outlives the system whatever happens to the driver.
+It stays in the driver's process group, so that it never outlives the system.
 """
 
 from __future__ import annotations
@@ -27,45 +27,44 @@ else:
 LOOPBACK = "127.0.0.1"
 
 TRIES = 3
-"""How often a server is started that finds its port taken: between finding a free one and using it, another may."""
+"""How often a server is started if its port is taken meanwhile."""
 
 LOOK_SECONDS = 0.1
-"""How often a server that is starting is asked for its health."""
+"""The interval between two health checks of a starting server."""
 
 HEALTH_SECONDS = 2.0
-"""How long one such question may take."""
+"""How long one health check may take."""
 
 ENDING_SECONDS = 5.0
-"""How long a server may take to end once it was asked to."""
+"""How long a server may take to end after SIGTERM."""
 
 LAST_OUTPUT_SECONDS = 0.5
-"""How long to wait for the last output of a server that has ended; a child of its own may hold the pipe for ever."""
+"""How long to wait for the last output of a server that has ended; its own children may keep the pipe open."""
 
 LINE_BYTES = 4000
-"""Longer lines of output are cut into several."""
+"""Longer lines of output are split."""
 
 LAST_LINES = 3
 """How many lines of output an error quotes."""
 
 
 class ServerFailed(DriverFailed):
-    """A server could not be started, or was not healthy in time."""
+    """A server could not be started, or was not ready in time."""
 
 
 class Server:
-    """A running server: started and healthy once the constructor returns.
+    """A running server: started and ready once the constructor returns.
 
-    Its environment is this process's own, and ``PORT`` in it. What it prints goes to this process's stderr line by
-    line.
+    It gets this process's environment and ``PORT``. Its output is copied to this process's stderr, line by line.
 
     Args:
-        command: the program and its arguments; ``{port}`` in an argument stands for the port it shall listen at.
-        folder: the folder it is started in.
-        start_seconds: how long it may take to get healthy.
-        health: the path that answers 2xx to GET once it is healthy; ``None`` where it is enough that it listens.
+        command: the program and its arguments; ``{port}`` in an argument is replaced by its port.
+        folder: its working folder.
+        start_seconds: how long it may take to get ready.
+        health: the path that answers 2xx to GET once it is ready; ``None`` if it only has to listen.
 
     Raises:
-        ServerFailed: it could not be started, ended by itself, or was not healthy in time.
+        ServerFailed: it could not be started, ended, or was not ready in time.
     """
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
@@ -125,7 +124,7 @@ class Server:
         return ended(code, when, tuple(self._last))
 
     def end(self) -> None:
-        """End the server, politely first."""
+        """End the server: terminate it, then kill it."""
         self._process.terminate()
         try:
             self._process.wait(ENDING_SECONDS)
@@ -153,7 +152,7 @@ class Server:
         self._reader.start()
 
     def _hand_on(self, printed: IO[bytes]) -> None:
-        """Write what the server prints to our own stderr."""
+        """Copy the server's output to our own stderr."""
         with printed as output:
             for line in iter(lambda: output.readline(LINE_BYTES), b""):
                 if line.strip():
@@ -163,17 +162,17 @@ class Server:
                     sys.stderr.buffer.flush()
 
     def _wait(self, health: str | None, deadline: float) -> str | None:
-        """Wait until the server is healthy: ``None``; return what was seen last once it has ended or time is up."""
+        """Return ``None`` once the server is ready, or the last observation once it has ended or time is up."""
         while True:
             seen = self._unhealthy(health)
-            if not self.alive:  # then it was another's health
+            if not self.alive:  # then another server answered
                 return "it has ended"
             if seen is None or time.monotonic() > deadline:
                 return seen
             time.sleep(LOOK_SECONDS)
 
     def _unhealthy(self, health: str | None) -> str | None:
-        """Return why the server does not look healthy; ``None`` where it does."""
+        """Return why the server is not ready; ``None`` if it is."""
         deaf = (
             f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
             "or raise resources.start_seconds."
@@ -201,7 +200,7 @@ class Server:
         return f"GET {health} {seen}. Answer it with status 200, or raise resources.start_seconds."
 
     def _port_was_taken(self) -> bool:
-        """Whether a server that has ended did so because another came first."""
+        """Whether a server ended because another program took its port."""
         self._reader.join(LAST_OUTPUT_SECONDS)
         if "address already in use" in self.said().lower():
             return True
@@ -215,7 +214,7 @@ class Server:
 
 
 def free_port() -> int:
-    """Return a port of loopback that nothing listens at just now."""
+    """Return a loopback port that is free now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -223,15 +222,15 @@ def free_port() -> int:
 
 
 def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path: str) -> str:
-    """Return the URL that paths are appended to, without a slash at its end.
+    """Return the base URL of a server, without a trailing slash.
 
     Args:
-        server: the server, where the submission has a command.
+        server: the server, if the submission has a command.
         endpoint_variable: the variable with the URL of one that already runs.
         endpoint_path: what stands behind the origin in it.
 
     Raises:
-        ServerFailed: there is neither.
+        ServerFailed: there is no server and no address.
     """
     origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
     if not origin:
@@ -240,7 +239,7 @@ def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path
 
 
 def bearer(key_variable: str | None) -> dict[str, str]:
-    """Return the header that carries the key in a variable; none where there is no variable.
+    """Return the header with the key from a variable; no header without a variable.
 
     Raises:
         ServerFailed: the variable is not set.

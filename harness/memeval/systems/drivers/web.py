@@ -1,6 +1,6 @@
-"""Requests to the server that a driver speaks to: bounded in size and time, and each on a connection of its own.
+"""HTTP requests of a driver: limited in size and time, each on its own connection.
 
-A connection that is kept open may be gone when it is used next, and nobody knows then whether the request arrived.
+On a reused connection that the server has closed, nobody knows whether a request arrived.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ else:
     from sse import Parser, StreamTooLong
 
 REPLY_BYTES = 64 << 20
-"""The longest body of a reply that is read."""
+"""The largest reply body that is read."""
 
 PIECE_BYTES = 1 << 16
 
@@ -44,11 +44,11 @@ class WebFailed(DriverFailed):
 
 
 class TooLarge(WebFailed):
-    """A reply is larger than may be."""
+    """A reply exceeds its limit."""
 
 
 class Reply:
-    """A reply that was read to its end."""
+    """A complete reply."""
 
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
         self.status = response.status
@@ -76,7 +76,7 @@ class Web:
         seconds: how long a request may take, from the first byte to the last.
 
     Raises:
-        WebFailed: ``base`` is no URL of HTTP.
+        WebFailed: ``base`` is not an HTTP URL.
     """
 
     def __init__(self, base: str, headers: Mapping[str, str], seconds: float) -> None:
@@ -97,10 +97,10 @@ class Web:
     def open(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> Iterator[HTTPResponse]:
-        """Send a request, and give the reply, its body unread.
+        """Send a request, and yield the reply with its body unread.
 
         Raises:
-            WebFailed: none came.
+            WebFailed: there is no reply.
         """
         host, port = self._address
         connection = self._connect(host, port, timeout=self._seconds)
@@ -116,10 +116,10 @@ class Web:
             connection.close()
 
     def pieces(self, response: HTTPResponse) -> Iterator[bytes]:
-        """Yield the body of a reply as it comes.
+        """Yield the body of a reply in pieces, as it arrives.
 
         Raises:
-            WebFailed: all of it has not come in time.
+            WebFailed: it is not complete in time.
         """
         deadline = time.monotonic() + self._seconds
         while True:
@@ -136,10 +136,10 @@ class Web:
             raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
     def events(self, response: HTTPResponse) -> Iterator[Event]:
-        """Yield the events of a stream as they come.
+        """Yield the events of a stream as they arrive.
 
         Raises:
-            WebFailed: the stream broke off within an event, is too long, or took too long.
+            WebFailed: the stream is incomplete, too large, or too slow.
         """
         parser = Parser()
         try:
@@ -156,7 +156,7 @@ class Web:
             limit: the most bytes its body may have.
 
         Raises:
-            TooLarge: it has more.
+            TooLarge: it exceeds the limit.
             WebFailed: it is not complete, or took too long.
         """
         parts, size = [], 0
@@ -171,14 +171,14 @@ class Web:
         """Send a request, and return the reply.
 
         Raises:
-            WebFailed: none came, or none that can be read.
+            WebFailed: there is no reply, or it cannot be read.
         """
         with self.open(method, path, body, headers) as response:
             return self.whole(response)
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong with a connection, without a full stop."""
+    """Return the error of a connection, without a full stop."""
     return (str(error).strip() or type(error).__name__)[:QUOTED].rstrip(".")
 
 
