@@ -164,3 +164,30 @@ def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
     (run,) = told["one@1"]["runs"]
     assert (run["system"], run["errors"], run["coverage"]["done"]) == ("bm25", 0, 2)
     assert told["two@1"]["reason"] == "Its data is not on this machine. Its seed comes on 1 December."
+
+
+FAILING = """
+class Memory:
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"): raise KeyError("index")
+"""
+
+
+def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
+    words = ("run", "failing.py", "--benchmark", "one@1", "--limit", "1")
+    code, out, err = call([Here("one@1")], *words)
+    assert (code, len(out.splitlines())) == (ExitCode.CHECK_FAILED, 1)
+    assert "all items failed with the same error. First error: query raised KeyError: 'index'" in err
+    assert call([Here("one@1")], *words, "--keep-going")[0] == ExitCode.DONE
+    assert call([Here("one@1")], "run", "always-error", *words[2:])[0] == ExitCode.DONE
+
+
+def test_a_run_that_stops_early_ends_with_1_and_names_the_first_error(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(FAILING, "utf-8")
+    many = TinyBenchmark(40)
+    code, out, err = call([many], "run", "failing.py", "--benchmark", "tiny@1")
+    assert (code, out) == (ExitCode.CHECK_FAILED, "")
+    assert "failing on tiny@1: stopped: the first 25 items all failed with the same error. First error: query" in err
+    assert call([many], "run", "failing.py", "--benchmark", "tiny@1", "--keep-going")[0] == ExitCode.CHECK_FAILED

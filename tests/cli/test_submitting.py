@@ -42,7 +42,7 @@ def test_new_asks_nothing_without_a_terminal_and_names_the_next_two_commands(mad
     assert faults == []
     again = new(made)
     assert again.code == 2
-    assert "submissions/my-memory: is there already." in again.err
+    assert "submissions/my-memory: already exists. Choose another name." in again.err
     said = new(made, "--name", "Acme", "--kind", "command", "--licence", "MIT", "--model", "gpt-x", "--author", "A. B.")
     assert said.out.splitlines()[1:] == [
         "  memeval submit check submissions/acme",
@@ -72,6 +72,28 @@ def test_a_check_without_a_run_prints_a_table_or_json_and_stores_its_report(made
     assert printed["submission_digest"] == stored.submission_digest
 
 
+def test_every_failed_check_is_shown_with_what_was_seen_and_what_to_do(made: Path) -> None:
+    adapter = made / "submissions/my-memory/adapter.py"
+    source = adapter.read_text()
+    for old, new_code in (
+        ("for turn in session", 'for turn in [t for t in session["turns"] if t["role"] != "assistant"] or session'),
+        ('text = f"[{timestamp}] {turn', 'text = f"{turn'),
+        ("found[:k]", "found"),
+    ):
+        assert old in source
+        source = source.replace(old, new_code)
+    adapter.write_text(source.replace('session["turns"]["turns"]', 'session["turns"]'))
+    said = memeval("submit", "check", "my-memory", where=made)
+    assert said.code == 0
+    lines = said.out.splitlines()
+    (step,) = (number for number, line in enumerate(lines) if " conformance " in line)
+    assert lines[step].startswith("  ! conformance")
+    failed = [line.split()[1] for line in lines[step + 1 :] if line.startswith("      ! ")]
+    assert failed == ["assistant-kept:", "k-honoured:"]
+    assert f"{len(failed)} failed" in lines[step]
+    assert "Keep the turns of the role `assistant` in `ingest_session` too" in said.out
+
+
 def test_a_check_of_all_submissions_names_those_with_problems(made: Path) -> None:
     assert new(made, "--name", "Other").code == 0
     manifest = made / "submissions" / "other" / "submission.toml"
@@ -79,7 +101,7 @@ def test_a_check_of_all_submissions_names_those_with_problems(made: Path) -> Non
     said = memeval("submit", "check", "--all", "--no-run", where=made)
     assert said.code == 1
     assert "submissions/other/submission.toml:2: unknown key 'slugg'. Did you mean 'slug'?" in said.out
-    assert "1 submission cannot be taken as it is: submissions/other." in said.err
+    assert "1 submission failed the check: submissions/other." in said.err
 
 
 def test_a_wrong_call_is_refused(made: Path) -> None:
@@ -96,7 +118,7 @@ def test_a_comment_is_made_of_reports_and_of_archives_of_them(made: Path) -> Non
     plain, packed = (memeval("submit", "comment", name, where=made) for name in ("report.json", "reports.zip"))
     assert plain.code == packed.code == 0
     assert plain.out == packed.out
-    assert plain.out.startswith("<!-- memeval: check of submissions -->\n### Check of 1 submission: all hold")
+    assert plain.out.startswith("<!-- memeval: check of submissions -->\n### Check of 1 submission: all passed")
 
 
 def test_what_is_no_report_makes_no_comment(tmp_path: Path) -> None:

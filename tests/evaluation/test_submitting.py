@@ -65,7 +65,7 @@ def test_what_is_scaffolded_passes_the_whole_check(kind: AdapterKind, tmp_path: 
 
 def test_a_scaffold_is_never_made_over_something_else(made: Path, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in made.iterdir()}
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="already exists"):
         scaffold(Answers(name="my memory"), made.parent, TEMPLATES)
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
     with pytest.raises(BadInput, match="not an SPDX licence"):
@@ -155,14 +155,14 @@ def test_a_system_that_cannot_be_loaded_is_refused_when_it_is_installed(made: Pa
     assert outcomes(report)[StepName.CONFORMANCE] is StepOutcome.SKIPPED
 
 
-def test_what_a_system_printed_before_it_failed_to_start_is_told(made: Path) -> None:
+def test_what_a_system_printed_before_it_failed_to_start_is_quoted(made: Path) -> None:
     edit(made / "adapter.py", "import re", "import re\n\nprint('no index below ~/.acme')\nraise SystemExit(3)")
     (step,) = (step for step in check_submission(made).steps if step.name is StepName.INSTALL)
     assert step.outcome is StepOutcome.FAILED
     assert step.problems[0].remedy
     told = [str(problem) for problem in step.problems]
-    assert "Its log says: no index below ~/.acme" in told
-    assert any(each.startswith(f"Its log says: At {made}/adapter.py:11 ") for each in told)
+    assert "Output: no index below ~/.acme" in told
+    assert any(each.startswith(f"Output: At {made}/adapter.py:11 ") for each in told)
 
 
 def test_a_system_that_finds_nothing_is_not_asked_a_benchmark_too(made: Path) -> None:
@@ -269,6 +269,6 @@ def test_no_text_at_all_changes_the_form_of_a_comment(text: str) -> None:
 def test_a_huge_report_is_cut_and_still_whole() -> None:
     comment = comment_text([hostile("<" * 10_000, 1000), hostile("x" * 10_000, 1000)])
     assert len(comment) <= LENGTH
-    assert "cut off" in comment
+    assert "the rest is left out" in comment
     assert comment.count("</pre>") == 1
     assert tags(comment) == HARMLESS

@@ -57,7 +57,7 @@ def test_a_context_without_items_is_no_answer_where_items_are_what_is_asked_for(
     source = SEARCHING.replace("return self.told[:k]", "return {'context': ' '.join(self.told)}")
     (response,) = answers(system(tmp_path, source), work(), NoReader())
     assert response.outcome is Outcome.ADAPTER_ERROR
-    assert response.error == "It gave a context and no items, and items are what is asked for."
+    assert response.error == "The reply has a context but no items. Return items: the benchmark grades them."
 
 
 def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_run_makes_each_session_once_and_then_those_that_were_found(
 
 
 def test_steps_are_drawn_one_ahead_and_no_further(steps: Made, scenario: Scenario) -> None:
-    taken = Lookahead(scenario.steps, {"q0": None}).taken_in()
+    taken = Lookahead(scenario.steps, {"q0": None}).to_ingest()
     for place in range(5):
         next(taken)
         assert len(steps.made) == place + 1

@@ -235,6 +235,16 @@ def test_rubbish_where_replies_belong_ends_the_program(program: Program, asked: 
     assert not process.alive
 
 
+def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goes_on(program: Program) -> None:
+    process = program(answering('say(id=request["id"], value={"text": "Drone"})'))
+    for _ in range(2):
+        with pytest.raises(
+            AdapterMisbehaved, match=r"The reply to query has no 'answer' \(it has 'text'\)\. Reply with"
+        ):
+            process.ask("q")
+    assert process.alive
+
+
 @pytest.mark.parametrize(
     ("source", "kind", "sentence"),
     [

@@ -154,7 +154,7 @@ def test_a_missing_service_is_refused_with_what_to_install(
     name: ServiceName, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inside_services, "SEARCHED", ["usr/nowhere"])
-    with pytest.raises(BadInput, match="is not installed here") as refused:
+    with pytest.raises(BadInput, match="which is not installed") as refused:
         service_identities([Service(name=name, variable="SERVICE_URL")])
     assert package in str(refused.value.remedy)
 
@@ -210,7 +210,7 @@ def test_a_service_that_ends_at_its_start_is_a_sentence(tmp_path: Path) -> None:
     done = started(with_programs(tmp_path, redis_server="import sys; sys.exit('no memory')"), "redis")
     assert done.returncode == 1
     assert "no memory" in done.stderr
-    assert "Redis ended at its start with exit code 1; its words are in the log." in done.stderr
+    assert "Redis ended at its start with exit code 1; see its output in the log." in done.stderr
     assert awaited(lambda: not list(tmp_path.glob("services-*")))
 
 

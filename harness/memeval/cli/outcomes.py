@@ -144,7 +144,15 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> O
     return Outcome(name, State.DONE, tuple(folders))
 
 
-def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, limited: bool, as_json: bool) -> None:
+def conclude(
+    outcomes: Sequence[Outcome],
+    *,
+    every: bool,
+    floor: float | None,
+    limited: bool,
+    as_json: bool,
+    keep_going: bool = False,
+) -> None:
     """Print the summary, and raise if something failed.
 
     Args:
@@ -153,6 +161,7 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
         floor: the lowest accepted composite, in [0, 1].
         limited: whether the caller limited the items; such a run may have any number of errors.
         as_json: whether JSON is printed.
+        keep_going: whether a limited run may consist of one and the same error.
 
     Raises:
         MemevalError: with the worst exit code of all.
@@ -168,7 +177,11 @@ def conclude(outcomes: Sequence[Outcome], *, every: bool, floor: float | None, l
         raise faults[0].error
     folders = [folder for outcome in outcomes for folder in outcome.folders]
     found = [fault.error for fault in faults if fault.error is not None]
-    found += [*_below(folders, floor), *([] if limited else _gated(folders))]
+    found += _below(folders, floor)
+    if not limited:
+        found += _gated(folders)
+    elif not keep_going:
+        found += _all_failed_alike(folders)
     if len(found) == 1 and not faults:
         raise found[0]
     if found:
@@ -245,6 +258,23 @@ def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
             remedy="Fix the system and run again. 'memeval site build' makes a page with every error.",
         )
     ]
+
+
+def _all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
+    """Return a refusal for each limited run all of whose items failed with the same error."""
+    from memeval.evaluation.grades import last_attempts
+    from memeval.execution.early_stop import shared_error
+    from memeval.records.run import SystemKind
+
+    found: list[MemevalError] = []
+    for folder in folders:
+        if folder.run.system.kind is SystemKind.CONTROL or not folder.run.scores.overall.errors:
+            continue
+        if (error := shared_error(last_attempts(folder.responses()).values())) is not None:
+            problem = f"all items failed with the same error. First error: {error}"
+            remedy = "Fix the system and run the same command with --retry-errors."
+            found.append(CheckFailed(problem, where=folder.path, remedy=remedy))
+    return found
 
 
 def _over_gate(folder: RunFolder) -> bool:

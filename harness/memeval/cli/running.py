@@ -122,6 +122,9 @@ def run(
         str | None,
         typer.Option("--replay", metavar="RUN", help="Answer every model call from a stored run. Send none."),
     ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Run all items, even if the first 25 fail with the same error.")
+    ] = False,
     floor: Annotated[
         float | None,
         typer.Option("--floor", help="Exit with 1 if a run scores below this share, such as 0.9."),
@@ -133,6 +136,9 @@ def run(
     An interrupted run resumes; a finished run is reused. Without --benchmark, memeval runs every benchmark whose data
     is on this machine and that the system supports. Then it lists what it skipped, and why. A failure on one benchmark
     does not stop the others.
+
+    A run whose first 25 items all fail with the same error stops with exit code 1. What is done is kept: fix the
+    system and run the same command with --retry-errors. Controls are never stopped.
 
     Prints the folder of each finished run. With --json, prints the outcome of each benchmark.
 
@@ -177,6 +183,7 @@ def run(
         concurrency=concurrency,
         fresh=fresh,
         retry_errors=retry_errors,
+        keep_going=keep_going,
     )
     if floor is not None and not 0 <= floor <= 1:
         raise BadInput(f"invalid --floor {floor:g}.", remedy="Give a share from 0 to 1, such as 0.9.")
@@ -201,7 +208,14 @@ def run(
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
     order = {name: place for place, name in enumerate(BENCHMARKS)}
     outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
-    conclude(outcomes, every=benchmark is None, floor=floor, limited=limit is not None, as_json=as_json)
+    conclude(
+        outcomes,
+        every=benchmark is None,
+        floor=floor,
+        limited=limit is not None,
+        keep_going=keep_going,
+        as_json=as_json,
+    )
 
 
 def _seconds(option: str, value: float) -> float:

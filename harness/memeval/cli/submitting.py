@@ -18,7 +18,7 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.submission import AdapterKind
 
 if TYPE_CHECKING:
-    from memeval.records.submitting import Step, SubmissionCheck
+    from memeval.records.submitting import SubmissionCheck
 
 app = typer.Typer(help="Create a submission, or check it.", no_args_is_help=True)
 
@@ -60,7 +60,7 @@ def new(
     )
     folder = scaffold(given, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
     shown = visible(str(folder))
-    print(f"{shown}: a submission that works. Put your memory in the place of the small one in it. Then:")
+    print(f"{shown}: created. It works: replace the sample code with yours. Next steps:")
     print(f"  memeval submit check {shown}")
     print(f"  memeval run {shown} --benchmark beliefs@1")
 
@@ -121,7 +121,7 @@ def check(
     failed = [report.folder for report in reports if not report.holds]
     sys.stdout.flush()
     if failed:
-        raise CheckFailed(f"{counted(len(failed), 'submission')} cannot be taken as it is: {', '.join(failed)}.")
+        raise CheckFailed(f"{counted(len(failed), 'submission')} failed the check: {', '.join(failed)}.")
 
 
 def _every() -> list[Path]:
@@ -159,20 +159,13 @@ def _note(sentence: str) -> None:
 
 
 def _print(report: SubmissionCheck) -> None:
-    """Print a report as a table of steps, each problem below its step."""
+    """Print a report as a table of steps, with problems and failed checks below their step."""
+    from memeval.evaluation.commenting import lines_of
     from memeval.systems.output import visible
 
     print(visible(report.folder))
-    for step in report.steps:
-        print(f"  {_sign(step)} {step.name:12} {step.seconds:6.1f} s  {visible(step.detail)}")
-        for problem in step.problems:
-            print(f"      {visible(str(problem))}")
-
-
-def _sign(step: Step) -> str:
-    from memeval.records.submitting import StepOutcome
-
-    return {StepOutcome.PASSED: "✓", StepOutcome.FAILED: "✗", StepOutcome.SKIPPED: "–"}[step.outcome]
+    for line in lines_of(report):
+        print(visible(line))
 
 
 @app.command("comment")

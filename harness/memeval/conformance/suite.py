@@ -179,7 +179,7 @@ def _made(check: Check, subject: Subject, made: dict[str, ConformanceCheck], sec
         remedy = None if declared else broken.remedy
     except SystemFailure as failure:
         outcome, detail = CheckOutcome.FAILED, failure.sentence
-        remedy = "Find the cause in what the system printed, and let the method named here return."
+        remedy = None  # the sentence says what to do
     if outcome is CheckOutcome.FAILED and subject.over:
         detail = f"Not finished: the {seconds:g} s for all checks were used up."
         remedy = "Make `ingest_session`, `settle` and `query` faster."

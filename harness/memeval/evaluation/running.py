@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
 from memeval.execution.door import Instance
+from memeval.execution.early_stop import EarlyStop
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.progress import Progress, Silent
@@ -82,6 +83,8 @@ class RunOptions:
     """Start another run, whatever is stored."""
     retry_errors: bool = False
     """Try failed items again; both attempts stay on record."""
+    keep_going: bool = False
+    """Run all items, even where the first ones all fail with the same error."""
 
 
 def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: Progress | None = None) -> RunFolder:
@@ -99,6 +102,7 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
     Raises:
         BadInput: something asked for is not there, the adapter cannot be loaded, or an unfinished run of this system
             was started with other inputs.
+        StoppedEarly: the first items all failed with the same error; the same call with ``retry_errors`` resumes.
         GatewayStopped: a model's endpoint, its key or a budget stopped the run; the same call resumes.
         KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
     """
@@ -218,12 +222,25 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
                 progress,
                 check=setting.models.gateway.check,
                 spent=setting.models.spent,
+                watch=_early_stop(setting, items, open_items, journal),
             ).run(exam.works(open_items, source.view, attempts))
         finally:
             progress.stop()
             journal.log(*setting.models.lines())
         rows = _judged(setting, items, journal, own, reader, retried)
         return seal(folder, plan, rows, journal.log_lines, options.concurrency, exam)
+
+
+def _early_stop(
+    setting: _Setting, items: Sequence[ItemKey], open_items: Sequence[ItemKey], journal: Journal
+) -> Callable[[Sequence[Finished]], None]:
+    """Return what stops a run whose first items all fail alike; nothing does where that is meant to be."""
+    source = setting.source
+    if setting.options.keep_going or source.kind is SystemKind.CONTROL:
+        return lambda finished: None
+    tried = {item.item_id for item in open_items}
+    earlier = [row for row in last_attempts(journal.responses.values()).values() if row.item_id not in tried]
+    return EarlyStop(len(items), earlier, f"{source.slug} on {setting.exam.benchmark.info.id}").watch
 
 
 def _reader(setting: _Setting, hello: Hello) -> Reader | None:

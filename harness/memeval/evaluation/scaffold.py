@@ -1,4 +1,4 @@
-"""A new submission: a small memory that works, to put another in the place of."""
+"""Creates a submission with sample code that works."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from memeval.systems.source import MANIFEST, SLUG_LENGTH, examined_folder
 README = "README.md"
 
 LOCK = """\
-# The packages that this submission needs, one version each, with digests. Name them in requirements.in and run
+# The packages that this submission needs, with versions and hashes. List them in requirements.in, then run:
 #   uv pip compile --generate-hashes --universal requirements.in -o requirements.lock
-# This one needs none.
+# The sample code needs none.
 """
 
 COMMANDS: Mapping[AdapterKind, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ COMMANDS: Mapping[AdapterKind, tuple[str, ...]] = {
     AdapterKind.DAEMON: ("python3", "server.py", "{port}"),
     AdapterKind.MCP: ("python3", "server.py"),
 }
-"""What starts the program of each kind."""
+"""The command of each kind."""
 
 TOOLS = """
 [tools.retain]
@@ -44,7 +44,7 @@ result = "items"
 [tools.reset]
 name = "clear_memory"
 """
-"""Which tool of the scaffolded MCP server stands for which call."""
+"""The tool of the sample MCP server for each call."""
 
 REPLACE = {
     AdapterKind.PYTHON: "`adapter.py`: the class `Memory`",
@@ -53,12 +53,12 @@ REPLACE = {
     AdapterKind.DAEMON: "`memory.py`: the class `Memory`; `server.py` speaks as the jeffs-brain daemons do",
     AdapterKind.MCP: "`memory.py`: the class `Memory`; `server.py` is the server with its tools",
 }
-"""What of each kind is to be replaced."""
+"""The sample code of each kind."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What ``memeval submit new`` asks."""
+    """The answers to the questions of ``memeval submit new``."""
 
     name: str
     """What the system is called."""
@@ -75,40 +75,38 @@ class Answers:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of a name; of a letter with an accent the letter stays.
+    """Return the slug of a name, without accents.
 
     Raises:
-        BadInput: nothing of the name can stand in one.
+        BadInput: the name has no letter or digit.
     """
     letters = "".join(
         each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each)
     )
     slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:SLUG_LENGTH].strip("-")
     if not slug:
-        raise BadInput(
-            f"'{name}' has no letter or digit that a folder could be called by.", remedy="Take another name."
-        )
+        raise BadInput(f"'{name}' has no letter or digit for a folder name.", remedy="Choose another name.")
     return slug
 
 
 def scaffold(answers: Answers, submissions: Path, templates: Path) -> Path:
-    """Write a submission that passes the check as it is, and return its folder.
+    """Create a submission that passes the check, and return its folder.
 
     Args:
-        answers: what it is to be.
-        submissions: the folder it is made in.
-        templates: the folder of the files of each kind.
+        answers: what goes into its manifest.
+        submissions: the folder above it.
+        templates: the folder with the sample code of each kind.
 
     Raises:
-        BadInput: it is there already, or an answer cannot be; nothing is written then.
+        BadInput: it already exists, or an answer is invalid; nothing is written then.
     """
     slug = slug_of(answers.name)
     folder = submissions / slug
     if folder.exists() or folder.is_symlink():
-        raise BadInput("is there already.", where=folder, remedy="Take another name; nothing is overwritten.")
+        raise BadInput("already exists.", where=folder, remedy="Choose another name.")
     try:
         submissions.mkdir(parents=True, exist_ok=True)
-        # Made beside its place and renamed: it appears whole or not at all.
+        # Written beside its place and renamed: it appears whole or not at all.
         with tempfile.TemporaryDirectory(prefix=".new-", dir=submissions) as beside:
             making = Path(beside) / slug
             making.mkdir()
@@ -143,7 +141,7 @@ def _texts(answers: Answers, slug: str, folder: Path) -> dict[str, str]:
 
 
 def manifest_text(answers: Answers, slug: str) -> str:
-    """Return a ``submission.toml``; what was not answered is left out."""
+    """Return a ``submission.toml``, without the fields that have no answer."""
     fields: dict[str, object] = {
         "schema_version": 1,
         "slug": slug,
@@ -164,8 +162,8 @@ def _readme(answers: Answers, slug: str, folder: Path) -> str:
     head = f"# {answers.name}\n\n" + (f"{answers.summary}\n\n" if answers.summary else "")
     return (
         f"{head}"
-        f"To be replaced: {REPLACE[answers.kind]}.\n\n"
-        "Say here what it does with event time, with both speakers, with indexing in the background, and what it\n"
-        "cannot do; and what ties you to any system on the board.\n\n"
+        f"Sample code to replace with yours: {REPLACE[answers.kind]}.\n\n"
+        "Describe here how it handles event time, both speakers and background indexing, and what it cannot do.\n"
+        "State any conflict of interest with a system on the board.\n\n"
         f"```\nmemeval submit check {folder}\nmemeval run {folder} --benchmark beliefs@1\n```\n"
     )

@@ -1,4 +1,4 @@
-"""Stopping a run in good order: a request to terminate is treated like Ctrl-C."""
+"""Stops a run on SIGTERM in the same way as on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Treat a request to terminate like Ctrl-C while a run lasts: end processes, store what is done."""
+    """Raise KeyboardInterrupt on SIGTERM during a run, which ends its processes and stores finished items."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Checking a submission, for its author as for its pull request: from its files to a few items of a benchmark."""
+"""Checks a submission, from its files to a few items of a benchmark; a pull request is checked in the same way."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from memeval.systems.source import MANIFEST, SystemSource, examined_folder, gree
 
 SMOKE_BENCHMARK = "beliefs@1"
 SMOKE_SIZE = 6
-"""What the smoke step runs: one item of each category, generated as the benchmark is, in seconds and with no key."""
+"""What the smoke step runs: one item of each category, generated in seconds, without a key."""
 
 QUOTED_ERRORS = 3
-"""How many failed items a report tells of."""
+"""How many different errors of the smoke step a report names."""
 
 QUOTED_LINES = 10
-"""How many of the last lines that a system printed are told where it cannot be loaded."""
+"""How many of the last lines of output a report quotes where a system cannot be loaded."""
 
 SCANNED_BYTES = TOTAL_BYTES + len(LOCKS) * LOCK_BYTES
-"""How much is looked through for keys: as much as a submission may hold."""
+"""How many bytes are scanned for secrets: as many as a submission may have."""
 
 FIRST_CHECK = CHECKS[0].name
-"""The check of the conformance suite without which nothing else is worth a look."""
+"""The conformance check without which the smoke step is pointless."""
 
-FIRST = "Not made: what is wrong above comes first."
+FIX_FIRST = "Skipped: fix the errors above."
 
 
 @dataclass(frozen=True)
@@ -60,27 +60,27 @@ class CheckOptions:
     run: bool = True
     """Whether it is also installed and run."""
     results: Path | None = None
-    """The results folder that the report of the conformance suite is kept in; ``None`` keeps none."""
+    """The results folder in which the conformance report is stored; ``None`` stores none."""
     setup: Setup = field(default_factory=Setup)
-    """How it is held and reached."""
+    """Its sandbox and hosts."""
 
 
 def check_submission(
     folder: Path, options: CheckOptions | None = None, note: Callable[[str], None] = lambda sentence: None
 ) -> SubmissionCheck:
-    """Check a submission; a step that cannot be made is skipped, with the reason.
+    """Check a submission; a step that cannot run is skipped, with the reason.
 
     Args:
         folder: the folder with its ``submission.toml``, anywhere.
         options: how it is checked.
-        note: is told what a person should know while it lasts.
+        note: receives messages for the user.
 
     Returns:
-        The report: all steps, and every problem with file, line and remedy.
+        The report: all steps, and every problem with file, line and what to do.
     """
     options = options or CheckOptions()
     check = _Check(folder, options, note)
-    check.make()
+    check.run()
     source, prepared = check.source, check.prepared
     return SubmissionCheck(
         folder=str(folder),
@@ -96,11 +96,11 @@ def check_submission(
 
 
 class _Refused(Exception):
-    """A step did not pass.
+    """A step failed.
 
     Args:
         detail: why, in a sentence.
-        problems: what has to be mended.
+        problems: what the author has to fix.
     """
 
     def __init__(self, detail: str, problems: Sequence[Problem]) -> None:
@@ -108,12 +108,12 @@ class _Refused(Exception):
         self.problems = tuple(problems)
 
 
-class _Left(Exception):
-    """A step cannot be made; the text says why."""
+class _Skipped(Exception):
+    """A step cannot run; the text says why."""
 
 
 class _Notes(Silent):
-    """Hands on what a person should know, and nothing else."""
+    """Passes messages on, and no progress."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note
@@ -124,7 +124,7 @@ class _Notes(Silent):
 
 
 class _Check:
-    """One check as it goes."""
+    """One check of a submission."""
 
     def __init__(self, folder: Path, options: CheckOptions, note: Callable[[str], None]) -> None:
         self._folder = folder
@@ -136,39 +136,42 @@ class _Check:
         self.environment_digest: Digest | None = None
         self.conformance: tuple[ConformanceCheck, ...] = ()
 
-    def make(self) -> None:
-        """Make all steps."""
+    def run(self) -> None:
+        """Run all steps."""
         read = self._step(StepName.READ, self._read)
         self._step(StepName.SECRETS, self._secrets)
-        why = FIRST if self._options.run else "Not asked for."
+        why = FIX_FIRST if self._options.run else "Skipped: --no-run."
         later = [StepName.INSTALL, StepName.CONFORMANCE, StepName.SMOKE]
         if self.source is not None and read is StepOutcome.PASSED and self._options.run:
             source = self.source
             lacking = _lacking(source)
             installed = self._step(StepName.INSTALL, lambda: self._install(source, lacking))
-            why, later = lacking or FIRST, later[1:]
+            why, later = lacking or FIX_FIRST, later[1:]
             if installed is StepOutcome.PASSED and lacking is None:
                 self._step(StepName.CONFORMANCE, lambda: self._conform(source))
                 if self._finds_nothing():
-                    why, later = "Not made: nothing that it was told was found again; that comes first.", later[-1:]
+                    why, later = (
+                        f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested.",
+                        later[-1:],
+                    )
                 else:
                     self._step(StepName.SMOKE, lambda: self._smoke(source))
                     return
         for name in later:
-            self._step(name, lambda: _leave(why))
+            self._step(name, lambda: _skip(why))
 
     def _step(self, name: StepName, make: Callable[[], str]) -> StepOutcome:
-        """Make a step, and put down how it ended."""
+        """Run a step, and record its outcome."""
         began = time.monotonic()
         problems: tuple[Problem, ...] = ()
         try:
             outcome, detail = StepOutcome.PASSED, make()
-        except _Left as left:
-            outcome, detail = StepOutcome.SKIPPED, str(left)
+        except _Skipped as skipped:
+            outcome, detail = StepOutcome.SKIPPED, str(skipped)
         except _Refused as refused:
             outcome, detail, problems = StepOutcome.FAILED, str(refused), refused.problems
         except MemevalError as error:
-            outcome, detail, problems = StepOutcome.FAILED, "It could not be done.", (_problem(error),)
+            outcome, detail, problems = StepOutcome.FAILED, "This step could not run.", (_problem(error),)
         self.steps.append(
             Step(name=name, outcome=outcome, detail=detail, seconds=time.monotonic() - began, problems=problems)
         )
@@ -178,27 +181,27 @@ class _Check:
         self.source, faults = examined_folder(self._folder)
         if faults:
             count = len(faults)
-            raise _Refused(f"{count} thing{'s' if count > 1 else ''} to mend.", [_problem(fault) for fault in faults])
+            raise _Refused(f"{count} problem{'s' if count > 1 else ''}.", [_problem(fault) for fault in faults])
         submission = _submission(self.source)
         return f"{submission.name} {submission.version}, kind {submission.kind}."
 
     def _secrets(self) -> str:
         if self.source is None and not (self._folder / MANIFEST).is_file():
-            raise _Left(FIRST)
+            raise _Skipped(FIX_FIRST)
         files, faults = examined_files(self._folder)
         if sum(path.stat().st_size for path in files.values()) > SCANNED_BYTES:
-            raise _Left("More files than are looked at; see above.")
+            raise _Skipped("Skipped: the submission is too large to scan.")
         found = list(secrets_in(files))
         if found:
-            raise _Refused("Something looks like a key.", found)
+            raise _Refused("The files seem to contain a secret.", found)
         if faults:
-            raise _Left("Some files cannot be looked at; see above.")
-        return f"{len(files)} files, and nothing in them looks like a key."
+            raise _Skipped("Skipped: some files cannot be scanned. Fix the errors above.")
+        return f"{len(files)} files, no secrets found."
 
     def _install(self, source: SystemSource, lacking: str | None) -> str:
         self.prepared = prepare(_without_hosts(source) if lacking else source, self._options.setup, self._notes.note)
         if lacking:
-            return "Installed, and not started."
+            return "Installed, not started."
         with (
             models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
             lending(self.prepared, Limits(), models) as new_instance,
@@ -209,22 +212,23 @@ class _Check:
                 try:
                     hello = greet(self.prepared.source, first.process)
                 except BadInput as error:
-                    raise _Refused("It does not start.", _of_start(error, printed)) from None
+                    raise _Refused("The system does not start.", _of_start(error, printed)) from None
         self.environment_digest = self.prepared.environment_digest(hello)
         sandbox = self.prepared.sandbox
-        held = f"in {sandbox}" if sandbox else "without a sandbox: FILES REACHABLE"
-        varied = "".join(f" So does {name}." for name in self._start_variants(source))
-        return f"It answers ({', '.join(hello.capabilities)}), {held}.{varied}"
+        held = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
+        variants = self._start_variants(source)
+        varied = f" Variants started: {', '.join(variants)}." if variants else ""
+        return f"Started. Methods found: {', '.join(hello.capabilities)}. {held}{varied}"
 
     def _start_variants(self, source: SystemSource) -> list[str]:
-        """Start each variant once, and return what they are called: one may have parameters that nothing takes.
+        """Start each variant once, since one may have parameters that the class does not take; return their names.
 
-        Those that need a key which is not here are left out.
+        Those whose key is missing are skipped.
         """
         lacking = {name: _lacking(variant_source(source, name)) for name in _submission(source).variants}
         for name, sentence in lacking.items():
             if sentence is not None:
-                self._notes.note(f"The variant '{name}' is not started: {sentence.removeprefix('Not made: ')}")
+                self._notes.note(f"The variant '{name}' is not started: {sentence.removeprefix('Skipped: ')}")
         names = [name for name, sentence in lacking.items() if sentence is None]
         for name in names:
             varied = prepare(variant_source(source, name), self._options.setup, self._notes.note)
@@ -247,15 +251,16 @@ class _Check:
         self.conformance = report.checks
         tally = Counter(each.outcome for each in report.checks)
         failed = [each for each in report.checks if each.outcome is CheckOutcome.FAILED]
-        shown = ", ".join(each.name for each in failed if not each.mandatory)
         words = ", ".join(f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome])
-        detail = words + (f"; shown beside the scores: {shown}." if shown else ".")
+        detail = f"{words}."
+        if failed and report.holds:
+            detail += " What failed is not required: the site shows it beside the scores."
         if not report.holds:
             raise _Refused(detail, [_of_check(each) for each in failed if each.mandatory])
         return detail
 
     def _finds_nothing(self) -> bool:
-        """Whether it failed the first check of all: each question might then take all the time that it may."""
+        """Whether it failed the first check: each question might then take until its time limit."""
         return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
@@ -265,40 +270,39 @@ class _Check:
             run = run_system(source, exam, options, self._notes)
             rows = list(run.responses())
         errors = [row.error or row.outcome for row in rows if row.outcome.is_error]
-        remedy = "Find the cause in what the system printed: memeval run shows it."
         if errors:
-            problems = [Problem(sentence=error, remedy=remedy) for error in dict.fromkeys(errors)]
+            problems = [Problem(sentence=error) for error in dict.fromkeys(errors)]
             raise _Refused(f"{len(errors)} of {len(rows)} questions failed.", problems[:QUOTED_ERRORS])
         if all(row.outcome is Outcome.EMPTY for row in rows):
-            sentence = f"all {len(rows)} answers are blank."
-            raise _Refused("It answered nothing.", [Problem(sentence=sentence, remedy="Let query return a text.")])
-        return f"{SMOKE_BENCHMARK} in small: {len(rows)} questions, no error."
+            blank = Problem(sentence=f"all {len(rows)} answers are blank.", remedy="Return the answer from query.")
+            raise _Refused("No answers.", [blank])
+        return f"{len(rows)} questions of {SMOKE_BENCHMARK}, no errors."
 
 
 def _lacking(source: SystemSource) -> str | None:
-    """Return a sentence where a system needs keys that are not here; it can be installed, and not run."""
+    """Return why a system can be installed but not run: a key is missing; ``None`` where it can."""
     submission = _submission(source)
-    missing = [host.key for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
+    missing = [host for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
     if missing:
-        return f"Not made: it needs a key, and {missing[0]} is not set."
+        return f"Skipped: {missing[0].key} is not set. Set it to the key for {missing[0].host}."
     if submission.declared_models and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
-        return "Not made: it needs models, and there is no key to reach them with. Set OPENAI_API_KEY."
+        return "Skipped: there is no key for the declared models. Set OPENAI_API_KEY."
     return None
 
 
 def _without_hosts(source: SystemSource) -> SystemSource:
-    """Return a system as one that reaches no host, so that it can be installed without their keys."""
+    """Return a system without its hosts, so that it can be installed without their keys."""
     return replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
 
 
 def _submission(source: SystemSource | None) -> Submission:
-    """Return what a system that lies in a folder says of itself."""
+    """Return the manifest of a system in a folder."""
     assert source is not None and source.submission is not None  # noqa: S101
     return source.submission
 
 
-def _leave(why: str) -> str:
-    raise _Left(why)
+def _skip(why: str) -> str:
+    raise _Skipped(why)
 
 
 def _problem(error: MemevalError) -> Problem:
@@ -306,13 +310,12 @@ def _problem(error: MemevalError) -> Problem:
 
 
 def _of_start(error: BadInput, printed: Iterable[str]) -> list[Problem]:
-    """Return why a system cannot be loaded, and the end of its log, in which the cause often stands."""
-    remedy = error.remedy or "It has to start by itself, in a clean environment that holds its own packages."
-    told = (line.removeprefix(error.problem).strip() for line in printed)
-    return [
-        Problem(where=error.where, sentence=error.problem, remedy=remedy),
-        *(Problem(sentence=f"Its log says: {line}") for line in told if line),
-    ]
+    """Return why a system cannot be loaded, and its last lines of output."""
+    problem = _problem(error)
+    if problem.remedy is None and str(problem.where).endswith(".py"):
+        problem = problem.model_copy(update={"remedy": "Fix this error, then check again."})
+    lines = (line.removeprefix(error.problem).strip() for line in printed)
+    return [problem, *(Problem(sentence=f"Output: {line}") for line in lines if line)]
 
 
 def _of_check(check: ConformanceCheck) -> Problem:

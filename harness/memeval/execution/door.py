@@ -1,4 +1,4 @@
-"""A system instance with its door: where it reaches the models that memeval lends it."""
+"""A system instance, and the model endpoint that it calls."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from memeval.systems.process import SystemProcess
 
 
 class Door(Protocol):
-    """Where one system instance makes its model calls; told what it is doing, so that they are recorded under it."""
+    """The model endpoint of one system instance. It records calls under the current scenario and phase."""
 
     def enter(self, scenario_id: str) -> None:
-        """A pass over a scenario begins."""
+        """A pass over a scenario starts."""
 
     def in_phase(self, phase: Phase) -> None:
-        """What is asked of the system from now on belongs to a phase."""
+        """Calls from now on belong to a phase."""
 
 
 class NoDoor:
-    """The door of a system that is lent no models."""
+    """The endpoint of a system without models: it does nothing."""
 
     def enter(self, scenario_id: str) -> None:
         """See :class:`Door`."""
@@ -36,4 +36,4 @@ class Instance:
     process: SystemProcess
     """Its process."""
     door: Door | None = None
-    """Its door to models; ``None`` where it is lent none."""
+    """Its model endpoint; ``None`` if it has no models."""

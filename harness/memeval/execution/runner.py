@@ -1,4 +1,4 @@
-"""One scenario through one system: take in, settle, ask, and what to do when the system fails."""
+"""Runs one scenario through one system: ingest, settle, ask, and handle failures of the system."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
     (SystemNotReady, Outcome.NOT_READY),
     (SystemFailure, Outcome.ADAPTER_ERROR),
 )
-"""What each kind of failure comes to; the first that fits counts."""
+"""The outcome of each kind of failure; the first match counts."""
 
 
 def outcome_of(failure: SystemFailure) -> Outcome:
-    """Return what a failure comes to."""
+    """Return the outcome of a failure."""
     return next(outcome for kind, outcome in OUTCOMES if isinstance(failure, kind))
 
 
 class _Aborted(Exception):
-    """A pass over the scenario ended early, with the process gone or the memory incomplete."""
+    """A pass over the scenario ended early: the process is gone, or the memory is incomplete."""
 
     def __init__(self, failure: SystemFailure, item_id: str | None) -> None:
         super().__init__(str(failure))
@@ -46,8 +46,8 @@ class _Aborted(Exception):
 
 
 @dataclass
-class _Taken:
-    """What was taken in between two questions, and the seconds it took."""
+class _Ingested:
+    """What was ingested between two questions, in seconds."""
 
     seconds: float = 0.0
     sessions: int = 0
@@ -57,28 +57,27 @@ class _Taken:
 
 @dataclass
 class _Pass:
-    """What one pass over a scenario has gathered."""
+    """The results of one pass over a scenario."""
 
     responses: dict[str, list[Response]] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)
     delivered: list[str] = field(default_factory=list)
-    taken: _Taken | None = None
-    """What was taken in since the question before."""
+    ingested: _Ingested | None = None
+    """What was ingested since the previous question."""
 
 
 class Runner:
-    """Runs scenarios through one adapter instance, restarting it when it is gone.
+    """Runs scenarios through one adapter instance, and restarts it after a crash.
 
     Args:
         system: the adapter's process, started.
-        reader: who answers from what the system retrieves; ``None`` where the system answers by itself.
-        search_items: how many items are asked of ``search``.
-        log: told of restarts and repeats, with the scenario's id.
-        stopped: whether the run was interrupted; a process that is gone for that reason is not started again.
-        door: is told what the system is doing, for the calls it makes to models.
-        check: raises what stops the run, where something does. It is called before anything is made of what a system
-            did, well or badly: a system that is refused its models fails, or answers without them, through no fault
-            of its own.
+        reader: answers from what the system retrieves; ``None`` if the system answers itself.
+        search_items: how many items to request from ``search``.
+        log: receives an event, a sentence and the scenario's id on restarts and repeats.
+        stopped: whether the run was interrupted; then a process that is gone is not restarted.
+        door: receives the current scenario and phase, under which model calls are recorded.
+        check: raises what stops the run. It is called before a result or failure of the system is used: without its
+            models, a system fails through no fault of its own.
     """
 
     def __init__(
@@ -102,14 +101,14 @@ class Runner:
         self._scenario_id = ""
 
     def run(self, work: Work) -> Iterator[Finished]:
-        """Yield the items of a scenario as they come to an end.
+        """Yield the items of a scenario as they finish.
 
-        A process that dies is started again and the open items are repeated, once; an item whose call takes too long is
-        given up, and the items after it go on with a fresh process and the history taken in again. Where the run is
-        stopped, items that had come to an end by then are yielded, and no others.
+        After a crash of the process, or of the server that it started, the process is restarted and the open items are
+        repeated, once. An item whose call times out fails; the items after it continue with a new process that ingests
+        the history again. If the run is stopped, only the items that are finished by then are yielded.
 
         Raises:
-            MemevalError: the run has to stop: a budget is spent, say.
+            MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)
@@ -146,7 +145,7 @@ class Runner:
             raise _Aborted(failure, None) from None
 
     def _settle_whole(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> Iterator[Finished]:
-        """Yield, and close, the items that have all their responses."""
+        """Yield the items that have all their responses, and remove them from the open ones."""
         for item_id, questions in list(open_items.items()):
             rows = gathered.responses.get(item_id, [])
             if len(rows) == len(questions):
@@ -162,7 +161,7 @@ class Runner:
         failure: SystemFailure,
         gathered: _Pass,
     ) -> Finished:
-        """Close items that the system failed on; questions that were answered before keep their answers."""
+        """Return items that failed, and remove them from the open ones; earlier answers are kept."""
         rows: list[Response] = []
         for item_id in given_up:
             had = gathered.responses.get(item_id, [])
@@ -184,9 +183,9 @@ class Runner:
         return Finished(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
 
     def _walk(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> None:
-        """Take the scenario's steps once, asking the questions of the open items only.
+        """Run the scenario's steps once, asking only the questions of the open items.
 
-        Steps are drawn one by one, so that a history of any length is never held.
+        Steps are read one by one, so a long history is never in memory as a whole.
         """
         item_of = {question: item for item, questions in open_items.items() for question in questions}
         texts = TurnTexts(work.scenario)
@@ -194,7 +193,7 @@ class Runner:
         steps = Lookahead(work.scenario.steps, item_of)
         afresh = True
         while left:
-            self._take_in(steps.taken_in(), gathered, afresh)
+            self._ingest(steps.to_ingest(), gathered, afresh)
             afresh = False
             asked = steps.questions()
             for step, response in self._responses(work, asked, item_of, texts, gathered):
@@ -203,36 +202,36 @@ class Runner:
             if not asked:
                 return
 
-    def _take_in(self, steps: Iterator[TakeIn | Retain], gathered: _Pass, afresh: bool) -> None:
-        """Have sessions and texts taken in, into an empty memory where ``afresh``."""
+    def _ingest(self, steps: Iterator[TakeIn | Retain], gathered: _Pass, afresh: bool) -> None:
+        """Have the system ingest sessions and texts, after a reset if ``afresh``."""
         self._door.in_phase(Phase.TAKE_IN)
-        taken = _Taken()
+        ingested = _Ingested()
         try:
             if afresh and self._usage.wanted:
-                taken.seconds, afresh = self._system.reset(), False
+                ingested.seconds, afresh = self._system.reset(), False
                 self._usage.begin()
             upcoming = Counting(steps)
             retains = self._system.hello is not None and self._system.hello.can("retain")
             while (first := next(upcoming, None)) is not None:
                 if isinstance(first, Retain) and retains:
                     if afresh:
-                        taken.seconds += self._system.reset()
-                    taken.retain_seconds.append(self._retain(first))
-                    taken.seconds += taken.retain_seconds[-1]
+                        ingested.seconds += self._system.reset()
+                    ingested.retain_seconds.append(self._retain(first))
+                    ingested.seconds += ingested.retain_seconds[-1]
                 else:
                     sessions = upcoming.sessions(first, stop_at_texts=retains)
-                    taken.seconds += self._system.take_in(sessions, afresh=afresh)
+                    ingested.seconds += self._system.take_in(sessions, afresh=afresh)
                 afresh = False
             if afresh:
                 self._system.reset()
-            taken.sessions = upcoming.count
-            if not taken.sessions:
+            ingested.sessions = upcoming.count
+            if not ingested.sessions:
                 return
             self._door.in_phase(Phase.SETTLE)
-            taken.settle_seconds = self._system.settle()
+            ingested.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None
-        gathered.taken = taken
+        gathered.ingested = ingested
 
     def _retain(self, step: Retain) -> float:
         return self._system.retain(
@@ -253,7 +252,7 @@ class Runner:
         texts: TurnTexts,
         gathered: _Pass,
     ) -> Iterator[tuple[Question, Response]]:
-        """Yield the response to each of the questions that come without anything taken in between them."""
+        """Yield the response to each of several questions with nothing to ingest between them."""
         first = asked[0] if asked else None
         if isinstance(first, Recall) and first.in_flight > 1:
             recalls = [step for step in asked if isinstance(step, Recall)]
@@ -271,21 +270,21 @@ class Runner:
         texts: TurnTexts,
         gathered: _Pass,
     ) -> Iterator[tuple[Question, Response]]:
-        """Yield the responses to searches of which several are on their way at once."""
+        """Yield the responses to searches that are sent concurrently."""
         self._door.in_phase(Phase.SEARCH)
-        came = iter(self._system.recall_together(asked, in_flight))
+        replies = iter(self._system.recall_together(asked, in_flight))
         for step in asked:
             started = utc_now()
-            reply = next(came, None)
+            reply = next(replies, None)
             if reply is None or (isinstance(reply, SystemFailure) and not self._system.alive):
                 failure = reply or SystemDied("The system's process is not running.")
                 raise _Aborted(failure, item_of[step.question_id]) from None
-            # While others are on their way, nothing else may be asked: what all of them used is told with the last.
+            # Nothing else may be called while searches run, so the last response carries the usage of all of them.
             usage = self._usage.since() if step is asked[-1] else None
             yield step, self._made(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
 
     def _response(self, work: Work, item_id: str, step: Question, texts: TurnTexts, gathered: _Pass) -> Response:
-        """Put one question, and return the response to it."""
+        """Ask one question, and return the response."""
         started = utc_now()
         self._door.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
         reply: Reply | SystemFailure
@@ -298,11 +297,11 @@ class Runner:
         return self._made(work, item_id, step, reply, self._usage.since(), started, texts, gathered)
 
     def _answers(self, step: Question) -> bool:
-        """Whether the system's own words are the answer."""
+        """Whether the system writes the answer to this step."""
         return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and self._reader is None)
 
     def _put(self, step: Question) -> Reply:
-        """Make the call that a step stands for."""
+        """Make the call for a step."""
         system = self._system
         match step:
             case Recall():
@@ -332,20 +331,20 @@ class Runner:
         work: Work,
         item_id: str,
         step: Question,
-        came: Reply | SystemFailure,
+        result: Reply | SystemFailure,
         usage: ReportedUsage | None,
         started: str,
         texts: TurnTexts,
         gathered: _Pass,
     ) -> Response:
-        """Make the response of what came back, and have the reader answer where the system only retrieves."""
+        """Return the response for a reply or failure; the reader answers if the system only retrieves."""
         error: str | None = None
         reading = Reading("")
         outcome = Outcome.OK
         read_seconds = None
-        reply = came if isinstance(came, Reply) else None
-        if isinstance(came, SystemFailure):
-            outcome, error = outcome_of(came), blotted(str(came))
+        reply = result if isinstance(result, Reply) else None
+        if isinstance(result, SystemFailure):
+            outcome, error = outcome_of(result), blotted(str(result))
         self._check()
         found = None if reply is None or reply.items is None else self._kept(step, reply.items)
         context = _context(step, reply, found)
@@ -354,14 +353,17 @@ class Runner:
             gathered.delivered.append(context)
         answers, shows = self._answers(step), isinstance(step, Recall | Export)
         if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
-            outcome, error = Outcome.ADAPTER_ERROR, "It gave a context and no items, and items are what is asked for."
+            outcome, error = (
+                Outcome.ADAPTER_ERROR,
+                "The reply has a context but no items. Return items: the benchmark grades them.",
+            )
         elif reply is not None and answers:
             reading = Reading(reply.answer)
         elif reply is not None and self._reader is not None and not shows:
-            seen = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
+            contexts = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
             began = time.monotonic()
             try:
-                reading = self._reader.read(step.question, step.timestamp, seen)
+                reading = self._reader.read(step.question, step.timestamp, contexts)
             except ReaderFailed as failure:
                 reading = Reading("", failure.key)
                 outcome, error = Outcome.READER_ERROR, blotted(str(failure))
@@ -370,7 +372,7 @@ class Runner:
                 self._log("read", f"{step.question_id}: {reading.note}", self._scenario_id)
         if outcome is Outcome.OK and not reading.answer.strip() and not shows:
             outcome = Outcome.EMPTY
-        taken, gathered.taken = gathered.taken, None
+        ingested, gathered.ingested = gathered.ingested, None
         return Response(
             item_id=item_id,
             scenario_id=work.scenario.scenario_id,
@@ -392,24 +394,24 @@ class Runner:
                 ask_seconds=reply.seconds if reply is not None and answers else None,
                 search_seconds=reply.seconds if reply is not None and not answers else None,
                 read_seconds=read_seconds,
-                take_in_seconds=None if taken is None else taken.seconds,
-                take_in_sessions=0 if taken is None else taken.sessions,
-                retain_seconds=() if taken is None else tuple(taken.retain_seconds),
-                settle_seconds=None if taken is None else taken.settle_seconds,
+                take_in_seconds=None if ingested is None else ingested.seconds,
+                take_in_sessions=0 if ingested is None else ingested.sessions,
+                retain_seconds=() if ingested is None else tuple(ingested.retain_seconds),
+                settle_seconds=None if ingested is None else ingested.settle_seconds,
             ),
         )
 
     def _kept(self, step: Question, items: Sequence[Found]) -> Sequence[Found]:
-        """Return the items that count: no more than were asked for."""
+        """Return the items that count: no more than were requested."""
         if isinstance(step, Export):
             return items
         return items[: step.k if isinstance(step, Recall) else self._search_items]
 
 
 def _context(step: Question, reply: Reply | None, found: Sequence[Found] | None) -> str | None:
-    """Return the context a reply brought: what the system says it is, else its items, one after the other.
+    """Return the context of a reply: the one that the system returned, else the texts of its items.
 
-    A store that is shown is no context of anything.
+    An export has no context.
     """
     if isinstance(step, Export):
         return None

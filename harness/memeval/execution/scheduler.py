@@ -1,4 +1,4 @@
-"""Many scenarios at once: threads that each own an adapter instance, and one writer that puts rows on disk."""
+"""Runs scenarios concurrently: threads that each own an adapter instance, and one writer that stores rows."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
 
 STAGGER_SECONDS = 0.1
-"""How long after one slot the next one starts: a run that is over by then needs no second process."""
+"""Delay between the starts of two threads: a run that is over by then needs no second process."""
 
 GATHER_SECONDS = 0.01
-"""How long rows are gathered before they are put on disk together."""
+"""How long rows are collected before they are written together."""
 
 LONGEST_DETAIL = 2_000
-"""Characters kept of a line that a system printed."""
+"""The longest line of a system's output in the log, in characters."""
 
 
 class Scheduler:
-    """Runs scenarios with a number of them in flight.
+    """Runs several scenarios concurrently.
 
     Args:
-        first: the adapter's process, started, with its door; the scheduler closes it.
-        new_instance: makes another one, not started; given what takes the lines it prints.
-        reader: who answers for systems that only retrieve.
-        search_items: how many items are asked of ``search``.
-        concurrency: scenarios in flight.
-        journal: where rows go; written by the calling thread alone.
-        progress: is told of every item on disk.
-        check: raises what stops the run, where something does; see :class:`Runner`.
-        spent: the dollars spent so far (``None`` where they are not known), the model calls made, and those answered
-            from the record; for progress.
+        first: the first instance, its process started; the scheduler closes it.
+        new_instance: returns another one, not started, given the function that receives its output lines.
+        reader: answers for systems that only retrieve.
+        search_items: how many items to request from ``search``.
+        concurrency: how many scenarios run at a time.
+        journal: stores the rows; only the calling thread writes to it.
+        progress: receives every item that is on disk.
+        check: raises what stops the run; see :class:`Runner`.
+        spent: returns the dollars spent so far (``None`` if unknown), the model calls made, and the recorded calls
+            reused, for progress.
+        watch: receives items once they are on disk, in order of arrival; raises what stops the run.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class Scheduler:
         *,
         check: Callable[[], None] = lambda: None,
         spent: Callable[[], tuple[float | None, int, int]] | None = None,
+        watch: Callable[[Sequence[Finished]], None] = lambda finished: None,
     ) -> None:
+        self._watch = watch
         self._spare = [first]
         self._new_instance = new_instance
         self._check = check
@@ -74,15 +77,15 @@ class Scheduler:
         self._systems: list[SystemProcess] = []
 
     def run(self, works: Sequence[Work]) -> None:
-        """Run scenarios to their end; every row is on disk when this returns.
+        """Run all scenarios; every row is on disk when this returns.
 
-        A piece of work is taken from ``works`` when its turn comes, and let go when it is done.
+        An element of ``works`` is read when its turn comes, and dropped when it is done.
 
-        An interruption (Ctrl-C), or a stop that ``check`` or the reader raises, ends all processes, stores what had
-        come to an end before, and is raised again.
+        An interruption (Ctrl-C), or a stop raised by ``check``, ``watch`` or the reader, ends all processes, stores
+        the items finished before, and is raised again.
 
         Raises:
-            MemevalError: rows cannot be written, or the run has to stop.
+            MemevalError: rows cannot be written, or the run must stop.
             SystemFailure: the adapter could not be started.
         """
         self._works = works
@@ -109,7 +112,7 @@ class Scheduler:
             thread.join()
 
     def _serve(self, slot: int) -> None:
-        """Take scenarios until there are none left; one thread's life. Slots start one after another."""
+        """Run scenarios until none is left; the body of one thread."""
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return
@@ -124,7 +127,7 @@ class Scheduler:
                         break
                     for finished in runner.run(self._works[place]):
                         self._done.put(finished)
-        except BaseException as error:  # handed to the calling thread, which raises it
+        except BaseException as error:  # the calling thread raises it
             self._done.put(error)
         finally:
             self._done.put(None)
@@ -167,7 +170,7 @@ class Scheduler:
         return found
 
     def _store(self, batch: Iterable[Finished | LogLine | BaseException | None]) -> None:
-        """Put a batch on disk, then count it."""
+        """Write a batch to disk, then count it."""
         batch = list(batch)
         finished = [each for each in batch if isinstance(each, Finished)]
         self._journal.log(*(each for each in batch if isinstance(each, LogLine)))
@@ -177,6 +180,7 @@ class Scheduler:
             if self._spent is not None:
                 self._progress.spend(*self._spent())
             self._progress.advance(items, sum(_failed(each.responses) for each in finished))
+            self._watch(finished)
 
     def _printed(self, line: str) -> None:
         self._done.put(LogLine(at=utc_now(), event="printed", detail=blotted(line)[:LONGEST_DETAIL]))
@@ -188,5 +192,5 @@ class Scheduler:
 
 
 def _failed(responses: Iterable[Response]) -> int:
-    """Return how many items among these responses failed."""
+    """Return how many of the items failed."""
     return len({response.item_id for response in responses if response.outcome.is_error})

@@ -1,4 +1,4 @@
-"""The steps of a scenario as they are taken: drawn one by one, so that a history of any length is never held."""
+"""The steps of a scenario, read one by one, so that a long history is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memeval.systems.messages import session_json
 
 
 class Lookahead:
-    """The steps of a scenario, drawn one by one: in turn what is taken in, and the questions behind it.
+    """Reads the steps of a scenario: in turn what to ingest, and the questions that follow it.
 
     Args:
         steps: the steps.
-        wanted: the questions that are asked; others are passed over.
+        wanted: the ids of the questions to ask; others are skipped.
     """
 
     def __init__(self, steps: Iterable[Step], wanted: Mapping[str, object]) -> None:
@@ -23,14 +23,14 @@ class Lookahead:
     def _draw(self) -> None:
         self._next = next(self._steps, None)
 
-    def taken_in(self) -> Iterator[TakeIn | Retain]:
-        """Yield what is to be taken in before the next question."""
+    def to_ingest(self) -> Iterator[TakeIn | Retain]:
+        """Yield the sessions and texts before the next question."""
         while isinstance(self._next, TakeIn | Retain):
             yield self._next
             self._draw()
 
     def questions(self) -> list[Question]:
-        """Return the questions up to where something is taken in again, those that go together apart from others."""
+        """Return the questions before the next session or text; concurrent searches are returned apart from others."""
         found: list[Question] = []
         while isinstance(self._next, Question) and (not found or _in_flight(found[0]) == _in_flight(self._next)):
             found.append(self._next)
@@ -39,7 +39,7 @@ class Lookahead:
 
 
 class Counting:
-    """What is to be taken in, counted as it is drawn."""
+    """Sessions and texts, counted as they are read."""
 
     def __init__(self, steps: Iterator[TakeIn | Retain]) -> None:
         self._steps = steps
@@ -56,11 +56,11 @@ class Counting:
         return step
 
     def sessions(self, first: TakeIn | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
-        """Yield sessions as they go over the line, ``first`` and those behind it.
+        """Yield sessions as JSON with their dates: ``first`` and those that follow.
 
         Args:
             first: the first of them.
-            stop_at_texts: whether to stop where a single text comes, and leave it for the next to ask.
+            stop_at_texts: whether to stop before a text, which then comes next.
         """
         step: TakeIn | Retain | None = first
         while step is not None:

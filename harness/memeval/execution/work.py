@@ -1,4 +1,4 @@
-"""What is to be done: scenarios as systems may see them, and which items are still open in each."""
+"""The work of a run: scenarios as systems may see them, with their open items, and finished items."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Work:
     """A scenario with open items."""
 
     scenario: Scenario
-    """The scenario, in the view the system has of it."""
+    """The scenario, as the system may see it."""
     items: Mapping[str, tuple[str, ...]]
-    """Per open item, its questions, in the order they are asked."""
+    """The questions of each open item, in order."""
     attempt: int = 1
-    """Which attempt this is."""
+    """The number of this attempt, from 1."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Items of one scenario that came to an end, with everything to be stored about them."""
+    """Finished items of one scenario, with all that is stored about them."""
 
     items: tuple[str, ...]
     responses: tuple[Response, ...]

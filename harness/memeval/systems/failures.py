@@ -44,7 +44,7 @@ class SystemTimedOut(SystemFailure):
 
 
 class SystemDied(SystemFailure):
-    """The process ended by itself."""
+    """The process, or the server that its driver started, ended by itself. The process is gone."""
 
 
 class SystemNotReady(SystemFailure):

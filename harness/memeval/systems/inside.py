@@ -1,9 +1,9 @@
-"""The first program of a system's process: limits it, brings up what stands beside it, then becomes the system.
+"""The first program in a system's process: sets limits, starts services, then becomes the system.
 
 Run by the system's own interpreter, so it needs nothing but the standard library of Python 3.9 or later. Its one
 argument is a JSON object: ``limits`` (``data_bytes``, ``file_bytes``, ``processes``, ``cpus``; null for none),
-``door`` (the Unix socket that connections to loopback are handed on to, or null), ``services`` (each with ``name`` and
-``variable``), and ``program`` (the command to become; the worker beside this file where it is empty).
+``door`` (the Unix socket to which loopback connections are forwarded, or null), ``services`` (each with ``name`` and
+``variable``), and ``program`` (the command to become; if empty, the worker beside this file).
 """
 # Few imports, and no pathlib: this runs at every start.
 # ruff: noqa: PTH100, PTH120
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 DOOR_PORT = 7878
-"""Where memeval's endpoint listens inside."""
+"""The port of memeval's endpoint inside the sandbox."""
 
 OPEN_FILES = 65_536
-"""How many files a process may have open."""
+"""The limit of open files per process."""
 
 CONNECTIONS = 400
-"""How many connections are handed on at once; further ones wait."""
+"""How many connections are forwarded at a time; further ones wait."""
 
 HELD_BYTES = 1 << 18
-"""How much of one connection's data is held while the receiver does not take it."""
+"""How many bytes of a connection are buffered while the receiver does not read."""
 
 
 def limit(limits: dict[str, Any]) -> None:
-    """Bound what this process and each one it starts may use."""
+    """Limit the resources of this process and of each one it starts."""
     import resource
 
     bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": OPEN_FILES, "RLIMIT_DATA": limits["data_bytes"]}
@@ -52,26 +52,26 @@ def limit(limits: dict[str, Any]) -> None:
 
 
 def hand_on(listener: socket.socket, door: str) -> None:
-    """Hand connections of a listening socket on to a Unix socket, both ways, until this process ends."""
+    """Forward connections of a listening socket to a Unix socket, both ways, until this process ends."""
     import selectors
     import socket
 
     class End:
-        """One side of a connection, and what is on its way to it."""
+        """One side of a connection, and the bytes to send to it."""
 
         def __init__(self, line: socket.socket) -> None:
             self.line = line
             self.other = self
             self.held = bytearray()
-            self.said_all = False
-            """Whether this side sends no more."""
-            self.told_all = False
-            """Whether this side was told that no more comes."""
+            self.done = False
+            """Whether this side sends no more bytes."""
+            self.ended = False
+            """Whether the end was passed on to this side."""
 
         def wanted(self) -> int:
             """Return the events to wait for; 0 for none."""
             room = len(self.other.held) < HELD_BYTES
-            reads = selectors.EVENT_READ if room and not self.said_all else 0
+            reads = selectors.EVENT_READ if room and not self.done else 0
             return reads | (selectors.EVENT_WRITE if self.held else 0)
 
     ready = selectors.DefaultSelector()
@@ -91,14 +91,14 @@ def hand_on(listener: socket.socket, door: str) -> None:
     def serve(end: End, events: int) -> None:
         if events & selectors.EVENT_READ:
             chunk = end.line.recv(1 << 16)
-            end.said_all = not chunk
+            end.done = not chunk
             end.other.held += chunk
         for side in (end, end.other):
             if side.held:
                 with contextlib.suppress(BlockingIOError):
                     del side.held[: side.line.send(side.held)]
-            if side.other.said_all and not side.held and not side.told_all:
-                side.told_all = True
+            if side.other.done and not side.held and not side.ended:
+                side.ended = True
                 side.line.shutdown(socket.SHUT_WR)
 
     def close(end: End) -> None:
@@ -133,7 +133,7 @@ def hand_on(listener: socket.socket, door: str) -> None:
             elif end.line.fileno() >= 0:
                 try:
                     serve(end, events)
-                    done = end.told_all and end.other.told_all
+                    done = end.ended and end.other.ended
                 except OSError:
                     done = True
                 if done:
@@ -151,7 +151,7 @@ def hand_on(listener: socket.socket, door: str) -> None:
 
 
 def open_door(door: str) -> None:
-    """Listen for connections to memeval's endpoint, and hand them on from a process of its own."""
+    """Listen for connections to memeval's endpoint, and forward them from a separate process."""
     import socket
 
     listener = socket.socket(socket.AF_INET)
@@ -175,7 +175,7 @@ def open_door(door: str) -> None:
 
 
 def become(program: list[str]) -> None:
-    """Run a program in place of this one, with what Python ignores at its start put right."""
+    """Replace this program by another, with the signals that Python ignores restored."""
     import signal
 
     for name in ("SIGPIPE", "SIGXFSZ"):
@@ -183,13 +183,18 @@ def become(program: list[str]) -> None:
     try:
         os.execvp(program[0], program)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        sys.stderr.write(f"The program {program[0]} cannot be run: {error.strerror}.\n")
+        if isinstance(error, FileNotFoundError) and "/" not in program[0]:
+            searched = os.environ.get("PATH", "")
+            why = f"Command not found: '{program[0]}' (PATH: {searched}). Install it there, or correct 'command'."
+        else:
+            why = f"The command '{program[0]}' cannot be run ({error.strerror}). Correct 'command' in submission.toml."
+        sys.stderr.write(f"{why}\n")
         sys.stderr.flush()
         os._exit(127)
 
 
 def main() -> None:
-    """Do what the argument says."""
+    """Do what the argument asks for."""
     wanted = json.loads(sys.argv.pop())
     folder = os.path.dirname(os.path.abspath(__file__))
     if sys.path[:1] != [folder]:

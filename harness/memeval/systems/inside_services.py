@@ -1,7 +1,7 @@
-"""Services beside a system: started fresh for it, ended with it. Standard library only, for it runs inside the sandbox.
+"""Starts the services of a system, and ends them with it. It needs only the standard library.
 
-A process of its own starts and looks after them, so that they are no children of the system, and are ended in order
-where no sandbox does that: a database that is killed leaves shared memory behind.
+A separate process starts and watches them, so that they are not children of the system and end in an orderly way: a
+database that is killed leaves shared memory behind.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ PROGRAMS = {"postgres": "postgres", "redis": "redis-server", "neo4j": "neo4j"}
 """Program of each service."""
 
 SEARCHED = ["usr/local/bin", "usr/bin", "usr/sbin", "usr/lib/postgresql/*/bin"]
-"""Where programs are looked for, in and outside of a sandbox alike; of several versions the highest is taken."""
+"""The folders that are searched for programs, with and without a sandbox; the highest version is used."""
 
 START_SECONDS = 120.0
-"""How long a service may take until it answers; the limit of the system's own start comes on top."""
+"""How long a service may take until it answers, in addition to the start of the system."""
 
 END_SECONDS = 5.0
 """How long a service may take to end before it is killed."""
 
 NOBODY = 65534
-"""User and group of a service that refuses to run as root, where there is no sandbox to be somebody else in."""
+"""User and group of a service that refuses to run as root, without a sandbox."""
 
 
 def find(name: str) -> Path | None:
-    """Return where a service's program is; ``None`` where it is not installed."""
+    """Return the path of a service's program; ``None`` if it is not installed."""
     found = [path for folder in SEARCHED for path in Path("/").glob(f"{folder}/{PROGRAMS[name]}")]
     return max((path for path in found if os.access(path, os.X_OK)), key=_version_in, default=None)
 
 
 def vector_version(postgres: Path) -> str | None:
-    """Return the version of pgvector that is installed for a PostgreSQL; ``None`` where there is none."""
+    """Return the version of pgvector that is installed for a PostgreSQL; ``None`` without pgvector."""
     try:
         asked = [str(postgres.resolve().with_name("pg_config")), "--sharedir"]
         told = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
@@ -57,7 +57,7 @@ def vector_version(postgres: Path) -> str | None:
 
 
 def start(services: list[dict[str, str]]) -> dict[str, str]:
-    """Start services, wait until they answer, and return the variables that say where they are.
+    """Start services, wait until they answer, and return the variables with their addresses.
 
     Args:
         services: each with its ``name`` and the ``variable`` that takes its address.
@@ -67,7 +67,7 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
         Redis its path, of PostgreSQL a URL with its folder.
 
     Raises:
-        SystemExit: one cannot be started; with the sentence for it.
+        SystemExit: one cannot be started; its text says why.
     """
     reading, writing = os.pipe()
     folder = Path(os.environ["TMPDIR"]).parent / f"services-{os.getpid()}"
@@ -89,24 +89,26 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
     os.waitpid(child, 0)
     with os.fdopen(reading, encoding="utf-8") as told:
         text = told.read()
-    answer: dict[str, str] = json.loads(text) if text else {"": "what looks after the services ended at its start."}
+    answer: dict[str, str] = (
+        json.loads(text) if text else {"": "The process that watches the services ended at its start."}
+    )
     if "" in answer:
         raise SystemExit(answer[""])
     return answer
 
 
 class Failed(Exception):
-    """A service that does not start; its text is the sentence."""
+    """A service does not start; the text is a sentence."""
 
 
 def look_after(services: list[dict[str, str]], system: int, told: int, folder: Path) -> None:
-    """Start services, tell where they are, and end them when the system has ended.
+    """Start services, report their addresses, and end them when the system has ended.
 
     Args:
         services: each with its ``name`` and the ``variable`` that takes its address.
         system: id of the system's process.
-        told: descriptor of a pipe; the variables go there as JSON, or a sentence without a name.
-        folder: where the services may write; not there before, and gone afterwards.
+        told: descriptor of a pipe for the variables as JSON; an error has a blank name.
+        folder: the folder of the services; it is created, and deleted at the end.
     """
     running: list[tuple[subprocess.Popen[bytes], int]] = []
     answer: dict[str, str] = {}
@@ -164,7 +166,7 @@ def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.
     _write(secret, password)
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
-        folder.chmod(0o711)  # the system may have no more rights here than any other user
+        folder.chmod(0o711)  # the system gets no more rights here than any other user
         os.chown(secret, NOBODY, NOBODY)
     initdb: list[str | Path] = [postgres.resolve().with_name("initdb"), "-D", data, "-U", "memeval", "--pwfile", secret]
     chosen = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4"]
@@ -263,7 +265,7 @@ def _wait_for_answer(title: str, process: subprocess.Popen[bytes], ready: Callab
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise Failed(f"{title} ended at its start with exit code {process.returncode}; its words are in the log.")
+            raise Failed(f"{title} ended at its start with exit code {process.returncode}; see its output in the log.")
         try:
             if ready():
                 return
@@ -292,7 +294,7 @@ def _program(name: str) -> Path:
 
 
 def _version_in(path: Path) -> list[int]:
-    """Return the numbers in the name of a program's real folder."""
+    """Return the numbers in the path of a program's real folder."""
     return [int(number) for number in re.findall(r"\d+", str(path.resolve().parent))]
 
 

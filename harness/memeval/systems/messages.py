@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from memeval.records.base import Digest, digest_of
 from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
-from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemFailure
+from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
 from memeval.systems.output import visible
 from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
@@ -202,6 +202,10 @@ def failure(
             return AdapterRaised(visible(problem), trace, remedy=todo, at=at)
         case "misbehaved" | "skipped":
             return AdapterMisbehaved(visible(f"{message}{place}."), remedy=todo, at=at)
+        case "failed":
+            return AdapterRaised(visible(f"{message}."))
+        case "died":
+            return SystemDied(visible(f"{message}."))
         case "no_adapter":
             return NoAdapter(visible(f"{message}."), remedy=todo)
     raise ProtocolError("has an 'error' of an unknown kind.")
@@ -271,6 +275,18 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
         seconds=seconds,
         worker_seconds=None if worker_seconds is None else number(worker_seconds),
     )
+
+
+def require_answer(value: Any, call: str) -> None:
+    """Refuse the reply to a question that has no answer: a blank one would count as the system's own.
+
+    Raises:
+        AdapterMisbehaved: it is an object without ``answer``.
+    """
+    if isinstance(value, dict) and "answer" not in value:
+        keys = ", ".join(sorted(map(repr, value))) or "no keys"
+        problem = f"The reply to {CALLS.get(call, call)} has no 'answer' (it has {keys})."
+        raise AdapterMisbehaved(visible(f'{problem[: QUOTED * 3]} Reply with {{"answer": "..."}}.'))
 
 
 def exported(value: Any) -> tuple[Found, ...]:

@@ -392,6 +392,8 @@ class SystemProcess:
         line = self._receive(call, self._limits.ask_seconds)
         seconds = self._service() - started
         reply = self._read(call, number, line)
+        if call in ("ask", "reflect"):
+            messages.require_answer(reply["value"], call)
         with self._protocol_kept(call):
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
 
@@ -466,6 +468,8 @@ class SystemProcess:
             failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own)
         for frame in failure.trace:
             self.log(f"{failure.problem} At {frame}")
+        if isinstance(failure, SystemDied):  # the server behind a driver: a new start brings both back
+            self._end()
         raise failure
 
     @property

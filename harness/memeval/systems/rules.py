@@ -255,7 +255,14 @@ def _endpoint(submission: Submission) -> Iterator[Broken]:
     except ValueError:
         yield Broken(keys, "'endpoint' is not an address.", shape)
         return
-    if parts.scheme != "https" or not parts.hostname or not submission.endpoint.isprintable():
+    if parts.scheme == "http" and parts.hostname and submission.endpoint.isprintable():
+        yield Broken(
+            keys,
+            "'endpoint' is not an https address.",
+            f"For a server of your own, invent a host: write https://my-server.example.com, declare it in [[hosts]], "
+            f"and run with --host my-server.example.com=http://{parts.netloc}.",
+        )
+    elif parts.scheme != "https" or not parts.hostname or not submission.endpoint.isprintable():
         yield Broken(keys, "'endpoint' is not an https address.", shape)
     elif parts.username is not None or port is not None or parts.query or parts.fragment:
         yield Broken(keys, "'endpoint' has more than a host and a path.", shape)

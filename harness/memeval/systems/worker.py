@@ -6,9 +6,10 @@ standard library of Python 3.9 or later. It knows no scenario, no category and n
 A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
 ``seconds`` is the worker's own count of the time the call took. An error is ``{"kind", "method", "message", ...}``, of
 the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
-``no_adapter`` (nothing to load) or ``skipped`` (a session behind one that failed). Where they are known, ``at`` says
-where in the adapter it happened, and ``cause`` and ``about`` say why (see ``worker_errors.py``). All lines are ASCII:
-other characters are escaped. ``site/protocol.md`` says the same for those who write a program of their own.
+``failed`` (a driver cannot make the call), ``died`` (its server has ended), ``no_adapter`` (nothing to load) or
+``skipped`` (a session behind one that failed). Where they are known, ``at`` says where in the adapter it happened, and
+``cause`` and ``about`` say why (see ``worker_errors.py``). All lines are ASCII: other characters are escaped.
+``site/protocol.md`` says the same for those who write a program of their own.
 """
 # Few imports, and no pathlib: this is started anew after every crash.
 # ruff: noqa: PTH100, PTH112, PTH118, PTH119, PTH120, PTH122, PTH208
@@ -624,6 +625,8 @@ class Calls:
             told["message"] = storable(str(error), MESSAGE_LIMIT)
         if isinstance(error, Refused):
             told.update(kind=error.kind, cause=error.cause, about=storable(error.about, MESSAGE_LIMIT))
+        elif getattr(error, "memeval_kind", None) in ("failed", "died"):  # a driver's own sentences
+            return {**told, "kind": error.memeval_kind}  # type: ignore[attr-defined]
         else:
             told.update(kind="raised", type=storable(type(error).__name__, 100))
         with contextlib.suppress(BaseException):

@@ -1,6 +1,6 @@
-// A small memory to begin with: it keeps every turn with its date, and finds the turns that share words with a question.
-// Put your own memory in place of what the calls do. One JSON object a line comes in, and one goes out, in order; what is
-// printed with console.error lands in the log.
+// A small memory as sample code: it stores turns with their dates, and finds those that share words with a question.
+// Replace the code of the calls with yours. It reads one JSON object per line and answers each with one, in order.
+// Print with console.error only: standard output is for replies.
 import { createInterface } from "node:readline";
 
 const notes = new Map();
@@ -9,7 +9,7 @@ const words = (text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? 
 function found(query, k, timestamp) {
   const wanted = words(query);
   return [...notes.values()]
-    .reverse() // of equals, the newest comes first
+    .reverse() // with equal scores, the newest comes first
     .filter(({ date }) => !timestamp || timestamp === "now" || date.slice(0, timestamp.length) <= timestamp)
     .map(({ text, source_ids }) => ({ text, source_ids, score: [...words(text)].filter((w) => wanted.has(w)).length }))
     .filter(({ score }) => score > 0)

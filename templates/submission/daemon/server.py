@@ -1,4 +1,4 @@
-"""Puts the memory on the wire as the jeffs-brain daemons have it: a brain is a memory, and ask is answered over SSE."""
+"""Serves the memory over the API of the jeffs-brain daemons: a brain is a memory, and ask streams events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ brains: dict[str, Memory] = {}
 
 
 def front_matter(text: str) -> tuple[str, str]:
-    """Return a document's text and its date, which stands in the lines between dashes before it."""
+    """Return a document's text, and its date from the front matter."""
     head, dashes, rest = text.removeprefix("---\n").partition("\n---\n")
     if not text.startswith("---\n") or not dashes:
         return text, ""
@@ -23,7 +23,7 @@ def front_matter(text: str) -> tuple[str, str]:
 
 
 def found(memory: Memory, query: str, asked: dict) -> list[dict]:
-    """Return what a search brings up, as chunks of documents."""
+    """Return search results as chunks of documents."""
     items = memory.search(query, asked.get("topK", 10), asked.get("questionDate", "now"))
     return [
         {"chunkId": path, "documentId": path, "path": path, "text": item["text"], "score": item["score"]}
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def handle_request(self) -> None:
-        """Look up what is asked for by its method and path."""
+        """Route a request by its method and path."""
         url = urlsplit(self.path)
         words = url.path.strip("/").split("/")
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = handle_request
 
     def answer(self, status: int, value: object = None) -> None:
-        """Answer with JSON, or with nothing."""
+        """Answer with JSON, or without a body."""
         self.send(status, "application/json", b"" if value is None else json.dumps(value).encode())
 
     def stream(self, *events: tuple[str, object]) -> None:
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Say nothing of each request."""
+        """Log no requests."""
 
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

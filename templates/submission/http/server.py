@@ -1,4 +1,4 @@
-"""Puts the memory on the wire as memeval's HTTP contract has it: a call is a POST, its value the body of the answer."""
+"""Serves the memory over memeval's HTTP contract: each call is a POST, and its value is the body of the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ memory = Memory()
 
 
 def load(request: dict) -> dict:
-    """Say which calls there are."""
+    """Return the calls that this server has."""
     return {"capabilities": ["take_in", "ask", "search"]}
 
 
@@ -22,14 +22,14 @@ def reset(request: dict) -> None:
 
 
 def take_in(request: dict) -> None:
-    """Take in a session."""
+    """Ingest a session."""
     for turn in request["session"]["turns"]:
         text = f"[{request['timestamp']}] {turn.get('speaker') or turn['role']}: {turn['content']}"
         memory.keep(turn["turn_id"], text, request["timestamp"])
 
 
 def search(request: dict) -> dict:
-    """Find at most k items."""
+    """Return at most k items."""
     return {"items": memory.search(request["query"], request["k"], request.get("timestamp", "now"))}
 
 
@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Say nothing of each request."""
+        """Log no requests."""
 
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

@@ -1,6 +1,6 @@
-"""Puts the memory on the wire as a Model Context Protocol server: one JSON-RPC message a line, in and out.
+"""Serves the memory over the Model Context Protocol: one JSON-RPC message per line, in and out.
 
-A server made with an MCP library does as well; ``submission.toml`` says which tool stands for which call.
+A server made with an MCP library works too; ``submission.toml`` maps its tools to calls.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
 
 def add_memory(content: str, id: str = "", time: str = "") -> dict:
-    """Take in a text."""
+    """Store a text."""
     memory.keep(id or str(len(memory.notes)), content, time)
     return {}
 
 
 def search_memory(query: str, limit: int = 5, time: str = "now") -> dict:
-    """Find at most so many items."""
+    """Return at most ``limit`` items."""
     return {"items": memory.search(query, limit, time)}
 
 
@@ -40,13 +40,13 @@ TOOLS = {
 
 
 def initialize(params: dict) -> dict:
-    """Say who this is."""
+    """Introduce the server."""
     about = {"name": "memory", "version": "1.0"}
     return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": about}
 
 
 def list_tools(params: dict) -> dict:
-    """Say which tools there are."""
+    """List the tools."""
     return {
         "tools": [
             {"name": name, "inputSchema": {"type": "object", "properties": arguments, "required": needed}}
@@ -56,7 +56,7 @@ def list_tools(params: dict) -> dict:
 
 
 def call_tool(params: dict) -> dict:
-    """Call a tool; what it returns is the structured result."""
+    """Call a tool; its return value is the structured result."""
     function = TOOLS[params["name"]][0]
     result = function(**params.get("arguments", {}))
     return {"content": [{"type": "text", "text": json.dumps(result)}], "structuredContent": result}
@@ -67,7 +67,7 @@ METHODS = {"initialize": initialize, "ping": lambda params: {}, "tools/list": li
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message:
-        continue  # a notification, which asks for no reply
+        continue  # a notification needs no reply
     reply = {"jsonrpc": "2.0", "id": message["id"]}
     try:
         reply["result"] = METHODS[message["method"]](message.get("params", {}))

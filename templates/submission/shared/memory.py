@@ -1,6 +1,6 @@
-"""A small memory to begin with: it keeps texts with their dates, and finds those that share words with a question.
+"""A small memory as sample code: it stores texts with their dates, and finds those that share words with a question.
 
-Put your own memory in place of what the methods do; ``server.py`` puts it on the wire.
+Replace the code of the methods with yours; ``server.py`` serves them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def words(text: str) -> set[str]:
 
 
 class Memory:
-    """Keeps every text, by its id."""
+    """Stores every text by its id."""
 
     def __init__(self) -> None:
         self.notes: dict[str, dict] = {}
@@ -24,13 +24,13 @@ class Memory:
         self.notes.clear()
 
     def keep(self, note_id: str, text: str, date: str) -> None:
-        """Take in a text; the same id again is the same text again."""
+        """Store a text; the same id again replaces it."""
         self.notes[note_id] = {"text": text, "source_ids": [note_id], "date": date}
 
     def search(self, query: str, k: int = 5, timestamp: str = "now") -> list[dict]:
-        """Find at most k items, the best first, as they were known at a time."""
+        """Return at most k items, the best first, known at that time."""
         wanted, found = words(query), []
-        for note in reversed(self.notes.values()):  # of equals, the newest comes first
+        for note in reversed(self.notes.values()):  # with equal scores, the newest comes first
             if timestamp == "now" or note["date"][: len(timestamp)] <= timestamp:
                 score = len(wanted & words(note["text"]))
                 found.append({"text": note["text"], "source_ids": note["source_ids"], "score": score})

@@ -186,9 +186,10 @@ def test_faults_on_the_way_are_sentences_that_a_client_may_try_again(hosts: Open
     assert f"The connection to the host {NAME} broke" in dropped.json["error"]["message"]
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        gone = hosts(upstream=f"http://127.0.0.1:{closed.getsockname()[1]}")
-        assert f"The host {NAME} cannot be reached." in gone.send("GET", "/").text
-    assert (last(gone).status, last(gone).error) == (None, f"The host {NAME} cannot be reached.")
+        there = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        gone = hosts(upstream=there)
+        assert f"The host {NAME} cannot be reached at {there}." in gone.send("GET", "/").text
+    assert (last(gone).status, last(gone).error) == (None, f"The host {NAME} cannot be reached at {there}.")
 
 
 def test_a_host_that_does_not_end_is_left(hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send(200, "application/json", b'{"answer": "x"')
         elif fault == "nan":
             self.send(200, "application/json", b'{"answer": "x", "tokens": NaN}')
+        elif fault == "latin":
+            self.send(200, "application/json", b'{"answer": "caf\xe9"}')
         elif fault == "deep":
             self.send(200, "application/json", b"[" * 100_000)
         elif fault == "shape":

@@ -26,7 +26,7 @@ from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.response import Outcome
-from memeval.systems import AdapterRaised, Found, Launch, SystemProcess
+from memeval.systems import AdapterRaised, Found, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
 from memeval.systems.source import folder_source
@@ -168,7 +168,9 @@ class TestTheDaemonFromNpm:
         port = re.findall(r"\d+$", line)[0]
         daemon = serving_at(int(port))
         os.kill(daemon, signal.SIGKILL)
-        with pytest.raises(AdapterRaised, match=r"The server was killed by signal 9. Its last output: .*listening"):
+        with pytest.raises(
+            SystemDied, match=r"The server was killed by signal 9 during POST search. Last output: .*listening"
+        ):
             process.search("Where does she live?", 1)
         assert gone(daemon)
 
@@ -313,13 +315,13 @@ def test_citations_stand_in_where_nothing_is_said_of_what_was_retrieved(answerin
     [
         ("error", "could not answer: no LLM provider configured. It had written 5 characters: 'Drone'"),
         ("error-and-ok", "could not answer: the model has gone"),
-        ("not-ok", "could not answer: it says that it failed"),
-        ("truncated", r"truncated_stream: .* without its event 'done'. It had written 5 characters: 'Drone'"),
-        ("garbled", "an event 'answer_delta' whose data is no JSON object"),
-        ("500", "answered 500 to ask: <html>Traceback"),
-        ("problem", "answered 400 to ask: validation_error: readerMode must be basic"),
-        ("json", "reply to ask is no stream of events"),
-        ("for-ever", "stream of events is longer than 33554432 bytes. It had written"),
+        ("not-ok", "could not answer: it reported a failure without a reason"),
+        ("truncated", r"truncated_stream: .* without the event 'done'. It had written 5 characters: 'Drone'"),
+        ("garbled", "event 'answer_delta' is not a JSON object: '{oops'"),
+        ("500", r"answered ask with status 500: an HTML page \('Traceback"),
+        ("problem", "answered ask with status 400: validation_error: readerMode must be basic"),
+        ("json", "reply to ask is not an event stream"),
+        ("for-ever", "event stream exceeds 33554432 bytes. It had written"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_an_error_in_a_sentence(
@@ -376,14 +378,14 @@ def test_a_long_session_becomes_several_documents_of_one_source(fake: Start) -> 
 def test_what_the_daemon_refuses_is_named(fake: Start) -> None:
     process = fake()
     with pytest.raises(
-        AdapterRaised, match="answered 413 to PUT documents: payload_too_large: the body exceeds 7 bytes"
+        AdapterRaised, match="answered PUT documents with status 413: payload_too_large: the body exceeds 7 bytes"
     ):
         process.take_in([(session(1, "This is too much."), "2025-01-02")])
 
 
-def test_a_daemon_that_dies_is_named_with_its_last_words(fake: Start) -> None:
+def test_a_daemon_that_dies_is_named_with_its_last_output(fake: Start) -> None:
     process = fake()
-    with pytest.raises(AdapterRaised, match=r"The server ended with exit code 3. Its last output: I have had enough."):
+    with pytest.raises(SystemDied, match=r"exit code 3 during POST search. Last output: I have had enough."):
         process.search("die", 1)
 
 
@@ -392,7 +394,7 @@ def test_a_daemon_that_finds_nothing_is_not_ready(fake: Start, monkeypatch: pyte
     file = copy / "jeffs_brain.py"
     file.write_text(file.read_text("utf-8").replace("PROBE_SECONDS = 10.0", "PROBE_SECONDS = 0.2"), "utf-8")
     monkeypatch.setitem(globals(), "DRIVER", file)
-    with pytest.raises(AdapterRaised, match=r"The daemon is not ready: asked .*, its search does not find .* Is its"):
+    with pytest.raises(AdapterRaised, match=r"The daemon is not ready: its search for .* does not find .* Check its"):
         fake("blind")
 
 
@@ -414,7 +416,7 @@ def test_a_brain_whose_deletion_tears_the_connection_is_deleted_all_the_same(fak
 def test_the_key_is_presented(fake: Start) -> None:
     process = fake("key=sesame", key_variable="JB_KEY", environment={"JB_KEY": "sesame"})
     assert process.search("Drone", 5).items == ()
-    with pytest.raises(AdapterRaised, match="answered 401 to POST brains: unauthorized: give the key"):
+    with pytest.raises(AdapterRaised, match="answered POST brains with status 401: unauthorized: give the key"):
         fake("key=sesame", key_variable="JB_KEY", environment={"JB_KEY": "abracadabra"})
 
 
@@ -426,10 +428,10 @@ def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProc
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"mod": "bm25"}, "There is no parameter 'mod'. Known are scenario, mode"),
-        ({"mode": "best"}, "The parameter mode is 'best'. It may be auto, hybrid"),
-        ({"model": "two\nlines"}, "It must be a model's name"),
-        ({"top_k": "5"}, "The parameter top_k is '5'. It must be a whole number"),
+        ({"mod": "bm25"}, "Unknown parameter 'mod'. Known are scenario, mode"),
+        ({"mode": "best"}, "Invalid parameter mode: 'best'. Use one of auto, hybrid"),
+        ({"model": "two\nlines"}, "Give the name of a model"),
+        ({"top_k": "5"}, "Invalid parameter top_k: '5'. Give a whole number"),
     ],
 )
 def test_a_wrong_parameter_is_refused(fake: Start, parameters: dict[str, Any], said: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memeval.systems import AdapterRaised, Found, Launch, SystemProcess
+from memeval.systems import AdapterRaised, Found, Launch, SystemDied, SystemFailure, SystemProcess
 from memeval.systems.drivers import serving
 from tests.systems.helpers import FAST, gone, session, sessions
 
@@ -141,7 +141,7 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
     assert told == "3 notes, but no idea about parrots? {'literalism': 5}"
     process.forget(ids=["two", "three"])
     assert process.ask("parrots?").answer == "1 notes, but no idea about parrots?"
-    with pytest.raises(AdapterRaised, match=r"The tool for forget has no place for \{query\}"):
+    with pytest.raises(AdapterRaised, match=r"\[tools\.forget\] has no argument \{query\}"):
         process.forget(query="parrots")
     process.reset()
     assert process.ask("parrots?").answer == "0 notes, but no idea about parrots?"
@@ -149,26 +149,27 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
 
 def test_what_a_tool_reports_as_an_error_is_one_and_so_is_a_result_that_is_not_where_it_should_be(start: Start) -> None:
     process = start(STDIO, changed("search", result="found.nodes"))
-    with pytest.raises(AdapterRaised, match=r"The result of the tool for search has nothing at 'found\.nodes'"):
+    with pytest.raises(AdapterRaised, match=r"tool 'find_notes' has no 'found\.nodes'\. It has: 'found'"):
         process.search("Drone", 5)
-    with pytest.raises(AdapterRaised, match=r"The tool 'add_note' reported an error: .*such things are not noted"):
+    with pytest.raises(AdapterRaised, match=r"The tool 'add_note' failed: .*such things are not noted"):
         process.take_in([(session(1, "Something unspeakable."), "2025-01-02")])
 
 
-def test_a_server_over_http_that_dies_is_named_with_its_last_words(start: Start) -> None:
+def test_a_server_over_http_that_dies_is_named_with_its_last_output(start: Start) -> None:
     process = start(HTTP)
-    with pytest.raises(AdapterRaised, match=r"The server ended with exit code 3\. Its last output: .*had enough"):
+    with pytest.raises(SystemDied, match=r"The server ended with exit code 3 during tools/call\. .*had enough"):
         process.search("die", 1)
 
 
-def test_a_server_over_its_standard_streams_that_dies_is_named_and_a_reset_starts_another(start: Start) -> None:
+def test_a_server_over_its_standard_streams_that_dies_is_named_and_comes_back_with_the_system(start: Start) -> None:
     process = start([sys.executable, "-c", SMALL])
     for _ in range(2):
+        if not process.alive:
+            process.start()
         process.reset()
         process.take_in(sessions(1))
-        with pytest.raises(
-            AdapterRaised, match=r"The server ended with exit code 1\. Its last output: I have had enough"
-        ):
+        said = r"The server ended with exit code 1 during tools/call\. Last output: I have had enough"
+        with pytest.raises(SystemDied, match=said):
             process.search("die", 1)
 
 
@@ -208,14 +209,17 @@ def changed(call: str, **how: Any) -> Tools:
 @pytest.mark.parametrize(
     ("tools", "said"),
     [
-        (changed("retain", name="ad_note"), "no tool 'ad_note' for retain. Its tools are add_note, find_notes."),
-        ({**TOOLS, "retein": TOOLS["retain"]}, "No tool can stand for 'retein'"),
+        (
+            changed("retain", name="ad_note"),
+            "no tool 'ad_note'. It has: add_note, find_notes. Correct 'name' in [tools.retain].",
+        ),
+        ({**TOOLS, "retein": TOOLS["retain"]}, "Unknown table [tools.retein]. Known are [tools.forget]"),
         (
             changed("retain", arguments={"text": "{contents}"}),
-            "The argument 'text' of the tool for retain has {contents}",
+            "[tools.retain]: unknown placeholder {contents} in the argument 'text'",
         ),
-        ({"search": TOOLS["search"]}, "There must be a tool for retain or ingest_session"),
-        ({"retain": TOOLS["retain"]}, "and one for search or query"),
+        ({"search": TOOLS["search"]}, "must name a tool to store ([tools.retain] or [tools.ingest_session])"),
+        ({"retain": TOOLS["retain"]}, "and one to ask ([tools.search] or [tools.query])"),
     ],
 )
 def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: str) -> None:
@@ -239,12 +243,18 @@ HELLO = "{'protocolVersion': %r, 'capabilities': {}, 'serverInfo': {}}"
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["no-such-program"], "The server's command 'no-such-program' cannot be run"),
-        ([sys.executable, "-c", "import sys; sys.exit('not today')"], "exit code 1. Its last output: not today"),
-        (speaks("print('Welcome!', flush=True)"), "something else where messages of JSON-RPC belong: 'Welcome!'"),
+        (["no-such-program"], "Command not found: 'no-such-program'"),
+        (
+            [sys.executable, "-c", "import sys; sys.exit('not today')"],
+            "exit code 1 during initialize. Last output: not today",
+        ),
+        (
+            speaks("print('Welcome!', flush=True)"),
+            "a line that is not JSON-RPC: 'Welcome!'. Print to standard error instead.",
+        ),
         (
             speaks("print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'error': {'message': 'no'}}), flush=True)"),
-            "The server refused initialize: no.",
+            "The server answered initialize with an error: no.",
         ),
         (
             speaks(
@@ -252,12 +262,12 @@ HELLO = "{'protocolVersion': %r, 'capabilities': {}, 'serverInfo': {}}"
                 + HELLO % "1999-01-01"
                 + "}), flush=True)"
             ),
-            "The server speaks version '1999-01-01' of the protocol, memeval 2025",
+            "The server speaks version '1999-01-01' of the protocol. memeval speaks 2025",
         ),
     ],
 )
 def test_a_server_that_does_not_take_part_is_refused(start: Start, command: list[str], said: str) -> None:
-    with pytest.raises(AdapterRaised) as caught:
+    with pytest.raises(SystemFailure) as caught:
         start(command)
     assert said in str(caught.value)
 

@@ -203,11 +203,11 @@ class Forwarder:
         except _Broken as error:
             exchange.error = str(error)
         except aiohttp.ClientError as error:
-            exchange.error = _sentence(error, host)
+            exchange.error = _sentence(error, exchange.route)
         except TimeoutError:
             status, exchange.error = 504, f"The host {host} did not reply in full within {MOST_SECONDS:.0f} seconds."
         except (ValueError, OSError) as error:
-            exchange.error = _sentence(error, host)
+            exchange.error = _sentence(error, exchange.route)
         fault = exchange.fault or Refusal(status, exchange.error)
         if exchange.reply is None:
             raise fault
@@ -355,8 +355,9 @@ def _proxy(origin: str) -> str | None:
     return getproxies().get(parts.scheme)
 
 
-def _sentence(error: BaseException, host: str) -> str:
+def _sentence(error: BaseException, route: HostRoute) -> str:
     """Say why no reply came; nothing of the error's own text, which may hold what was sent."""
+    host = route.host
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
         return f"No secure connection to the host {host} could be made."
     if isinstance(error, aiohttp.ClientConnectorError):
@@ -364,7 +365,8 @@ def _sentence(error: BaseException, host: str) -> str:
             return f"The name of the host {host} is unknown."
         if isinstance(error.os_error, _NotPublic):
             return f"The name of the host {host} leads to this machine or its own network, where no system may go."
-        return f"The host {host} cannot be reached."
+        at = "" if route.origin == f"https://{host}" else f" at {route.origin}"
+        return f"The host {host} cannot be reached{at}."
     if isinstance(error, ValueError):
         return f"The host {host} cannot be asked for this, or replied with what is no HTTP."
     return f"The connection to the host {host} broke before the whole reply was there."

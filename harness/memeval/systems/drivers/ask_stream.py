@@ -1,4 +1,4 @@
-"""The stream of events that a jeffs-brain daemon answers a question with, in the dialects that are about."""
+"""Reads the event stream in which a jeffs-brain daemon answers a question, in all known dialects."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from memeval.systems.drivers.faults import DriverFailed
+else:
+    from faults import DriverFailed
+
 DELTA_EVENTS = ("answer_delta", "token")
 DELTA_KEYS = ("delta", "text", "content", "token")
 USAGE_KEYS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
 
 QUOTED = 200
-"""How much of an answer that broke off a sentence quotes, and of the daemon's own account, in characters."""
+"""How many characters of a partial answer, and of the daemon's error message, are quoted."""
 
 
-class DaemonFailed(Exception):
-    """The daemon refused, broke off, or is not what it should be; the text is sentences."""
+class DaemonFailed(DriverFailed):
+    """The daemon refused a call, or its reply cannot be used."""
 
 
 class Answer:
-    """An answer as it comes in."""
+    """An answer, as its events arrive."""
 
     def __init__(self) -> None:
         self.retrieved: list[dict[str, Any]] = []
@@ -37,14 +41,14 @@ class Answer:
         self._done = False
 
     def take(self, name: str, data: str) -> bool:
-        """Take one event; return whether it was the last.
+        """Process one event; return whether it was the last.
 
         Raises:
-            DaemonFailed: its data is not what such an event has.
+            DaemonFailed: its data is invalid.
         """
         if name in DELTA_EVENTS:
-            told = _object(name, data)
-            self._parts += [next((told[key] for key in DELTA_KEYS if isinstance(told.get(key), str)), "")]
+            fields = _object(name, data)
+            self._parts += [next((fields[key] for key in DELTA_KEYS if isinstance(fields.get(key), str)), "")]
         elif name == "retrieve":
             self.retrieved = chunks_of(_object(name, data))
         elif name == "citation":
@@ -64,21 +68,21 @@ class Answer:
         if self._error is not None:
             raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
         if not self._done:
-            raise DaemonFailed(f"truncated_stream: the daemon's stream ended without its event 'done'.{self.partial()}")
+            raise DaemonFailed(f"truncated_stream: the daemon's stream ended without the event 'done'.{self.partial()}")
         return "".join(self._parts) or self._whole or ""
 
     def partial(self) -> str:
-        """Return a sentence, a space before it, that quotes what there is of the answer; blank where nothing is."""
+        """Return a sentence, after a space, that quotes the partial answer; empty if there is none."""
         written = "".join(self._parts)
         return f" It had written {len(written)} characters: {written[:QUOTED]!r}" if written else ""
 
-    def _finish(self, told: Mapping[str, Any]) -> None:
+    def _finish(self, fields: Mapping[str, Any]) -> None:
         self._done = True
-        if told.get("ok") is False and self._error is None:
-            self._error = "it says that it failed, and not why"
-        if isinstance(told.get("answer"), str):
-            self._whole = told["answer"]
-        usage = told.get("usage")
+        if fields.get("ok") is False and self._error is None:
+            self._error = "it reported a failure without a reason"
+        if isinstance(fields.get("answer"), str):
+            self._whole = fields["answer"]
+        usage = fields.get("usage")
         if isinstance(usage, dict):
             counts = {ours: usage.get(theirs, usage.get(ours)) for theirs, ours in USAGE_KEYS.items()}
             self.usage = {name: count for name, count in counts.items() if type(count) is int and count >= 0}
@@ -88,26 +92,26 @@ def chunks_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the chunks in a reply of the daemon.
 
     Raises:
-        DaemonFailed: it has none where they belong.
+        DaemonFailed: ``chunks`` is not a list of objects.
     """
     chunks = found.get("chunks")
     if chunks is None:
         return []
     if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
-        raise DaemonFailed("The daemon's reply has something else where chunks belong.")
+        raise DaemonFailed("The daemon's 'chunks' is not a list of objects.")
     return chunks
 
 
 def _object(name: str, data: str) -> dict[str, Any]:
     try:
-        told = json.loads(data)
+        fields = json.loads(data)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
-        raise DaemonFailed(f"The daemon sent an event {name!r} whose data is no JSON object.")
-    return told
+        fields = None
+    if not isinstance(fields, dict):
+        raise DaemonFailed(f"The daemon's event {name!r} is not a JSON object: {data[:QUOTED]!r}.")
+    return fields
 
 
-def _message(told: Mapping[str, Any]) -> str:
-    said = told.get("message") or told.get("error") or told.get("detail")
-    return " ".join(str(said or "it does not say why").split())[:QUOTED].rstrip(".")
+def _message(fields: Mapping[str, Any]) -> str:
+    said = fields.get("message") or fields.get("error") or fields.get("detail")
+    return " ".join(str(said or "it gave no reason").split())[:QUOTED].rstrip(".")

@@ -1,4 +1,4 @@
-"""Documents in the brains of a jeffs-brain daemon: their text, their names, and which session they came from."""
+"""Documents in the brains of a jeffs-brain daemon: their text, their paths, and their source sessions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 DOCUMENT_BYTES = 1 << 18
-"""The longest text of a document, in bytes of UTF-8: a longer text becomes several. Daemons would take 2 MiB, but what
-a search brings up must fit into one reply."""
+"""The longest text of a document, in bytes of UTF-8: a longer text becomes several. Daemons would take 2 MiB, but the
+results of a search must fit into one reply."""
 
 
 class Document:
-    """What is known of a document that was sent."""
+    """A document that was stored."""
 
     __slots__ = ("source_id", "tags", "timestamp")
 
@@ -30,7 +30,7 @@ class Document:
 
 
 class Brain:
-    """A brain at the daemon, and the documents in it by path."""
+    """A brain at the daemon, with its documents by path."""
 
     def __init__(self) -> None:
         self.name = f"memeval-{uuid.uuid4().hex[:16]}"
@@ -108,7 +108,7 @@ def source_of(brain: Brain, chunk: Mapping[str, Any]) -> str:
     metadata = chunk.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}
     path = chunk_path(chunk)
-    told = known.get("session_id") or known.get("sessionId")
-    if not told and path in brain.documents:
-        told = brain.documents[path].source_id
-    return str(told or path.rpartition("/")[2].rpartition(".")[0])
+    named = known.get("session_id") or known.get("sessionId")
+    if not named and path in brain.documents:
+        named = brain.documents[path].source_id
+    return str(named or path.rpartition("/")[2].rpartition(".")[0])

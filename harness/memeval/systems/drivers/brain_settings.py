@@ -1,4 +1,4 @@
-"""What a submission may say of the jeffs-brain daemon it brings, and the variables that the daemon is started with."""
+"""The parameters of a submission with a jeffs-brain daemon, and the daemon's environment variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ else:
     from ask_stream import DaemonFailed
 
 MOST = 1000
-"""The most items that may be asked for."""
+"""The most items that may be requested."""
 
 MODES = ("auto", "hybrid", "hybrid-rerank", "bm25", "semantic")
 DEFAULTS: dict[str, Any] = {
@@ -44,19 +44,19 @@ def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters, with the defaults of those that are not given.
 
     Raises:
-        DaemonFailed: there is one that is unknown, or of the wrong kind.
+        DaemonFailed: one is unknown or invalid.
     """
     if unknown := sorted(set(parameters) - set(DEFAULTS)):
-        raise DaemonFailed(f"There is no parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
+        raise DaemonFailed(f"Unknown parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
     for name, value in parameters.items():
         if name in CHOICES:
             if value not in CHOICES[name]:
-                raise DaemonFailed(f"The parameter {name} is {value!r}. It may be {', '.join(CHOICES[name])}.")
+                raise DaemonFailed(f"Invalid parameter {name}: {value!r}. Use one of {', '.join(CHOICES[name])}.")
         elif name == "model":
             if not isinstance(value, str) or not re.fullmatch(r"[\w.:/@-]{0,100}", value):
-                raise DaemonFailed(f"The parameter model is {value!r}. It must be a model's name.")
+                raise DaemonFailed(f"Invalid parameter model: {value!r}. Give the name of a model.")
         elif type(value) is not int or not 0 <= value <= MOST:
-            raise DaemonFailed(f"The parameter {name} is {value!r}. It must be a whole number up to {MOST}.")
+            raise DaemonFailed(f"Invalid parameter {name}: {value!r}. Give a whole number from 0 to {MOST}.")
     return {**DEFAULTS, **parameters}
 
 

@@ -1,7 +1,7 @@
-"""A driver for servers that speak memeval's own HTTP contract: the calls of the line protocol, each a POST.
+"""The driver for servers with memeval's HTTP contract: each call of the line protocol is a POST.
 
-What goes over the wire is published as ``site/openapi/memeval-adapter.json``. How long a call may take is memeval's
-affair: here nothing is waited for with a clock.
+The contract is published as ``site/openapi/memeval-adapter.json``. memeval limits the time of each call, so the driver
+does not.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
+    from memeval.systems.drivers.faults import DriverFailed
     from memeval.systems.drivers.serving import Server, base_url, bearer
+    from memeval.systems.drivers.web import not_json, trouble, unreachable
 else:
+    from faults import DriverFailed
     from serving import Server, base_url, bearer
+    from web import not_json, trouble, unreachable
 
 HEALTH = "/healthz"
-"""The path that answers 2xx once the server can be called."""
+"""The path that answers 2xx once the server is ready."""
 
 REPLY_BYTES = 32_000_000
-"""The longest body that is read. What a system may really say is less, and is looked at by the worker."""
+"""The longest body that is read. The worker checks the limit of a reply, which is lower."""
 
 READ_BYTES = 1 << 16
 QUICK_ACK = getattr(socket, "TCP_QUICKACK", None)
 
 CHANGE_NOTHING = frozenset({"ask", "search", "recall", "reflect", "export", "usage"})
-"""Calls that may be made twice, where a server closed a connection that it had kept without having answered."""
+"""Calls that are safe to repeat after the server closed a reused connection without an answer."""
 
 DISPOSITIONS = "dispositions"
-"""Listed like a call by a server whose ``reflect`` takes them."""
-
-QUOTED = 300
-"""How many characters of a refusal's body are told."""
+"""A capability of servers whose ``reflect`` takes them."""
 
 OPTIONAL = {
     "close": "close",
@@ -53,22 +54,22 @@ OPTIONAL = {
     "settle": "settle",
     "usage": "usage",
 }
-"""Methods that are hidden where the server does not list the call behind them."""
+"""The call behind each optional method; a method is hidden if the server does not list its call."""
 
 
-class HttpError(Exception):
-    """The server refused a call, or answered something that is no answer; the text is a sentence."""
+class HttpError(DriverFailed):
+    """The server refused a call, or its answer cannot be used."""
 
 
 class HttpContract:
-    """Speaks to a server that is started here, or to one that already runs.
+    """A server as an adapter: started here, or already running.
 
     Args:
-        command: the program that starts the server and its arguments, with ``{port}``; blank where it runs already.
-        folder: the folder it is started in.
-        start_seconds: how long it may take to get healthy.
-        endpoint_variable: the variable with the URL of a server that runs already.
-        endpoint_path: what stands behind the origin in the URL of every call.
+        command: the program that starts the server and its arguments, with ``{port}``; empty if it already runs.
+        folder: the working folder of the command.
+        start_seconds: how long it may take to get ready.
+        endpoint_variable: the variable with the URL of a server that already runs.
+        endpoint_path: the path before the name of every call.
         key_variable: the variable with the key to send.
         parameters: the submission's own, passed to ``load``.
     """
@@ -91,22 +92,28 @@ class HttpContract:
         kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(url.hostname or "", url.port)
         self._path = url.path
-        told = self._call("load", {"parameters": parameters or {}})
-        if not isinstance(told, dict) or not isinstance(told.get("capabilities"), list):
-            raise HttpError("POST /load answered no object with a list of 'capabilities'.")
-        self._told: dict[str, Any] = told
-        for call in told["capabilities"]:
+        loaded = self._call("load", {"parameters": parameters or {}})
+        if not isinstance(loaded, dict) or not isinstance(loaded.get("capabilities"), list):
+            raise HttpError(
+                "The answer to POST /load has no list 'capabilities'. "
+                'Answer {"capabilities": ["take_in", "ask"]}, with the calls that the server has.'
+            )
+        self._loaded: dict[str, Any] = loaded
+        for call in loaded["capabilities"]:
             if call not in ("load", "reset", DISPOSITIONS, *OPTIONAL, *OPTIONAL.values()):
-                raise HttpError(f"POST /load answered a capability that is none ({str(call)[:100]!r}).")
+                raise HttpError(
+                    f"POST /load names the unknown capability {str(call)[:100]!r}. "
+                    f"Known are {', '.join(sorted(OPTIONAL.values()))}."
+                )
         for method, call in OPTIONAL.items():
-            if method != "close" and not {method, call}.intersection(told["capabilities"]):
+            if method != "close" and not {method, call}.intersection(loaded["capabilities"]):
                 setattr(self, method, None)
-        if DISPOSITIONS in told["capabilities"] and self.reflect is not None:
+        if DISPOSITIONS in loaded["capabilities"] and self.reflect is not None:
             vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
 
     def versions(self) -> dict[str, str]:
-        """Return the versions that the server told when it was loaded."""
-        return self._told.get("packages") or {}
+        """Return the versions that the server named when it was loaded."""
+        return self._loaded.get("packages") or {}
 
     def reset(self) -> None:
         self._call("reset", {})
@@ -133,8 +140,8 @@ class HttpContract:
         fact_type: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        told = {"content": content, "bank": bank, "timestamp": timestamp, "tags": tags, "source_id": source_id}
-        self._call("retain", {**told, "fact_type": fact_type, "metadata": metadata})
+        body = {"content": content, "bank": bank, "timestamp": timestamp, "tags": tags, "source_id": source_id}
+        self._call("retain", {**body, "fact_type": fact_type, "metadata": metadata})
 
     def recall(
         self,
@@ -159,12 +166,12 @@ class HttpContract:
         timestamp: str | None = None,
         dispositions: dict[str, int] | None = None,
     ) -> Any:
-        told = {"query": query, "bank": bank, "timestamp": timestamp, "dispositions": dispositions}
-        return self._call("reflect", told)
+        body = {"query": query, "bank": bank, "timestamp": timestamp, "dispositions": dispositions}
+        return self._call("reflect", body)
 
     def forget(self, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None) -> Any:
-        told = self._call("forget", {"bank": bank, "ids": ids, "query": query})
-        return told.get("forgotten") if isinstance(told, dict) else None
+        answer = self._call("forget", {"bank": bank, "ids": ids, "query": query})
+        return answer.get("forgotten") if isinstance(answer, dict) else None
 
     def export_memories(self) -> Any:
         return self._call("export", {})
@@ -173,9 +180,9 @@ class HttpContract:
         return self._call("usage", {})
 
     def close(self) -> None:
-        """Say good-bye where the server wants to hear it, and end it where it was started here."""
+        """Call ``close`` if the server lists it, and end the server if it was started here."""
         try:
-            if "close" in self._told["capabilities"] and (self._server is None or self._server.alive):
+            if "close" in self._loaded["capabilities"] and (self._server is None or self._server.alive):
                 self._call("close", {})
         finally:
             self._connection.close()
@@ -183,10 +190,11 @@ class HttpContract:
                 self._server.end()
 
     def _call(self, call: str, body: dict[str, Any]) -> Any:
-        """Make one call, and return the value it answers; what is ``None`` in ``body`` is left out.
+        """Make one call, and return its value; ``None`` values in ``body`` are left out.
 
         Raises:
-            HttpError: there is no answer, or it is a refusal.
+            HttpError: there is no answer, or it is an error.
+            ServerDied: the server has ended.
         """
         said = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
         if _has_been_closed(self._connection):
@@ -198,48 +206,54 @@ class HttpContract:
             except (ConnectionError, http.client.RemoteDisconnected):
                 if not kept or call not in CHANGE_NOTHING:
                     raise
-                self._connection.close()  # closed while this was on its way: what changes nothing is asked anew
+                self._connection.close()  # closed before the request arrived, perhaps: safe to repeat
                 response = self._sent(call, said)
             data = _whole_body(response, call)
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
-            raise HttpError(self._broken(call, error)) from None
+            raise self._broken(call, error) from None
         except HttpError:
             self._connection.close()
             raise
         kind = response.headers.get_content_type()
         if not 200 <= response.status < 300:
-            raise HttpError(f"POST /{call} answered {response.status}{_detail(kind, data)}.")
+            raise HttpError(_refusal(call, response.status, kind, data))
         if not data:
             return None
         if kind != "application/json":
-            raise HttpError(f"POST /{call} answered {kind[:100]!r}, not application/json.")
+            raise HttpError(
+                f"The answer to POST /{call} has the content type {kind[:100]!r}. Send it as 'application/json'."
+            )
         try:
             return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
         except (ValueError, RecursionError):
-            raise HttpError(f"POST /{call} answered a body that is not JSON.") from None
+            raise HttpError(f"The answer to POST /{call} {not_json(data)}") from None
 
     def _sent(self, call: str, said: bytes) -> http.client.HTTPResponse:
-        """Send a call, and return the head of what it answers."""
+        """Send a call, and return the response with its body unread."""
         self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
         _acknowledge_quickly(self._connection.sock)
         return self._connection.getresponse()
 
-    def _broken(self, call: str, error: Exception) -> str:
-        """Return what a connection that broke off during a call means."""
-        if self._server is not None and self._server.has_ended():
-            return f"POST /{call} got no answer. {self._server.obituary()}"
-        return f"POST /{call} got no answer ({type(error).__name__}: {error})."
+    def _broken(self, call: str, error: Exception) -> DriverFailed:
+        """Return why a connection broke off during a call."""
+        died = self._server.died(f"POST /{call}") if self._server is not None else None
+        if died is not None:
+            return died
+        if isinstance(error, http.client.RemoteDisconnected):
+            why = "The server closed the connection without an answer to"
+            return HttpError(f"{why} POST /{call}. Answer errors with status 500 and a 'detail'.")
+        return HttpError(f"No answer to POST /{call} ({type(error).__name__}: {error}). Check the server's log.")
 
 
 def _acknowledge_quickly(connection: socket.socket) -> None:
-    """Spare a server that writes head and body apart the 40 ms for which the kernel holds back the acknowledgement."""
+    """Avoid the kernel's 40 ms delay of the acknowledgement to a server that sends head and body separately."""
     if QUICK_ACK is not None:
         connection.setsockopt(socket.IPPROTO_TCP, QUICK_ACK, 1)
 
 
 def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server has closed a connection that is kept: on one at rest, nothing but its end can be read."""
+    """Whether the server has closed a reused connection: an idle one is readable only at its end."""
     if connection.sock is None:
         return False
     readable, _, _ = select.select([connection.sock], [], [], 0)
@@ -247,29 +261,31 @@ def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
 
 
 def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
-    """Return the body of a response, if all of it came and it is not too long."""
+    """Return the body of a response, if it is complete and not too large."""
     parts, size = [], 0
     while part := response.read(READ_BYTES):
         parts.append(part)
         size += len(part)
         if size > REPLY_BYTES:
-            raise HttpError(f"POST /{call} answered more than {REPLY_BYTES} bytes.")
+            raise HttpError(f"The answer to POST /{call} exceeds {REPLY_BYTES // 1_000_000} MB. Send less.")
     if response.length:
-        raise HttpError(f"POST /{call} answered a body that breaks off {response.length} bytes before its end.")
+        raise HttpError(f"The answer to POST /{call} ended {response.length} bytes early. Check its Content-Length.")
     return b"".join(parts)
 
 
-def _detail(kind: str, data: bytes) -> str:
-    """Return what a refusal says of itself (RFC 9457), after a colon; nothing where it says nothing."""
-    told = data.decode("utf-8", "backslashreplace")
-    if kind in ("application/problem+json", "application/json"):
-        try:
-            problem = json.loads(data)
-            told = str(problem.get("detail") or problem.get("title") or "")
-        except (ValueError, RecursionError, AttributeError):
-            pass
-    told = " ".join(told.split())[:QUOTED].rstrip(".")
-    return f": {told}" if told else ""
+def _refusal(call: str, status: int, kind: str, data: bytes) -> str:
+    """Return why a status other than 2xx was answered, and what to do."""
+    if (cause := unreachable(status, data, "server")) is not None:
+        return cause
+    said = trouble(data, kind)
+    head = f"The server answered POST /{call} with status {status}{f': {said}' if said else ''}."
+    if status in (404, 405):
+        return f"{head} Add this path to the server, or the right path to 'endpoint'."
+    if 300 <= status < 400:
+        return f"{head} Redirects are not followed: answer at this path."
+    if status in (401, 403):
+        return f"{head} Check the key."
+    return f"{head} Fix the error in the server."
 
 
 def _no_constant(name: str) -> NoReturn:

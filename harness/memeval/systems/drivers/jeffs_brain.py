@@ -1,6 +1,6 @@
-"""Speaks to a jeffs-brain daemon: a brain a scenario, a document a session, ``/search`` and ``/ask``.
+"""The driver for jeffs-brain daemons: one brain per scenario, one document per session, ``/search`` and ``/ask``.
 
-The contract is that of the daemons of github.com/jeffs-brain/memory in its three languages, whose dialects differ.
+The API is that of the daemons of github.com/jeffs-brain/memory. There are three, and their dialects differ.
 """
 
 from __future__ import annotations
@@ -20,36 +20,37 @@ if TYPE_CHECKING:
     from memeval.systems.drivers.ask_stream import Answer, DaemonFailed, chunks_of
     from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from memeval.systems.drivers.brain_settings import checked, prepare_environment
+    from memeval.systems.drivers.faults import DriverFailed
     from memeval.systems.drivers.serving import Server, base_url, bearer
-    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble
+    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble, unreachable
 else:
     from ask_stream import Answer, DaemonFailed, chunks_of
     from brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
     from brain_settings import checked, prepare_environment
     from serving import Server, base_url, bearer
-    from web import Web, WebFailed, trouble
+    from web import Web, WebFailed, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
 """How long one request may take; a stream of events may take as long in all."""
 
 FILTERED_ITEMS = 50
-"""How many items are asked for at least where some are left out here: daemons ignore the filters that they are sent."""
+"""The fewest items to request for a filtered search: daemons ignore filters, so the driver applies them."""
 
 TRIES = 3
 PAUSE_SECONDS = 0.2
-"""How often a request that may be repeated is sent, and how long to wait before the second time; then twice as long."""
+"""How often a repeatable request is sent, and the wait before the second attempt, which then doubles."""
 
 PROBE_SECONDS = 10.0
 """How long a new daemon may take until it finds two documents."""
 
 LOOK_SECONDS = 0.05
-"""How often a daemon is asked whether it has indexed what it took in."""
+"""The interval between two looks whether a daemon has indexed its documents."""
 
 PROBES = (
     ("The lighthouse at Kerrow Point was painted vermilion.", "Which colour has the lighthouse at Kerrow?"),
     ("Ottoline keeps three tortoises in the orangery.", "How many tortoises has Ottoline?"),
 )
-"""What a daemon must find before it is asked anything: a text, and a question that is no part of it."""
+"""What a new daemon must find: a text, and a question in other words."""
 
 
 class JeffsBrain:
@@ -65,7 +66,7 @@ class JeffsBrain:
         parameters: the submission's own; see ``brain_settings``.
 
     Raises:
-        DaemonFailed: the parameters are wrong, or the daemon does not find what it is given.
+        DaemonFailed: a parameter is invalid, or the daemon does not find its own documents.
         ServerFailed: the daemon does not start.
     """
 
@@ -95,17 +96,17 @@ class JeffsBrain:
             self.close()
             raise
         self.query = self._query if self._set["scenario"] == "ask" else None
-        """Puts a question; ``None`` where the daemon is not to answer, and memeval's reader does."""
+        """Asks a question; ``None`` if memeval's reader answers instead of the daemon."""
 
     def reset(self) -> None:
-        """Delete all brains, and make a fresh one."""
+        """Delete all brains, and create a new one."""
         for bank in list(self._brains):
             self._drop(bank)
         self._used.clear()
         self._brain(None)
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
-        """Take a session in as a document, in several where it is long; each turn with its time and its speaker."""
+        """Store a session as one document, or several if it is long; each turn has its time and speaker."""
         said = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
         name = session["session_id"]
         self._put(self._brain(None), place_of("raw/lme", name, None), "\n".join(said), name, timestamp)
@@ -119,13 +120,13 @@ class JeffsBrain:
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Take a text in as a document, at the path its metadata name; each bank is a brain of its own."""
+        """Store a text as a document, at the path in its metadata; each bank is a separate brain."""
         brain = self._brain(bank)
         name = source_id or f"text-{len(brain.documents) + 1}"
         self._put(brain, place_of("raw/texts", name, metadata), content, name, timestamp, tags)
 
     def settle(self, timeout: float) -> bool:
-        """Wait until the daemon finds a document that was sent after all others; return whether it does."""
+        """Wait until the daemon finds a document that was stored after all others; return whether it does."""
         deadline = time.monotonic() + timeout
         for brain in self._brains.values():
             if brain.settled:
@@ -156,7 +157,7 @@ class JeffsBrain:
         since: str | None = None,
         until: str | None = None,
     ) -> list[dict[str, Any]]:
-        """Return the ``k`` best documents of a bank that have one of the tags and lie within the times."""
+        """Return the ``k`` best documents of a bank with one of the tags, between the two times."""
         brain = self._brain(bank)
 
         def fits(chunk: Mapping[str, Any]) -> bool:
@@ -173,13 +174,13 @@ class JeffsBrain:
         return [item_of(brain, chunk) for chunk in chunks if not filtered or fits(chunk)][:k]
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> int:
-        """Delete the documents of some ids, or all of a bank; return how many that were.
+        """Delete the documents with some ids, or all of a bank; return how many were deleted.
 
         Raises:
-            DaemonFailed: they are given by a query.
+            DaemonFailed: a query is given.
         """
         if query is not None:
-            raise DaemonFailed("The daemon forgets documents by their ids, not by a query.")
+            raise DaemonFailed("The daemon cannot forget by a query. It deletes documents by their ids.")
         brain = self._brain(bank)
         if ids is None:
             forgotten = len(brain.documents)
@@ -192,7 +193,7 @@ class JeffsBrain:
         return len(paths)
 
     def _query(self, question: str, timestamp: str = "now") -> dict[str, Any]:
-        """Have the daemon answer; with the answer comes what it drew on."""
+        """Return the daemon's answer, with the items that it is based on."""
         brain = self._brain(None)
         body = {"question": question, "topK": self._set["top_k"], "readerMode": self._set["reader_mode"]}
         answer = Answer()
@@ -204,12 +205,12 @@ class JeffsBrain:
                 if response.status != 200:
                     raise refusal("ask", self._web.whole(response))
                 if response.headers.get_content_type() != "text/event-stream":
-                    raise DaemonFailed("The daemon's reply to ask is no stream of events.")
+                    raise DaemonFailed("The daemon's reply to ask is not an event stream. Send 'text/event-stream'.")
                 for event in self._web.events(response):
                     if answer.take(event.name, event.data):
                         break
         except WebFailed as error:
-            raise DaemonFailed(f"{self._explained(error)}{answer.partial()}") from None
+            raise self._broken("POST ask", error, answer.partial()) from None
         text = answer.text()
         for name, count in answer.usage.items():
             self._used[name] = self._used.get(name, 0) + count
@@ -217,20 +218,20 @@ class JeffsBrain:
         return {"answer": text, "context": "\n\n".join(item["text"] for item in items), "items": items}
 
     def usage(self) -> dict[str, int]:
-        """Return what the daemon says that its model calls used, where it says so."""
+        """Return the tokens of its model calls that the daemon reports."""
         return dict(self._used)
 
     def versions(self) -> dict[str, str]:
-        """Return the daemon's version, where it tells it."""
+        """Return the daemon's version, if it reports one."""
         with contextlib.suppress(WebFailed):
             reply = self._web.ask("GET", "/version")
-            told = reply.json() if reply.status == 200 else None
-            if isinstance(told, dict) and isinstance(told.get("version"), str):
-                return {"jeffs-brain-daemon": told["version"]}
+            about = reply.json() if reply.status == 200 else None
+            if isinstance(about, dict) and isinstance(about.get("version"), str):
+                return {"jeffs-brain-daemon": about["version"]}
         return {}
 
     def close(self) -> None:
-        """Delete the brains at a daemon that stays; end one that was started here."""
+        """End a daemon that was started here; at any other, delete the brains."""
         if self._server is not None:
             self._server.end()
             return
@@ -238,7 +239,7 @@ class JeffsBrain:
             self._drop(bank)
 
     def _probe(self) -> None:
-        """See whether the daemon finds what it is given.
+        """Check that the daemon finds its own documents.
 
         Raises:
             DaemonFailed: it does not.
@@ -254,14 +255,14 @@ class JeffsBrain:
                     break
                 if time.monotonic() > deadline:
                     raise DaemonFailed(
-                        f"The daemon is not ready: asked {question!r}, its search does not find the document that says "
-                        f"{text!r} but {len(found)} others. Is its search index there?"
+                        f"The daemon is not ready: its search for {question!r} does not find the document {text!r}. "
+                        f"It found {len(found)} others. Check its search index."
                     )
                 time.sleep(LOOK_SECONDS)
         self._drop("the probe of memeval")
 
     def _brain(self, bank: str | None) -> Brain:
-        """Return the brain of a bank, made where there is none."""
+        """Return the brain of a bank, created if needed."""
         name = bank or ""
         if name not in self._brains:
             brain = Brain()
@@ -270,7 +271,7 @@ class JeffsBrain:
         return self._brains[name]
 
     def _drop(self, bank: str | None) -> None:
-        """Delete the brain of a bank. A daemon may do so and tear the connection: then it is asked whether it did."""
+        """Delete the brain of a bank. If the daemon closes the connection, check that the brain is gone."""
         brain = self._brains[bank or ""]
         path = f"/v1/brains/{brain.name}"
         try:
@@ -292,25 +293,25 @@ class JeffsBrain:
         timestamp: str | None,
         tags: Sequence[str] = (),
     ) -> None:
-        """Send a text as one document or, where it is long, several; the same text again takes the old one's place."""
+        """Store a text as one document, or several if it is long; the same place again replaces it."""
         for path, data in files_of(place, text, source_id, timestamp, tags):
             self._exchange("PUT", document_path(brain, path), data, "text/markdown")
             brain.documents[path] = Document(source_id, timestamp, tags)
         brain.settled = False
 
     def _found(self, brain: Brain, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
-        """Return the chunks that a search brings up, ``k`` at most."""
+        """Return at most ``k`` chunks that a search finds."""
         body = {"query": query, "topK": k, **self._options(timestamp)}
         found = self._exchange("POST", f"/v1/brains/{brain.name}/search", as_json(body)).json()
         if not isinstance(found, dict):
-            raise DaemonFailed("The daemon's reply to search is no object.")
+            raise DaemonFailed("The daemon's reply to search is not a JSON object.")
         if self._traced and "trace" not in found:
             self._traced = False
-            say("The daemon's search tells no trace: it may have fallen back to something simpler.")
+            say("The daemon's search returns no trace: it may have used a simpler search.")
         return chunks_of(found)[:k]
 
     def _options(self, timestamp: str) -> dict[str, Any]:
-        """Return what a search and a question have in common."""
+        """Return the options shared by ``search`` and ``ask``."""
         options: dict[str, Any] = {"mode": self._set["mode"]}
         for name, key in (("candidate_k", "candidateK"), ("rerank_top_n", "rerankTopN")):
             if self._set[name]:
@@ -330,18 +331,18 @@ class JeffsBrain:
         """Send a request and return the reply.
 
         Raises:
-            DaemonFailed: the daemon refused it, or did not reply.
+            DaemonFailed: the daemon refused it, or there is no reply.
         """
         reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
         if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
-            raise refusal(f"{method} {path.partition('?')[0].rpartition('/')[2]}", reply)
+            raise refusal(call_of(method, path), reply)
         return reply
 
     def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
-        """Send a request, again where that changes nothing, and return the reply, whatever it is.
+        """Send a request, repeatedly if that is safe, and return the reply with any status.
 
         Raises:
-            DaemonFailed: no reply came.
+            DaemonFailed: there is no reply.
         """
         tries = 1 if method == "POST" else TRIES
         for number in range(tries):
@@ -352,35 +353,44 @@ class JeffsBrain:
                     return reply
             except WebFailed as error:
                 if last or (self._server is not None and not self._server.alive):
-                    raise DaemonFailed(self._explained(error)) from None
+                    raise self._broken(call_of(method, path), error) from None
             time.sleep(PAUSE_SECONDS * 2**number)
         raise AssertionError
 
-    def _explained(self, error: WebFailed) -> str:
-        """Return why no reply came: where the daemon has ended, that."""
-        if self._server is not None:
-            for _ in range(10):
-                if not self._server.alive:
-                    return self._server.obituary()
-                time.sleep(LOOK_SECONDS)  # a process that has ended shows a moment after its connections
-        return str(error)
+    def _broken(self, call: str, error: WebFailed, partial: str = "") -> DriverFailed:
+        """Return why there was no reply to a call: that the daemon has ended, where it has."""
+        died = self._server.died(call) if self._server is not None else None
+        return died or DaemonFailed(f"{error}{partial}")
 
 
 def document_path(brain: Brain, path: str) -> str:
-    """Return where a document is reached."""
+    """Return the path of a document in the API."""
     return f"/v1/brains/{brain.name}/documents?path={quote(path)}"
 
 
 def as_json(value: Any) -> bytes:
-    """Return a value as a body."""
+    """Return a value as a JSON body."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+def call_of(method: str, path: str) -> str:
+    """Return what a request is called in sentences: its method, and the last part of its path."""
+    return f"{method} {path.partition('?')[0].rpartition('/')[2]}"
 
 
 def refusal(what: str, reply: Reply) -> DaemonFailed:
     """Return a refusal as an exception."""
-    return DaemonFailed(f"The daemon answered {reply.status} to {what}: {trouble(reply)}.")
+    if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
+        return DaemonFailed(cause)
+    said = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The daemon answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    if reply.status == 404 and what == "POST brains":
+        return DaemonFailed(
+            f"{head} This server has no jeffs-brain API (POST /v1/brains). Correct 'kind' or 'endpoint'."
+        )
+    return DaemonFailed(head)
 
 
 def say(line: str) -> None:
-    """Leave a line in the log."""
+    """Write a line to the log."""
     print(line, file=sys.stderr, flush=True)

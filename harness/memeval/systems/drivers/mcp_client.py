@@ -1,4 +1,4 @@
-"""A client of the Model Context Protocol: says hello, lists the tools, calls them."""
+"""A client of the Model Context Protocol: initializes a session, lists the tools, calls them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ else:
     from mcp_wire import McpFailed
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Versions of the protocol that are spoken, the one that is asked for first. What is used here is the same in all."""
+"""Supported versions of the protocol, the preferred one first. What is used here is the same in all of them."""
 
 PAGES = 100
-"""How many pages a list of tools may have."""
+"""The most pages of a list of tools that are read."""
 
 QUOTED = 300
-"""How much of a server's own account of an error is quoted, in characters."""
+"""How many characters of a server's error message are quoted."""
 
 NO_SUCH_METHOD = -32601
 
 
 class Result:
-    """What a tool gave.
+    """The result of a tool call.
 
     Args:
         texts: its texts.
-        data: its structured result; ``None`` where it gave none.
+        data: its structured result; ``None`` if it has none.
     """
 
     def __init__(self, texts: list[str], data: Any) -> None:
@@ -39,13 +39,13 @@ class Result:
 
 
 class Client:
-    """A conversation with a server, begun once the constructor returns.
+    """A session with a server, initialized once the constructor returns.
 
     Args:
-        wire: the way there.
+        wire: the transport.
 
     Raises:
-        McpFailed: the server does not take part as the protocol has it.
+        McpFailed: the server does not follow the protocol.
     """
 
     def __init__(self, wire: Lines | Streamable) -> None:
@@ -57,10 +57,12 @@ class Client:
         )
         version = hello.get("protocolVersion")
         if version not in VERSIONS:
-            raise McpFailed(f"The server speaks version {version!r} of the protocol, memeval {', '.join(VERSIONS)}.")
+            raise McpFailed(
+                f"The server speaks version {version!r} of the protocol. memeval speaks {', '.join(VERSIONS)}."
+            )
         wire.agreed(version)
         self.server: Mapping[str, Any] = hello["serverInfo"] if isinstance(hello.get("serverInfo"), dict) else {}
-        """What the server says it is."""
+        """The server's name and version, as it reports them."""
         wire.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def tools(self) -> tuple[str, ...]:
@@ -84,34 +86,40 @@ class Client:
         Raises:
             McpFailed: it reports an error.
         """
-        told = self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
-        content = told.get("content")
+        reply = self._request("tools/call", {"name": tool, "arguments": dict(arguments)}, f"the call of {tool!r}")
+        content = reply.get("content")
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         texts = [str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block]
-        if told.get("isError") is True:
-            raise McpFailed(f"The tool {tool!r} reported an error: {_cut(' '.join(texts))}.")
-        return Result(texts, told.get("structuredContent"))
+        if reply.get("isError") is True:
+            raise McpFailed(f"The tool {tool!r} failed: {_cut(' '.join(texts))}.")
+        return Result(texts, reply.get("structuredContent"))
 
     def end(self) -> None:
-        """End the conversation, and the server where it was started here."""
+        """End the session, and the server if it was started here."""
         self._wire.end()
 
-    def _request(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and return its result; what else comes meanwhile is passed over, or politely refused."""
+    def _request(self, method: str, parameters: Mapping[str, Any], what: str = "") -> dict[str, Any]:
+        """Send a request and return its result; notifications are skipped, and the server's own requests refused.
+
+        Args:
+            method: the method.
+            parameters: its parameters.
+            what: what the request is called in errors; blank for the method.
+        """
         self._number += 1
         number = self._number
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-        with closing(self._wire.ask(message)) as incoming:
-            for told in incoming:
-                if "method" in told:
-                    if "id" in told:
-                        self._refuse(told)
-                elif told.get("id") == number:
-                    return _result(method, told)
-        raise McpFailed(f"The server ended its reply to {method} without a result.")
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+        with closing(self._wire.ask(request)) as incoming:
+            for message in incoming:
+                if "method" in message:
+                    if "id" in message:
+                        self._refuse(message)
+                elif message.get("id") == number:
+                    return _result(what or method, message)
+        raise McpFailed(f"The server's reply to {method} ended without a result.")
 
     def _refuse(self, request: Mapping[str, Any]) -> None:
-        """Answer a request of the server's: a ping as it should be, all else with a refusal."""
+        """Answer a request of the server: a ping with a result, all others with an error."""
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
         if request["method"] == "ping":
             reply["result"] = {}
@@ -120,15 +128,17 @@ class Client:
         self._wire.tell(reply)
 
 
-def _result(method: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    error = told.get("error")
+def _result(what: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+    error = reply.get("error")
     if isinstance(error, dict):
-        raise McpFailed(f"The server refused {method}: {_cut(str(error.get('message') or error.get('code')))}.")
-    result = told.get("result")
+        raise McpFailed(
+            f"The server answered {what} with an error: {_cut(str(error.get('message') or error.get('code')))}."
+        )
+    result = reply.get("result")
     if not isinstance(result, dict):
-        raise McpFailed(f"The server's reply to {method} has no result.")
+        raise McpFailed(f"The server's reply to {what} has no result.")
     return result
 
 
 def _cut(text: str) -> str:
-    return " ".join(text.split())[:QUOTED].rstrip(".") or "it does not say which"
+    return " ".join(text.split())[:QUOTED].rstrip(".") or "it gave no reason"

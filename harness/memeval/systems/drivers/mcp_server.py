@@ -1,4 +1,4 @@
-"""Speaks to a server of the Model Context Protocol whose tools stand for the calls of an adapter."""
+"""The driver for servers of the Model Context Protocol: it maps the calls of an adapter to tools."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from memeval.systems.drivers.faults import ServerDied
     from memeval.systems.drivers.mcp_client import Client, Result
     from memeval.systems.drivers.mcp_wire import Lines, McpFailed, Streamable
     from memeval.systems.drivers.serving import Server, base_url, bearer
     from memeval.systems.drivers.web import Web
 else:
+    from faults import ServerDied
     from mcp_client import Client
     from mcp_wire import Lines, McpFailed, Streamable
     from serving import Server, base_url, bearer
@@ -26,43 +28,43 @@ REQUEST_SECONDS = 300.0
 """How long a request over HTTP may take."""
 
 PATH = "/mcp"
-"""Where servers over HTTP take messages, unless the submission's endpoint says otherwise."""
+"""The default path of servers over HTTP."""
 
 CALLS = ("forget", "ingest_session", "query", "recall", "reflect", "reset", "retain", "search", "settle")
-"""What a tool can stand for."""
+"""The calls that tools can be mapped to."""
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 PLACEHOLDERS = (
     *("bank", "content", "dispositions", "fact_type", "id", "k", "metadata", "query", "question", "role"),
     *("session_id", "since", "speaker", "tags", "timestamp", "until"),
 )
-"""What may stand in a tool's arguments."""
+"""The placeholders in the arguments of a tool."""
 
 TEXTS = ("text", "content", "memory", "fact", "summary", "value")
 SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
-"""Where an item says what it is, and which session or turn it came from."""
+"""The keys of an item with its text, and with its source sessions or turns."""
 
 
 class McpServer:
     """An MCP server as an adapter.
 
-    A server that is started here is started anew for each scenario, with an empty ``HOME``, unless a tool stands for
-    ``reset``. Where a tool for ``retain`` has no place for the speaker or the time, they stand in the content.
+    A server that is started here is restarted for each scenario, with an empty ``HOME``, unless a tool is mapped to
+    ``reset``. If the arguments of ``retain`` lack the speaker or the time, they are put into the content.
 
     Args:
-        command: starts the server; it is spoken to over HTTP where an argument has ``{port}`` in it, else over its
-            standard streams. Empty where one already runs.
-        folder: where the command is started.
+        command: starts the server; it speaks HTTP if an argument contains ``{port}``, else its standard streams.
+            Empty if the server already runs.
+        folder: the working folder of the command.
         start_seconds: how long the server may take to listen.
         endpoint_variable: the variable with the address of a server that already runs.
         endpoint_path: what stands behind the origin in that address.
         key_variable: the variable with the key to present.
         parameters: there are none.
-        tools: for each call the tool's ``name``, its ``arguments``, and ``result``: where in its structured result the
-            items or the answer lie, as keys with dots between.
+        tools: for each call the tool's ``name``, its ``arguments``, and ``result``: the path of the items or the answer
+            in its structured result, as keys separated by dots.
 
     Raises:
-        McpFailed: the mapping is wrong, or the server does not take part.
+        McpFailed: the mapping is invalid, or the server does not follow the protocol.
         ServerFailed: the server does not start.
     """
 
@@ -78,7 +80,7 @@ class McpServer:
         tools: Mapping[str, Mapping[str, Any]] = {},
     ) -> None:
         if parameters:
-            raise McpFailed(f"An MCP server takes no parameters, but {sorted(parameters)[0]!r} is given.")
+            raise McpFailed(f"An MCP server takes no parameters. Remove {sorted(parameters)[0]!r} from [parameters].")
         check_mapping(tools, restarts=bool(command))
         self._command, self._folder, self._start_seconds = list(command), folder, start_seconds
         self._endpoint_variable, self._endpoint_path = endpoint_variable, endpoint_path
@@ -92,12 +94,12 @@ class McpServer:
         offered = {"reset", *tools} | ({"ingest_session"} if "retain" in tools else set())
         for call in CALLS:
             if call not in offered:
-                vars(self)[call] = None  # so that nobody takes the server for one that can
+                vars(self)[call] = None  # the worker must not find it
         if "reflect" in tools and "dispositions" in self._named("reflect"):
             vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
 
     def reset(self) -> None:
-        """Empty the memory, by the tool for it or by starting the server anew."""
+        """Empty the memory, by its tool or by a restart of the server."""
         if "reset" in self._tools:
             self._call("reset", {})
         elif not self._fresh:
@@ -105,7 +107,7 @@ class McpServer:
         self._fresh = True
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
-        """Take a session in: whole where there is a tool for that, else turn by turn."""
+        """Ingest a session: as a whole if there is a tool for that, else turn by turn."""
         name = session["session_id"]
         if "ingest_session" in self._tools:
             said = (f"[{timestamp}] {speaker_of(turn)}: {turn['content']}" for turn in session["turns"])
@@ -132,7 +134,7 @@ class McpServer:
         fact_type: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Take a text in."""
+        """Ingest a text."""
         if timestamp is not None and "timestamp" not in self._named("retain"):
             content = f"[{timestamp}] {content}"
         who = {"role": "user", "speaker": "user"}
@@ -141,7 +143,7 @@ class McpServer:
         self._call("retain", {**what, **who, **at})
 
     def settle(self, timeout: float) -> bool:
-        """Have the server finish what it took in; false where its tool says that it has not."""
+        """Wait until the server has indexed everything; return false if its tool returns false."""
         return self._given("settle", self._call("settle", {})) is not False
 
     def search(self, query: str, k: int, timestamp: str | None = None) -> list[dict[str, Any]]:
@@ -179,37 +181,37 @@ class McpServer:
         timestamp: str | None = None,
         dispositions: Mapping[str, int] | None = None,
     ) -> str:
-        """Return the server's answer from a bank, given under some traits."""
+        """Return the server's answer from a bank, with some dispositions."""
         asked = {"query": query, "question": query, "bank": bank, "timestamp": timestamp}
         return self._answer("reflect", {**asked, "dispositions": dispositions})
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
-        """Have texts forgotten: one call for each id, where there are ids.
+        """Delete texts: one call per id, if there are ids.
 
         Raises:
-            McpFailed: the tool has no place for what says which texts.
+            McpFailed: the tool has no argument for what selects the texts.
         """
         named = self._named("forget")
         for placeholder, given in (("id", ids), ("bank", bank), ("query", query)):
             if given is not None and placeholder not in named:
-                raise McpFailed(f"The tool for forget has no place for {{{placeholder}}}.")
+                raise McpFailed(f"[tools.forget] has no argument {{{placeholder}}}. Add it to 'arguments'.")
         for one in [None] if ids is None else ids:
             self._call("forget", {"id": one, "bank": bank, "query": query})
 
     def versions(self) -> dict[str, str]:
-        """Return what the server says it is."""
+        """Return the server's name and version."""
         server = self._client.server if self._client is not None else {}
         name, version = server.get("name"), server.get("version")
         return {name: version} if isinstance(name, str) and name and isinstance(version, str) else {}
 
     def close(self) -> None:
-        """End the server, or the conversation with it."""
+        """End the server, or the session with it."""
         client, self._client = self._client, None
         if client is not None:
             client.end()
 
     def _start(self) -> None:
-        """Start the server, or start it anew, and see that it has the tools."""
+        """Start or restart the server, and check that it has the tools."""
         self.close()
         if self._command:
             if self._starts:
@@ -242,16 +244,16 @@ class McpServer:
 
     def _call(self, call: str, given: Mapping[str, Any]) -> Result:
         if self._client is None:
-            raise McpFailed("The server is not running.")
+            raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
         return self._client.call(tool["name"], filled(tool.get("arguments", {}), given))
 
     def _given(self, call: str, result: Result) -> Any:
-        """Return what lies at the mapping's path in a result: without a path, all of it.
+        """Return the value at the mapping's path in a result; without a path, the whole result.
 
         Raises:
-            McpFailed: nothing lies there.
+            McpFailed: there is no such path.
         """
         path = self._tools[call].get("result")
         value = result.data
@@ -265,16 +267,22 @@ class McpServer:
             elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
                 value = value[int(key)]
             else:
-                raise McpFailed(f"The result of the tool for {call} has nothing at {path!r}.")
+                raise McpFailed(
+                    f"The result of the tool {self._tools[call]['name']!r} has no {path!r}. {shape_of(result)} "
+                    f"Correct 'result' in [tools.{call}]."
+                )
         return value
 
     def _items(self, call: str, result: Result) -> list[dict[str, Any]]:
-        """Return what a tool found: what lies at the mapping's path, else each of its texts."""
+        """Return the items of a result: the list at the mapping's path, else its texts."""
         if self._tools[call].get("result") is None:
             return [{"text": text} for text in result.texts]
         found = self._given(call, result)
         if not isinstance(found, list):
-            raise McpFailed(f"The result of the tool for {call} has no list at {self._tools[call]['result']!r}.")
+            raise McpFailed(
+                f"In the result of the tool {self._tools[call]['name']!r}, {self._tools[call]['result']!r} is no list. "
+                f"{shape_of(result)} Correct 'result' in [tools.{call}]."
+            )
         return [as_item(one) for one in found]
 
     def _answer(self, call: str, given: Mapping[str, Any]) -> str:
@@ -286,48 +294,53 @@ class McpServer:
 
 
 def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> None:
-    """Look whether the mapping can be an adapter.
+    """Check that the mapping makes an adapter.
 
     Args:
         tools: the mapping.
-        restarts: whether the server can be started anew.
+        restarts: whether the server can be restarted.
 
     Raises:
-        McpFailed: it cannot.
+        McpFailed: it does not.
     """
     for call, tool in tools.items():
         if call not in CALLS:
-            raise McpFailed(f"No tool can stand for {call!r}. There are {', '.join(CALLS)}.")
+            raise McpFailed(
+                f"Unknown table [tools.{call}]. Known are {', '.join(f'[tools.{name}]' for name in CALLS)}."
+            )
         for argument, value in tool.get("arguments", {}).items():
             unknown = set(PLACEHOLDER.findall(value)).difference(PLACEHOLDERS) if isinstance(value, str) else set()
             if unknown:
                 raise McpFailed(
-                    f"The argument {argument!r} of the tool for {call} has {{{min(unknown)}}}. "
-                    f"There are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
+                    f"[tools.{call}]: unknown placeholder {{{min(unknown)}}} in the argument {argument!r}. "
+                    f"Known are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
                 )
     if not {"retain", "ingest_session"} & set(tools) or not {"search", "query"} & set(tools):
-        raise McpFailed("There must be a tool for retain or ingest_session, and one for search or query.")
+        raise McpFailed(
+            "The submission must name a tool to store ([tools.retain] or [tools.ingest_session]) "
+            "and one to ask ([tools.search] or [tools.query])."
+        )
     if not restarts and "reset" not in tools:
-        raise McpFailed("There must be a tool for reset: a server that is not started here cannot be started anew.")
+        raise McpFailed("memeval cannot restart a server at an 'endpoint'. Name a tool that clears it: [tools.reset].")
 
 
 def check_tools(tools: Mapping[str, Mapping[str, Any]], there: Sequence[str]) -> None:
-    """Look whether the server has the tools.
+    """Check that the server has the tools.
 
     Raises:
-        McpFailed: it lacks one.
+        McpFailed: one is missing.
     """
     for call, tool in tools.items():
         if tool["name"] not in there:
-            has = f"Its tools are {', '.join(there)}." if there else "It has none."
-            raise McpFailed(f"The server has no tool {tool['name']!r} for {call}. {has}")
+            has = f"It has: {', '.join(there)}." if there else "It has none."
+            raise McpFailed(f"The server has no tool {tool['name']!r}. {has} Correct 'name' in [tools.{call}].")
 
 
 def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's arguments with what the placeholders stand for.
+    """Return a tool's arguments with their placeholders filled.
 
-    One that is all of an argument keeps its type, and drops the argument where there is nothing to put; within a text
-    nothing becomes no characters.
+    A placeholder that is a whole argument keeps the type of its value; without a value, the argument is left out.
+    Within a text, a missing value is empty.
     """
     ready: dict[str, Any] = {}
     for name, value in arguments.items():
@@ -342,8 +355,18 @@ def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
     return ready
 
 
+def shape_of(result: Result) -> str:
+    """Return what a tool's result holds, as a sentence: the keys of an object, else its kind."""
+    data = result.data if result.data is not None or len(result.texts) != 1 else parsed(result.texts[0])
+    if isinstance(data, dict):
+        return f"It has: {', '.join(map(repr, data)) or 'no keys'}."[:200]
+    if data is None:
+        return "It is text, not JSON."
+    return "It is a list." if isinstance(data, list) else f"It is {data!r}."[:200]
+
+
 def as_item(found: Any) -> dict[str, Any]:
-    """Return what a tool found as an item: its text, where it came from, its score, as far as it says."""
+    """Return a search result as an item, with its text, sources and score if it has them."""
     if not isinstance(found, dict):
         return {"text": found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}
     text = next((found[key] for key in TEXTS if isinstance(found.get(key), str)), None)
@@ -358,14 +381,14 @@ def as_item(found: Any) -> dict[str, Any]:
 
 
 def sources_in(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the ids of sessions or turns that an item names."""
+    """Yield the source ids of an item."""
     for key in SOURCES:
-        told = found.get(key)
-        yield from [one for one in (told if isinstance(told, list) else [told]) if isinstance(one, str)]
+        ids = found.get(key)
+        yield from [one for one in (ids if isinstance(ids, list) else [ids]) if isinstance(one, str)]
 
 
 def parsed(text: str) -> Any:
-    """Return a text as JSON; ``None`` where it is not."""
+    """Return a text parsed as JSON; ``None`` if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -373,5 +396,5 @@ def parsed(text: str) -> Any:
 
 
 def speaker_of(turn: Mapping[str, Any]) -> str:
-    """Return who said a turn."""
+    """Return the speaker of a turn."""
     return str(turn.get("speaker") or turn["role"])

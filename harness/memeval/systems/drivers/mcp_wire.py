@@ -1,4 +1,4 @@
-"""The two ways to a server of the Model Context Protocol: lines over its standard streams, and HTTP."""
+"""The two transports of the Model Context Protocol: lines over standard streams, and HTTP."""
 
 from __future__ import annotations
 
@@ -17,38 +17,44 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from typing import IO, Any
 
+    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, not_found
     from memeval.systems.drivers.serving import Server
-    from memeval.systems.drivers.web import Web, WebFailed, trouble
+    from memeval.systems.drivers.web import Reply, Web, WebFailed, not_json, trouble, unreachable
 else:
-    from web import WebFailed, trouble
+    from faults import DriverFailed, ServerDied, ended, not_found
+    from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
 """How long a server may take to reply."""
 
 LINE_BYTES = 64 << 20
-"""The longest message that is taken."""
+"""The longest message that is accepted."""
 
 PIECE_BYTES = 1 << 16
 
 PRINTED_BYTES = 4000
-QUOTED = 200
+"""Longer lines of output are cut."""
+
 LAST_LINES = 3
-"""Longer lines of output are cut; and how many of the last, each cut to how many characters, a sentence quotes."""
+"""How many of the last lines of output an error quotes."""
+
+QUOTED = 120
+"""How many characters of a wrong message are quoted."""
 
 ENDING_SECONDS = 5.0
-"""How long a server may take to end once its input was closed, and again once it was asked to."""
+"""How long a server may take to end after its input is closed, and again after SIGTERM."""
 
 
-class McpFailed(Exception):
-    """The server refused, broke off, or is not what it should be; the text is sentences."""
+class McpFailed(DriverFailed):
+    """The server refused a call, or does not follow the protocol."""
 
 
 class Lines:
-    """A server of our own, spoken to over its standard streams, one JSON message a line.
+    """A server that is started here, over its standard streams, with one JSON message per line.
 
     Args:
-        command: starts it.
-        folder: where.
+        command: starts the server.
+        folder: its working folder.
 
     Raises:
         McpFailed: it cannot be started.
@@ -65,7 +71,7 @@ class Lines:
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise McpFailed(f"The server's command {command[0]!r} cannot be run ({reason}).") from None
+            raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._printed = threading.Thread(target=self._hand_on, daemon=True)
         self._printed.start()
@@ -73,35 +79,37 @@ class Lines:
         self._ready: deque[bytes] = deque()
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield what comes from then on, for ever.
+        """Send a request, and yield all messages that follow.
 
         Raises:
-            McpFailed: the server has ended, says nothing, or writes what is no message.
+            McpFailed: the server does not reply in time, or writes an invalid message.
+            ServerDied: it has ended.
         """
         self.tell(message)
+        what = str(message["method"])
         deadline = time.monotonic() + REQUEST_SECONDS
         while True:
-            line = self._line(deadline)
+            line = self._line(deadline, what)
             if line.strip():
                 yield as_message(line)
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send what has no reply.
+        """Send a message that has no reply.
 
         Raises:
-            McpFailed: the server has ended.
+            ServerDied: the server has ended.
         """
         try:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")  # type: ignore[union-attr]
             self._process.stdin.flush()  # type: ignore[union-attr]
         except OSError:
-            raise McpFailed(self._obituary()) from None
+            raise self._gone(str(message.get("method", "a reply"))) from None
 
     def agreed(self, version: str) -> None:
-        """Take note of the protocol's version: over lines no message says it again."""
+        """Do nothing: over lines, no later message carries the protocol version."""
 
     def end(self) -> None:
-        """End the server: its input is closed, then it is asked, then it is killed."""
+        """End the server: close its input, then terminate it, then kill it."""
         for ask in (self._process.stdin.close, self._process.terminate, self._process.kill):  # type: ignore[union-attr]
             with contextlib.suppress(OSError):
                 ask()
@@ -111,7 +119,7 @@ class Lines:
         self._printed.join(ENDING_SECONDS)
         self._process.stdout.close()  # type: ignore[union-attr]
 
-    def _line(self, deadline: float) -> bytes:
+    def _line(self, deadline: float, what: str) -> bytes:
         descriptor = self._process.stdout.fileno()  # type: ignore[union-attr]
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
@@ -120,33 +128,32 @@ class Lines:
             while not self._ready:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self._unread = b"".join(parts)
-                    raise McpFailed("The server did not reply in time.")
+                    raise McpFailed(f"The server did not reply to {what} within {REQUEST_SECONDS:g} s.")
                 piece = os.read(descriptor, PIECE_BYTES)
                 if not piece:
-                    raise McpFailed(self._obituary())
+                    raise self._gone(what)
                 first, *others = piece.split(b"\n")
                 parts.append(first)
                 size += len(first)
                 if size > LINE_BYTES:
-                    raise McpFailed(f"The server wrote a message longer than {LINE_BYTES} bytes.")
+                    raise McpFailed(f"The server's reply to {what} exceeds {LINE_BYTES >> 20} MB. Send less.")
                 if others:
                     self._ready.extend([b"".join(parts), *others[:-1]])
                     parts = [others[-1]]
             self._unread = b"".join(parts)
         return self._ready.popleft()
 
-    def _obituary(self) -> str:
+    def _gone(self, what: str) -> DriverFailed:
+        """Return how the server ended during a request, or that it only closed its output."""
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
-            return "The server has closed its output, and still runs."
+            return ServerDied(f"The server closed its standard output during {what}, and still runs.")
         self._printed.join(1.0)
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        lines = " | ".join(line[:QUOTED] for line in tuple(self._last))
-        return f"The server {how}.{f' Its last output: {lines}' if lines else ''}"
+        return ServerDied(ended(code, f"during {what}", tuple(self._last)))
 
     def _hand_on(self) -> None:
-        """Write what the server prints to our own stderr."""
+        """Copy the server's output to our own stderr."""
         printed: IO[bytes] = self._process.stderr  # type: ignore[assignment]
         with printed:
             for line in iter(lambda: printed.readline(PRINTED_BYTES), b""):
@@ -157,12 +164,12 @@ class Lines:
 
 
 class Streamable:
-    """A server spoken to over HTTP, one POST a message; it replies in JSON or in a stream of events.
+    """A server over HTTP, with one POST per message; it replies with JSON or an event stream.
 
     Args:
         web: the server.
-        path: where it takes messages, behind the base of ``web``.
-        server: its process, where it was started here.
+        path: the path of its endpoint, after the base of ``web``.
+        server: its process, if it was started here.
     """
 
     def __init__(self, web: Web, path: str, server: Server | None) -> None:
@@ -172,10 +179,11 @@ class Streamable:
         self._session: dict[str, str] = {}
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield what the reply to it holds.
+        """Send a request, and yield the messages of its reply.
 
         Raises:
-            McpFailed: the server refuses it, has ended, or replies with what is no message.
+            McpFailed: the server refuses it, or replies with an invalid message.
+            ServerDied: it has ended.
         """
         body = json.dumps(message).encode("ascii")
         headers = {
@@ -186,10 +194,7 @@ class Streamable:
         try:
             with self._web.open("POST", self._path, body, headers) as response:
                 if not 200 <= response.status < 300:
-                    raise McpFailed(
-                        f"The server answered {response.status} to {message.get('method', 'a reply')}: "
-                        f"{trouble(self._web.whole(response))}."
-                    )
+                    raise _refusal(str(message.get("method", "a reply")), self._web.whole(response))
                 if session := response.headers.get("Mcp-Session-Id"):
                     self._session["Mcp-Session-Id"] = session
                 if response.headers.get_content_type() == "text/event-stream":
@@ -199,50 +204,56 @@ class Streamable:
                 elif data := self._web.whole(response).body:
                     yield as_message(data)
         except WebFailed as error:
-            raise McpFailed(self._explained(error)) from None
+            died = self._server.died(str(message.get("method", "a reply"))) if self._server is not None else None
+            raise died or McpFailed(str(error)) from None
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send what has no reply.
+        """Send a message that has no reply.
 
         Raises:
-            McpFailed: the server refuses it, or has ended.
+            McpFailed: the server refuses it.
+            ServerDied: it has ended.
         """
         for _ in self.ask(message):
             pass
 
     def agreed(self, version: str) -> None:
-        """Say from now on which version of the protocol was agreed on."""
+        """Send the agreed protocol version with every later message."""
         self._session["MCP-Protocol-Version"] = version
 
     def end(self) -> None:
-        """End the session and, where it was started here, the server."""
+        """End the session, and the server if it was started here."""
         if self._server is not None:
             self._server.end()
         elif "Mcp-Session-Id" in self._session:
             with contextlib.suppress(WebFailed):
                 self._web.ask("DELETE", self._path, None, self._session)
 
-    def _explained(self, error: WebFailed) -> str:
-        """Return why no reply came: where the server has ended, that."""
-        if self._server is not None:
-            for _ in range(10):
-                if not self._server.alive:
-                    return self._server.obituary()
-                time.sleep(0.05)  # a process that has ended shows a moment after its connections
-        return str(error)
+
+def _refusal(what: str, reply: Reply) -> McpFailed:
+    """Return why a status other than 2xx was answered."""
+    if (cause := unreachable(reply.status, reply.body, "MCP server")) is not None:
+        return McpFailed(cause)
+    said = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The server answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    if reply.status in (404, 405):
+        head += " Give the path of the MCP endpoint in 'endpoint'."
+    return McpFailed(head)
 
 
 def as_message(data: bytes) -> dict[str, Any]:
     """Read a message.
 
     Raises:
-        McpFailed: it is none.
+        McpFailed: it is not JSON-RPC.
     """
     try:
         message = json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise McpFailed(f"A message of the server {not_json(data)}") from None
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         shown = data[:QUOTED].decode("utf-8", "backslashreplace").strip()
-        raise McpFailed(f"The server wrote something else where messages of JSON-RPC belong: {shown!r}")
+        raise McpFailed(f"The server wrote a line that is not JSON-RPC: {shown!r}. Print to standard error instead.")
     return message

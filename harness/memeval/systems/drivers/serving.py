@@ -1,6 +1,6 @@
-"""A server beside a driver: started on a free port of loopback, waited for, listened to, and ended.
+"""Starts a driver's server on a free loopback port, waits until it is ready, logs its output, and ends it.
 
-It stays in the driver's process group, so that nothing of it outlives the system whatever happens to the driver.
+It stays in the driver's process group, so that it never outlives the system.
 """
 
 from __future__ import annotations
@@ -20,50 +20,51 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
 
+    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, last_output, not_found
+else:
+    from faults import DriverFailed, ServerDied, ended, last_output, not_found
+
 LOOPBACK = "127.0.0.1"
 
 TRIES = 3
-"""How often a server is started that finds its port taken: between finding a free one and using it, another may."""
+"""How often a server is started if its port is taken meanwhile."""
 
 LOOK_SECONDS = 0.1
-"""How often a server that is starting is asked for its health."""
+"""The interval between two health checks of a starting server."""
 
 HEALTH_SECONDS = 2.0
-"""How long one such question may take."""
+"""How long one health check may take."""
 
 ENDING_SECONDS = 5.0
-"""How long a server may take to end once it was asked to."""
+"""How long a server may take to end after SIGTERM."""
 
-LAST_WORDS_SECONDS = 0.5
-"""How long to wait for the last output of a server that has ended; a child of its own may hold the pipe for ever."""
+LAST_OUTPUT_SECONDS = 0.5
+"""How long to wait for the last output of a server that has ended; its own children may keep the pipe open."""
 
 LINE_BYTES = 4000
-"""Longer lines of output are cut into several."""
+"""Longer lines of output are split."""
 
 LAST_LINES = 3
-"""How many lines of output a refusal quotes, each cut to ``QUOTED`` characters."""
-
-QUOTED = 200
+"""How many lines of output an error quotes."""
 
 
-class ServerFailed(Exception):
-    """A server could not be started, did not get healthy in time, or has ended; the text is sentences."""
+class ServerFailed(DriverFailed):
+    """A server could not be started, or was not ready in time."""
 
 
 class Server:
-    """A running server: started and healthy once the constructor returns.
+    """A running server: started and ready once the constructor returns.
 
-    Its environment is this process's own, and ``PORT`` in it. What it prints goes to this process's stderr line by
-    line.
+    It gets this process's environment and ``PORT``. Its output is copied to this process's stderr, line by line.
 
     Args:
-        command: the program and its arguments; ``{port}`` in an argument stands for the port it shall listen at.
-        folder: the folder it is started in.
-        start_seconds: how long it may take to get healthy.
-        health: the path that answers 2xx to GET once it is healthy; ``None`` where it is enough that it listens.
+        command: the program and its arguments; ``{port}`` in an argument is replaced by its port.
+        folder: its working folder.
+        start_seconds: how long it may take to get ready.
+        health: the path that answers 2xx to GET once it is ready; ``None`` if it only has to listen.
 
     Raises:
-        ServerFailed: it could not be started, ended by itself, or was not healthy in time.
+        ServerFailed: it could not be started, ended, or was not ready in time.
     """
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
@@ -82,43 +83,55 @@ class Server:
                 return
             if self.alive:
                 self.end()
-                raise ServerFailed(f"The server was not healthy after {start_seconds:g} s: {last_seen}.{self.said()}")
+                raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {last_seen}{self.said()}")
             if not self._port_was_taken():
                 break
-        raise ServerFailed(self.obituary())
+        raise ServerFailed(self.how_it_ended("before it was ready"))
 
     @property
     def alive(self) -> bool:
         """Whether the server's process runs."""
         return self._process.poll() is None
 
-    def has_ended(self) -> bool:
-        """Wait a moment for a server whose connection broke off to end; return whether it did."""
+    def died(self, call: str) -> ServerDied | None:
+        """Wait a moment for a server whose connection broke off to end; return that it did, ``None`` if it runs.
+
+        Args:
+            call: the call during which the connection broke off, such as ``POST /ask``.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(LAST_WORDS_SECONDS)
-        return not self.alive
+            self._process.wait(LAST_OUTPUT_SECONDS)
+        if not self.alive:
+            return ServerDied(self.how_it_ended(f"during {call}"))
+        try:
+            socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
+        except ConnectionRefusedError:
+            pass
+        except OSError:
+            return None
+        else:
+            return None
+        return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.said()}")
 
     def said(self) -> str:
-        """Return the last lines of output as a sentence that begins with a space; nothing where there were none."""
-        lines = " | ".join(line[:QUOTED] for line in tuple(self._last))
-        return f" Its last output: {lines}" if lines else ""
+        """Return the last lines of output as a sentence, after a space; nothing where there were none."""
+        return last_output(tuple(self._last))
 
-    def obituary(self) -> str:
-        """Return how a server that is no longer alive came to its end, with its last lines of output."""
+    def how_it_ended(self, when: str) -> str:
+        """Return how a server that no longer runs came to its end, with its last lines of output."""
         code = self._process.wait()
-        self._reader.join(LAST_WORDS_SECONDS)
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"The server {how}.{self.said()}"
+        self._reader.join(LAST_OUTPUT_SECONDS)
+        return ended(code, when, tuple(self._last))
 
     def end(self) -> None:
-        """End the server, politely first."""
+        """End the server: terminate it, then kill it."""
         self._process.terminate()
         try:
             self._process.wait(ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._reader.join(LAST_WORDS_SECONDS)
+        self._reader.join(LAST_OUTPUT_SECONDS)
 
     def _start(self, command: Sequence[str], folder: str) -> None:
         arguments = [part.replace("{port}", str(self.port)) for part in command]
@@ -134,12 +147,12 @@ class Server:
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise ServerFailed(f"The server's command {arguments[0]!r} cannot be run ({reason}).") from None
+            raise ServerFailed(not_found(arguments[0], reason, os.environ.get("PATH", ""))) from None
         self._reader = threading.Thread(target=self._hand_on, args=(self._process.stdout,), daemon=True)
         self._reader.start()
 
     def _hand_on(self, printed: IO[bytes]) -> None:
-        """Write what the server prints to our own stderr."""
+        """Copy the server's output to our own stderr."""
         with printed as output:
             for line in iter(lambda: output.readline(LINE_BYTES), b""):
                 if line.strip():
@@ -149,38 +162,46 @@ class Server:
                     sys.stderr.buffer.flush()
 
     def _wait(self, health: str | None, deadline: float) -> str | None:
-        """Wait until the server is healthy: ``None``; return what was seen last once it has ended or time is up."""
+        """Return ``None`` once the server is ready, or the last observation once it has ended or time is up."""
         while True:
             seen = self._unhealthy(health)
-            if not self.alive:  # then it was another's health
+            if not self.alive:  # then another server answered
                 return "it has ended"
             if seen is None or time.monotonic() > deadline:
                 return seen
             time.sleep(LOOK_SECONDS)
 
     def _unhealthy(self, health: str | None) -> str | None:
-        """Return why the server does not look healthy; ``None`` where it does."""
+        """Return why the server is not ready; ``None`` if it is."""
+        deaf = (
+            f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
+            "or raise resources.start_seconds."
+        )
         if health is None:
             try:
                 socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
             except OSError:
-                return f"nothing listens at port {self.port}"
+                return deaf
             return None
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=HEALTH_SECONDS)
         try:
             connection.request("GET", health, headers={"Connection": "close"})
             status = connection.getresponse().status
         except ConnectionRefusedError:
-            return f"nothing listens at port {self.port}"
+            return deaf
         except (OSError, http.client.HTTPException) as error:
-            return f"GET {health} gave {type(error).__name__}"
+            seen = f"gave no answer ({type(error).__name__})"
+        else:
+            if 200 <= status < 300:
+                return None
+            seen = f"has status {status}"
         finally:
             connection.close()
-        return None if 200 <= status < 300 else f"GET {health} answered {status}"
+        return f"GET {health} {seen}. Answer it with status 200, or raise resources.start_seconds."
 
     def _port_was_taken(self) -> bool:
-        """Whether a server that has ended did so because another came first."""
-        self._reader.join(LAST_WORDS_SECONDS)
+        """Whether a server ended because another program took its port."""
+        self._reader.join(LAST_OUTPUT_SECONDS)
         if "address already in use" in self.said().lower():
             return True
         with socket.socket() as probe:
@@ -193,7 +214,7 @@ class Server:
 
 
 def free_port() -> int:
-    """Return a port of loopback that nothing listens at just now."""
+    """Return a loopback port that is free now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -201,24 +222,24 @@ def free_port() -> int:
 
 
 def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path: str) -> str:
-    """Return the URL that paths are appended to, without a slash at its end.
+    """Return the base URL of a server, without a trailing slash.
 
     Args:
-        server: the server, where the submission has a command.
+        server: the server, if the submission has a command.
         endpoint_variable: the variable with the URL of one that already runs.
         endpoint_path: what stands behind the origin in it.
 
     Raises:
-        ServerFailed: there is neither.
+        ServerFailed: there is no server and no address.
     """
     origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
     if not origin:
-        raise ServerFailed("There is neither a command that starts a server nor the address of one that runs.")
+        raise ServerFailed("The submission names no server. Give it a 'command' or an 'endpoint'.")
     return (origin.rstrip("/") + "/" + endpoint_path.strip("/")).rstrip("/")
 
 
 def bearer(key_variable: str | None) -> dict[str, str]:
-    """Return the header that carries the key in a variable; none where there is no variable.
+    """Return the header with the key from a variable; no header without a variable.
 
     Raises:
         ServerFailed: the variable is not set.
@@ -227,5 +248,5 @@ def bearer(key_variable: str | None) -> dict[str, str]:
         return {}
     key = os.environ.get(key_variable)
     if not key:
-        raise ServerFailed(f"The variable {key_variable} is not set.")
+        raise ServerFailed(f"The variable {key_variable} is not set. Set it to the server's key.")
     return {"Authorization": f"Bearer {key}"}

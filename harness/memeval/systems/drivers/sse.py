@@ -18,7 +18,7 @@ LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class StreamTooLong(Exception):
-    """A line, or the whole stream, is beyond its limit; the text is a sentence."""
+    """A line, or the whole stream, exceeds its limit; the text is a sentence."""
 
 
 class Event:
@@ -37,8 +37,8 @@ class Parser:
     Ids, retry times, comments and fields of no known name are passed over, and so is an event that no blank line ends.
 
     Args:
-        line_bytes: the longest line that is taken.
-        total_bytes: the most that is taken in all.
+        line_bytes: the longest line.
+        total_bytes: the size limit of the stream.
     """
 
     def __init__(self, line_bytes: int = LINE_BYTES, total_bytes: int = TOTAL_BYTES) -> None:
@@ -72,12 +72,12 @@ class Parser:
                 yield event
         self._keep(allowed[start:])
         if self._left < 0:
-            raise StreamTooLong(f"The stream of events is longer than {self._total_bytes} bytes.")
+            raise StreamTooLong(f"The event stream exceeds {self._total_bytes} bytes.")
 
     def _keep(self, part: bytes) -> None:
         self._pending += len(part)
         if self._pending > self._line_bytes:
-            raise StreamTooLong(f"The stream of events has a line longer than {self._line_bytes} bytes.")
+            raise StreamTooLong(f"The event stream has a line longer than {self._line_bytes} bytes.")
         if part:
             self._parts.append(part)
 

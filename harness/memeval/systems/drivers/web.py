@@ -1,12 +1,13 @@
-"""Requests to the server that a driver speaks to: bounded in size and time, and each on a connection of its own.
+"""HTTP requests of a driver: limited in size and time, each on its own connection.
 
-A connection that is kept open may be gone when it is used next, and nobody knows then whether the request arrived.
+On a reused connection that the server has closed, nobody knows whether a request arrived.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -17,29 +18,37 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import Any
 
+    from memeval.systems.drivers.faults import DriverFailed
     from memeval.systems.drivers.sse import Event, Parser, StreamTooLong
 else:
+    from faults import DriverFailed
     from sse import Parser, StreamTooLong
 
 REPLY_BYTES = 64 << 20
-"""The longest body of a reply that is read."""
+"""The largest reply body that is read."""
 
 PIECE_BYTES = 1 << 16
 
 QUOTED = 300
-"""How many characters of what a server says of its own trouble are quoted."""
+"""How many characters of a server's own error message are quoted."""
+
+QUOTED_BODY = 80
+"""How many characters of a body that is not JSON are quoted."""
+
+UNREACHED = re.compile(r"The host (\S+) cannot be reached(?: at (\S+))?\.|The name of the host (\S+) is unknown\.")
+"""How memeval's gateway reports a declared host that it cannot reach."""
 
 
-class WebFailed(Exception):
-    """No reply came, or one that cannot be used; the text is a sentence."""
+class WebFailed(DriverFailed):
+    """There is no reply, or one that cannot be used."""
 
 
 class TooLarge(WebFailed):
-    """A reply is larger than may be."""
+    """A reply exceeds its limit."""
 
 
 class Reply:
-    """A reply that was read to its end."""
+    """A complete reply."""
 
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
         self.status = response.status
@@ -55,7 +64,7 @@ class Reply:
         try:
             return json.loads(self.body.decode("utf-8"))
         except (ValueError, RecursionError):
-            raise WebFailed(f"The server's reply of status {self.status} is not JSON.") from None
+            raise WebFailed(f"The server's reply of status {self.status} {not_json(self.body)}") from None
 
 
 class Web:
@@ -67,7 +76,7 @@ class Web:
         seconds: how long a request may take, from the first byte to the last.
 
     Raises:
-        WebFailed: ``base`` is no URL of HTTP.
+        WebFailed: ``base`` is not an HTTP URL.
     """
 
     def __init__(self, base: str, headers: Mapping[str, str], seconds: float) -> None:
@@ -77,7 +86,7 @@ class Web:
         except ValueError:
             host, port = None, None
         if not host or parts.scheme not in ("http", "https"):
-            raise WebFailed(f"The server's address {base!r} is no URL of HTTP.")
+            raise WebFailed(f"The server's address {base!r} is not an HTTP URL. Correct 'endpoint'.")
         self._connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._address = (host, port)
         self._prefix = parts.path
@@ -88,10 +97,10 @@ class Web:
     def open(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> Iterator[HTTPResponse]:
-        """Send a request, and give the reply, its body unread.
+        """Send a request, and yield the reply with its body unread.
 
         Raises:
-            WebFailed: none came.
+            WebFailed: there is no reply.
         """
         host, port = self._address
         connection = self._connect(host, port, timeout=self._seconds)
@@ -107,10 +116,10 @@ class Web:
             connection.close()
 
     def pieces(self, response: HTTPResponse) -> Iterator[bytes]:
-        """Yield the body of a reply as it comes.
+        """Yield the body of a reply in pieces, as it arrives.
 
         Raises:
-            WebFailed: all of it has not come in time.
+            WebFailed: it is not complete in time.
         """
         deadline = time.monotonic() + self._seconds
         while True:
@@ -124,13 +133,13 @@ class Web:
             if time.monotonic() > deadline:
                 raise WebFailed(f"The server's reply was not complete after {self._seconds:g} s.")
         if response.length:
-            raise WebFailed(f"The server's reply broke off {response.length} bytes before its end.")
+            raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
     def events(self, response: HTTPResponse) -> Iterator[Event]:
-        """Yield the events of a stream as they come.
+        """Yield the events of a stream as they arrive.
 
         Raises:
-            WebFailed: the stream broke off within an event, is too long, or took too long.
+            WebFailed: the stream is incomplete, too large, or too slow.
         """
         parser = Parser()
         try:
@@ -147,14 +156,14 @@ class Web:
             limit: the most bytes its body may have.
 
         Raises:
-            TooLarge: it has more.
+            TooLarge: it exceeds the limit.
             WebFailed: it is not complete, or took too long.
         """
         parts, size = [], 0
         for piece in self.pieces(response):
             size += len(piece)
             if size > limit:
-                raise TooLarge(f"The server's reply is longer than {limit} bytes.")
+                raise TooLarge(f"The server's reply exceeds {limit >> 20} MB. Send less.")
             parts.append(piece)
         return Reply(response, b"".join(parts))
 
@@ -162,26 +171,60 @@ class Web:
         """Send a request, and return the reply.
 
         Raises:
-            WebFailed: none came, or none that can be read.
+            WebFailed: there is no reply, or it cannot be read.
         """
         with self.open(method, path, body, headers) as response:
             return self.whole(response)
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong with a connection, without a full stop."""
+    """Return the error of a connection, without a full stop."""
     return (str(error).strip() or type(error).__name__)[:QUOTED].rstrip(".")
 
 
-def trouble(reply: Reply) -> str:
-    """Return what a refusal says of itself: of ``application/problem+json`` its code and detail, else its text."""
-    said = reply.body[: 4 * QUOTED].decode("utf-8", "replace").strip()
+def trouble(body: bytes, kind: str = "") -> str:
+    """Return a server's own account of an error: of JSON its code and message, of HTML its text; blank for none."""
+    said = body[: 4 * QUOTED].decode("utf-8", "backslashreplace").strip()
     try:
-        problem = json.loads(reply.body.decode("utf-8"))
+        problem = json.loads(body.decode("utf-8"))
     except (ValueError, RecursionError):
         problem = None
     if isinstance(problem, dict):
-        told = {name: text for name, text in problem.items() if isinstance(text, str) and text}
-        why = next((told[name] for name in ("detail", "message", "error", "title") if name in told), "")
-        said = ": ".join(text for text in (told.get("code"), why) if text) or said
-    return " ".join(said.split())[:QUOTED].rstrip(".") or "it gave no reason"
+        inner = problem.get("error")
+        fields = {**problem, **inner} if isinstance(inner, dict) else problem
+        texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}
+        why = next((texts[name] for name in ("detail", "message", "error", "title") if name in texts), "")
+        said = ": ".join(text for text in (texts.get("code"), why) if text) or said
+    elif kind == "text/html" or said[:15].lower().startswith(("<!doctype html", "<html")):
+        words = " ".join(re.sub(r"<[^<>]*>", " ", said).split())
+        said = f"an HTML page ('{words[:QUOTED_BODY]}')"
+    return " ".join(said.split())[:QUOTED].rstrip(".")
+
+
+def unreachable(status: int, body: bytes, what: str) -> str | None:
+    """Return that a server at a declared host cannot be reached, and what to do; ``None`` where it replied itself.
+
+    Args:
+        status: the reply's status.
+        body: its body.
+        what: the server, in a word.
+    """
+    found = UNREACHED.search(trouble(body) + ".") if status in (502, 504) else None
+    if found is None:
+        return None
+    host = found[1] or found[3]
+    at = f" at {found[2] or f'https://{host}'}" if found[1] else f": the host name {host} is unknown"
+    return (
+        f"The {what} cannot be reached{at}. "
+        f"Start it there, or give the address of one that runs: --host {host}=http://127.0.0.1:PORT."
+    )
+
+
+def not_json(body: bytes) -> str:
+    """Return why a body is not JSON, and what to do, to go on a sentence whose subject is the reply."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        near = body[max(0, error.start - 20) : error.start + 20].decode("utf-8", "backslashreplace")
+        return f"is not UTF-8 (near {near!r}). Encode it as UTF-8."
+    return f"is not JSON: {text[:QUOTED_BODY]!r}. Send JSON."

@@ -1,0 +1,10 @@
+"""Drivers are files beside each other in a system's own process: here they find one another in the same way."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import memeval
+
+sys.path.append(str(Path(memeval.__file__).parent / "systems/drivers"))
