@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
-from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
+from memeval.execution.readers import distinct_lines
+from memeval.execution.reading import ReaderFailed, Reading
 from memeval.gateway.endpoints import dated
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
@@ -70,7 +71,7 @@ class ModelReader:
 
     @property
     def name(self) -> str:
-        """See :class:`memeval.execution.readers.Reader`."""
+        """See :class:`memeval.execution.reading.Reader`."""
         return f"{PREFIX}{self.model}@{VERSION}"
 
     @property
@@ -89,7 +90,7 @@ class ModelReader:
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
-        """Answer a question; see :class:`memeval.execution.readers.Reader`.
+        """Answer a question; see :class:`memeval.execution.reading.Reader`.
 
         One delivery is sent as it came; of several, the distinct lines in the order they first came. What goes over
         the budget is left out from the end, in whole lines: the worst of what was delivered last goes first.
