@@ -10,10 +10,12 @@ import typer
 
 from memeval.cli.models import (
     JUDGE_CONCURRENCY,
+    REFUSALS,
     Budgets,
     JudgeConcurrency,
     JudgeLabel,
     MaxCost,
+    MaxRefusals,
     Prompts,
     RequestsPerMinute,
     TokensPerMinute,
@@ -51,6 +53,7 @@ def rejudge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make another run; recorded judgments are not asked for again, even so.")
     ] = False,
@@ -74,6 +77,7 @@ def rejudge(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
         ),
         fresh=fresh,
     )
@@ -108,6 +112,7 @@ def audit(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     as_json: AsJson = False,
 ) -> None:
     """Measure a judge against calibration answers: false accepts, false rejects, agreement, injections.
@@ -129,6 +134,7 @@ def audit(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
         ),
     )
     found = []
@@ -171,6 +177,7 @@ def bridge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     as_json: AsJson = False,
 ) -> None:
     """Grade the same stored answers under two judges, and store how far they agree.
@@ -196,6 +203,7 @@ def bridge(
                     tokens_per_minute=tokens_per_minute,
                     max_cost_usd=max_cost_usd,
                     budget=budget,
+                    max_refusals=max_refusals,
                 ),
             ),
             progress=progress,

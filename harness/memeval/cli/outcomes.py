@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from memeval.cli.gate import failed_items, is_over_gate, remedy_for
 from memeval.cli.reporting import report, score_of
 from memeval.cli.shared import counted, print_json
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError, NotApplicable
@@ -179,7 +180,7 @@ def _print_summary(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for folder in outcome.folders:
             run = folder.run
-            score = score_of(run.scores.composite)
+            score = "no score" if is_over_gate(run) else score_of(run.scores.composite)
             told = f"{run.track.protocol:22} {score:22} {run.coverage.done}/{run.coverage.planned} items"
             errors = run.scores.overall.errors
             print(f"  {outcome.benchmark:26} {told}, {counted(errors, 'error')}", file=sys.stderr)
@@ -205,25 +206,11 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
 
 def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return a refusal for the runs with too many errors to be ranked."""
-    gated = [f"{folder.path.name} (first: {_first_error(folder)})" for folder in folders if _over_gate(folder)]
-    if not gated:
-        return []
-    return [
-        CheckFailed(
-            f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
-            remedy="All errors are on the site that memeval site build makes. Mend the system, and run again.",
-        )
-    ]
-
-
-def _over_gate(folder: RunFolder) -> bool:
-    from memeval.leaderboard.board import ERROR_GATE
     from memeval.records.run import SystemKind
 
-    tally = folder.run.scores.overall
-    return folder.run.system.kind is not SystemKind.CONTROL and tally.errors > ERROR_GATE * tally.planned
-
-
-def _first_error(folder: RunFolder) -> str:
-    """Return what went wrong first, cut to a line."""
-    return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]
+    kinds = [folder for folder in folders if folder.run.system.kind is not SystemKind.CONTROL]
+    gated = [folder for folder in kinds if is_over_gate(folder.run)]
+    if not gated:
+        return []
+    named = "; ".join(f"{folder.path}: {failed_items(folder)}" for folder in gated)
+    return [CheckFailed(f"{named}. A run with more than 2 % errors is not ranked.", remedy=remedy_for(gated[0]))]

@@ -12,10 +12,12 @@ import typer
 
 from memeval.cli.models import (
     JUDGE_CONCURRENCY,
+    REFUSALS,
     Budgets,
     JudgeConcurrency,
     JudgeLabel,
     MaxCost,
+    MaxRefusals,
     Prompts,
     RequestsPerMinute,
     TokensPerMinute,
@@ -91,6 +93,7 @@ def run(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say calls, tokens, dollars and hours beforehand, and run nothing.")
     ] = False,
@@ -161,6 +164,7 @@ def run(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
             replay=replay,
             results=results,
         ),

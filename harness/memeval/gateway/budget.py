@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.gateway.prices import price_of
+from memeval.gateway.settings import LIMIT_NAMES
 from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped
 from memeval.records.base import canonical_json
 from memeval.records.call import Api, Call, ModelRequest, Phase
@@ -205,7 +206,7 @@ def most_output(request: ModelRequest) -> int:
 
 def output_limits(request: ModelRequest) -> list[int]:
     """Return the limits of output that a request names."""
-    limits = [request.body.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    limits = [request.body.get(name) for name in LIMIT_NAMES]
     return [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0]
 
 
