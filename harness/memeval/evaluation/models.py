@@ -64,7 +64,7 @@ class ModelOptions:
         """Refuse what cannot be.
 
         Raises:
-            BadInput: a number is too small, or is none.
+            BadInput: a number is too small, or not finite.
         """
         whole = (("--judge-concurrency", self.judge_concurrency), ("--model-concurrency", self.model_concurrency))
         for name, number in whole:
@@ -104,7 +104,7 @@ class Models:
         """Return where a caller's models are reached; what is replayed has the address on record, and needs no key.
 
         Raises:
-            BadInput: the address that the environment gives is none.
+            BadInput: the base URL in the environment is not a URL.
         """
         if self.replay is None:
             return endpoint_for(caller, needs_key=False)

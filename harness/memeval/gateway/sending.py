@@ -21,7 +21,7 @@ from memeval.records.errors import MemevalError
 _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
 """The largest reply that is read, per caller."""
 _WORTH_A_WORD = 1.0
-"""Seconds from which on a pause is told."""
+"""A pause of so many seconds or more is reported."""
 
 _NOTHING = Reply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
@@ -43,7 +43,7 @@ class Sender:
     Args:
         options: how fast, how long, how often.
         budget: what may be spent.
-        note: told about pauses, in a sentence.
+        note: receives sentences about pauses.
     """
 
     def __init__(self, options: GatewayOptions, budget: Budget, note: Callable[[str], None]) -> None:
@@ -94,7 +94,7 @@ class Sender:
                 self._count_refusal(failed, refusals, endpoint, caller, course)
             elif await self._is_down(lane, endpoint, caller):
                 raise GatewayStopped(
-                    f"calls were given up, one after the other. {failed.sentence}",
+                    f"{OWNERS[caller]} {endpoint.url} gave no usable reply to calls in a row. {failed.sentence}",
                     remedy=f"Check the endpoint. {GOES_ON}",
                 ) from None
             return self._call(request, caller, phase, course, failed.reply, error=failed.sentence)
@@ -161,7 +161,7 @@ class Sender:
                 wait = min(failed.after, self._options.longest_wait_seconds)
                 lane.pause(wait)
                 if wait >= _WORTH_A_WORD:
-                    self._note(f"The endpoint {endpoint.url} asks for a pause of {wait:.0f} s.")
+                    self._note(f"The endpoint {endpoint.url} asks to wait {wait:.0f} s.")
             raise
         except MemevalError as error:
             tokens, usd = 0, 0.0
