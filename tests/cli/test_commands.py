@@ -237,7 +237,8 @@ def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED
-    assert "cannot be ranked" in err
+    assert "no score: 12 of 12 items failed (first: " in err and "[0.0" not in err
+    assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")
     assert call("run", adapter, *SMALL, "--limit", "6")[0] == ExitCode.DONE

@@ -26,8 +26,8 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stored runs find the tiny benchmark, and failing calls be given up soon."""
     monkeypatch.setattr(reproduction, "find", lambda _name: exam().benchmark)
 
-    def hasty(*given: Any) -> GatewayOptions:
-        return replace(GatewayOptions(*given), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+    def hasty(*given: Any, **named: Any) -> GatewayOptions:
+        return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
 
     monkeypatch.setattr(models, "GatewayOptions", hasty)
 

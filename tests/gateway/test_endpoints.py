@@ -72,7 +72,7 @@ def test_any_text_is_a_base_url_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("key", ["sk-\nInjected: header", "sk-ключ", "sk with space"])
 def test_a_key_that_no_header_carries_is_refused_without_being_shown(key: str) -> None:
-    with pytest.raises(BadInput, match="OPENAI_API_KEY: holds signs that no key has") as raised:
+    with pytest.raises(BadInput, match="the key has a character that no HTTP header can carry") as raised:
         endpoint_for(Caller.JUDGE, {"OPENAI_API_KEY": key})
     assert key not in str(raised.value)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import ipaddress
 import socket
 import ssl
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -15,15 +17,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from memeval.gateway.client import _after
+from memeval.gateway.client import OWNERS, _after
 from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
-from memeval.records.call import Caller, Phase
+from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import ExitCode
 from tests.gateway.asking import KEY, MODEL, ask, ask_all, gateway, question
-from tests.support.model_server import ModelServer
+from tests.support.model_server import ModelServer, reasoning_only
 
 STORM = {"429": 0.1, "500": 0.1, "dropped": 0.1, "garbage": 0.1, "empty": 0.1, "slow": 0.1}
 
@@ -100,6 +103,106 @@ def test_a_request_that_is_refused_fails_at_once_and_alone() -> None:
         assert ask(door, server, 1).error is None, "a failed call is never taken from the record"
 
 
+UNVERIFIED = {"error": {"message": "Your organization must be verified. Request: req_0123abc.", "code": "unverified"}}
+
+
+@pytest.mark.parametrize(("caller", "owner"), list(OWNERS.items()))
+def test_equal_refusals_in_a_row_stop_the_run_and_say_whose_endpoint_refused_and_why(
+    tmp_path: Path, caller: Caller, owner: str
+) -> None:
+    record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
+    with ModelServer() as server, gateway(record, concurrency=1) as door:
+        door.open_run("run", own)
+        paid = [call.key for call in ask_all(door, server, range(3))]
+        server.refusal = (400, UNVERIFIED)
+        endpoint = Endpoint(server.url, KEY)
+        with pytest.raises(GatewayStopped) as raised:
+            for number in range(10, 30):
+                if caller is Caller.SYSTEM:
+                    door.run(door.pass_on(question(server.url, number), endpoint, Phase.ASK, "s1", 0))
+                else:
+                    door.call(question(server.url, number), endpoint, caller, Phase.JUDGE)
+    assert server.requests == 3 + 5
+    said = str(raised.value)
+    assert said.startswith(
+        f"{owner} {server.url} refused 5 requests in a row (400): Your organization must be verified."
+    )
+    assert ("--retry-errors to resume." in said) is (caller is not Caller.JUDGE)
+    assert raised.value.exit_code is ExitCode.BAD_INPUT
+    assert [row.key for row in record.rows()] == paid
+
+
+def test_refusals_that_arrive_after_the_stop_are_not_recorded_as_failures(tmp_path: Path) -> None:
+    own = CallRecord(tmp_path / "own.jsonl")
+    with ModelServer(latency=0.05, refusal=(400, UNVERIFIED)) as server, gateway(concurrency=20) as door:
+        door.open_run("run", own)
+        with pytest.raises(GatewayStopped):
+            ask_all(door, server, range(20))
+    assert len(list(own.rows())) <= 4
+
+
+def test_the_number_of_refusals_is_a_setting_and_0_never_stops() -> None:
+    with ModelServer(refusal=(400, UNVERIFIED)) as server:
+        with gateway(concurrency=1, refusals=2) as door, pytest.raises(GatewayStopped, match="refused 2 requests"):
+            ask_all(door, server, range(20))
+        assert server.requests == 2
+        with gateway(concurrency=1, refusals=0) as door:
+            assert all(call.error for call in ask_all(door, server, range(20)))
+
+
+@pytest.mark.parametrize("code", ["content_filter", "context_length_exceeded"])
+def test_refusals_of_one_request_for_its_text_stop_nothing(code: str) -> None:
+    refusal = {"error": {"message": "The prompt was refused.", "code": code}}
+    with ModelServer(refusal=(400, refusal)) as server, gateway(concurrency=1) as door:
+        assert all(call.error for call in ask_all(door, server, range(20)))
+
+
+def test_refusals_for_different_reasons_or_with_an_answer_between_them_stop_nothing() -> None:
+    def each_its_own(body: dict[str, Any]) -> dict[str, Any]:
+        return {"message": f"The prompt is too long: {body['messages'][0]['content']}"}
+
+    def every_other(body: dict[str, Any]) -> dict[str, Any] | None:
+        return None if server.requests % 5 == 0 else {"message": "Refused."}
+
+    with ModelServer(refuses=each_its_own) as server, gateway(concurrency=1) as door:
+        assert all(call.error for call in ask_all(door, server, range(20)))
+        server.refuses = every_other
+        assert sum(call.error is None for call in ask_all(door, server, range(100, 140))) == 8
+
+
+def test_a_system_may_learn_from_a_refusal_of_calls_that_were_in_flight_together() -> None:
+    def plain_only(body: dict[str, Any]) -> dict[str, Any] | None:
+        return {"message": "'response_format' is not supported."} if "response_format" in body else None
+
+    async def learn(door: Gateway, server: ModelServer, number: int) -> Call:
+        endpoint, fancy = (
+            Endpoint(server.url, KEY),
+            question(server.url, number, response_format={"type": "json_object"}),
+        )
+        refused = await door.pass_on(fancy, endpoint, Phase.ASK, f"s{number}", 0)
+        assert refused.error is not None
+        return await door.pass_on(question(server.url, number), endpoint, Phase.ASK, f"s{number}", 0)
+
+    async def together(door: Gateway, server: ModelServer) -> list[Call]:
+        return await asyncio.gather(*(learn(door, server, number) for number in range(20)))
+
+    with ModelServer(latency=0.1, refuses=plain_only) as server, gateway(concurrency=20) as door:
+        assert all(call.error is None for call in door.run(together(door, server)))
+
+
+@pytest.mark.parametrize("caller", [Caller.JUDGE, Caller.READER])
+def test_a_setting_that_the_model_does_not_take_stops_at_once(caller: Caller) -> None:
+    with ModelServer(refuses=reasoning_only) as server, gateway() as door:
+        request = question(server.url, model="o3")
+        with pytest.raises(GatewayStopped) as raised:
+            door.call(request, Endpoint(server.url, KEY), caller, Phase.JUDGE)
+    assert server.requests == 1
+    assert "refused the settings of 'o3' (400): Unsupported parameter: 'max_tokens' is not supported" in str(
+        raised.value
+    )
+    assert "name the file in MEMEVAL_MODEL_SETTINGS" in str(raised.value)
+
+
 def test_a_slow_reply_is_broken_off_and_asked_for_again() -> None:
     with ModelServer(faults={"slow": 1.0}, slow_seconds=5, most_faults=1) as server:
         with gateway(timeout_seconds=0.2) as door:
@@ -111,20 +214,31 @@ def test_a_slow_reply_is_broken_off_and_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("fault", "stop", "code", "said"),
     [
-        ("key", GatewayStopped, ExitCode.BAD_INPUT, "refused the key (401). Check OPENAI_API_KEY;"),
-        ("quota", BudgetSpent, ExitCode.BUDGET, "quota of the key"),
-        ("model", GatewayStopped, ExitCode.BAD_INPUT, f"has no model '{MODEL}' (404)"),
+        (
+            "key",
+            GatewayStopped,
+            ExitCode.BAD_INPUT,
+            "the judge's endpoint {url} refused the key (401): Incorrect API key provided: [secret].",
+        ),
+        (
+            "quota",
+            BudgetSpent,
+            ExitCode.BUDGET,
+            "says that the quota is used up (429): You exceeded your current quota",
+        ),
+        ("model", GatewayStopped, ExitCode.BAD_INPUT, f"has no model '{MODEL}' (404): The model does not exist"),
     ],
 )
-def test_what_no_try_can_mend_stops_everything_at_once(
+def test_what_no_retry_can_help_stops_everything_at_once(
     fault: str, stop: type[GatewayStopped], code: ExitCode, said: str
 ) -> None:
     with ModelServer(latency=0.01, faults={fault: 1.0}, most_faults=None) as server, gateway(concurrency=4) as door:
         with pytest.raises(stop) as raised:
             ask_all(door, server, range(50))
         assert raised.value.exit_code is code
-        assert said in str(raised.value)
-        assert "the same command goes on" in str(raised.value)
+        assert said.format(url=server.url) in str(raised.value)
+        assert "Progress is saved. Run the same command to resume." in str(raised.value)
+        assert KEY not in str(raised.value)
         assert server.url in str(raised.value)
         sent = server.requests
         assert sent <= 4
@@ -141,8 +255,9 @@ def test_what_no_try_can_mend_stops_everything_at_once(
         (404, {"object": "error", "message": "The model `m` does not exist."}, "has no model"),
         (403, {"error": {"code": "model_not_found", "message": "Project has no access to model `m`"}}, "has no model"),
         (404, {"detail": "Not Found"}, "most end in /v1"),
-        (403, {"error": {"message": "Country not supported"}}, r"refused the key \(403\): Country not supported"),
-        (402, {"error": {"message": "Insufficient Balance"}}, "quota of the key"),
+        (403, {"error": {"message": "Country not supported"}}, r"refused access \(403\): Country not supported"),
+        (402, {"error": {"message": "Insufficient Balance"}}, "quota is used up"),
+        (400, {"error": {"message": "Your credit balance is too low to access the API."}}, "quota is used up"),
         (308, {}, "most end in /v1"),
     ],
 )
@@ -181,7 +296,7 @@ def test_where_no_key_was_given_the_remedy_is_to_give_one() -> None:
     with (
         ModelServer(key=KEY) as server,
         gateway() as door,
-        pytest.raises(GatewayStopped, match="Set OPENAI_API_KEY: none was given"),
+        pytest.raises(GatewayStopped, match="Set OPENAI_API_KEY: it is not set"),
     ):
         ask(door, server, key=None)
     assert "authorization" not in server.headers[0]
@@ -207,7 +322,7 @@ def test_an_endpoint_that_dies_later_costs_no_call_its_place_however_few_there_a
         door.open_run("run", own)
         with server:
             ask_all(door, server, range(3))
-        with pytest.raises(GatewayStopped, match="given up"):
+        with pytest.raises(GatewayStopped, match="no usable reply"):
             ask_all(door, server, range(10, 10 + together))
     assert len(list(record.rows())) == 3
     assert list(own.rows()) == []

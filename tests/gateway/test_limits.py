@@ -73,7 +73,7 @@ def test_an_endpoint_that_asks_to_wait_is_left_alone_by_all_callers() -> None:
             ask_all(door, server, range(10, 20))
         retried = server.times[first + 10]
         assert retried - server.times[first] >= 0.3
-    assert noted == [f"The endpoint {server.url} asks for a pause of 1 s."]
+    assert noted == [f"The endpoint {server.url} asks to wait 1 s."]
 
 
 def test_an_endpoint_may_not_ask_for_longer_than_is_allowed() -> None:
@@ -106,7 +106,7 @@ def test_waiting_and_service_are_told_apart() -> None:
 
 def test_so_many_calls_given_up_in_a_row_stop_the_run() -> None:
     with ModelServer(faults={"500": 1.0}, most_faults=None) as server, gateway(concurrency=1, tries=1) as door:
-        with pytest.raises(GatewayStopped, match=r"calls were given up, one after the other.* status 500"):
+        with pytest.raises(GatewayStopped, match=r"no usable reply to calls in a row.* status 500"):
             ask_all(door, server, range(20))
         assert server.requests == DOWN_AFTER
 

@@ -112,7 +112,7 @@ def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_after
         server.kill()
         said = ended(process)
     assert said.code == ExitCode.BAD_INPUT
-    assert "Nothing listens at the endpoint" in said.err and "the same command goes on" in said.err
+    assert "Nothing listens at the endpoint" in said.err and "Run the same command to resume" in said.err
     before = recorded(place)
     assert JUDGED // 4 <= len(before) < JUDGED
     with ServerProcess(*slow, "--port", server.port) as again:
@@ -131,7 +131,7 @@ def test_a_cap_on_dollars_stops_before_it_and_a_higher_one_finishes(place: Path)
     with ModelServer(latency=0.02) as server:
         said = rejudge(place, server.url, "--max-cost-usd", "0.01", "--concurrency", "64")
         assert said.code == ExitCode.BUDGET
-        assert "$0.01" in said.err and "the same command goes on" in said.err
+        assert "$0.01" in said.err and "Run the same command to resume" in said.err
         first = recorded(place)
         assert 0 < sum(call["cost_usd"] for call in first) <= 0.01
         assert len(sealed_runs(place / "results")) == 1
@@ -155,7 +155,7 @@ class Stop:
 
 
 STOPS = {
-    "quota": Stop("quota", ExitCode.BUDGET, {"faults": {"quota": 1.0}, "most_faults": None}, 8),
+    "quota": Stop("the quota is used up (429)", ExitCode.BUDGET, {"faults": {"quota": 1.0}, "most_faults": None}, 8),
     "key": Stop("refused the key (401)", server={"key": "sk-another"}, most_requests=8),
     "model": Stop("has no model 'gpt-4o-2024-08-06'", server={"models": frozenset({"other"})}, most_requests=8),
     "html": Stop("The reply is a web page", server={"faults": {"html": 1.0}, "most_faults": None}),
@@ -204,7 +204,7 @@ def test_what_no_call_can_get_past_stops_with_a_sentence_and_leaves_no_key(
     stop, (said, server, folder) = STOPS[name], waits[name]
     assert said.code == stop.code, said.err
     assert stop.said in said.err
-    assert "goes on" in said.err
+    assert "Run the same command to resume" in said.err
     assert said.out == ""
     assert stop.most_requests is None or server.requests <= stop.most_requests
     assert len(sealed_runs(folder / "results")) == 1

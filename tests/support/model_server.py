@@ -12,6 +12,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import re
 import signal
 import ssl
 import struct
@@ -69,6 +70,29 @@ def yes_or_no(body: dict[str, Any]) -> str:
     return ("no", "yes")[hashlib.sha256(prompt).digest()[0] % 2]
 
 
+def reasoning_only(body: dict[str, Any]) -> dict[str, Any] | None:
+    """Refuse what OpenAI refuses for its reasoning models, in its own words.
+
+    Returns:
+        the error, or ``None`` where the request is accepted.
+    """
+    if not re.match(r"o\d|gpt-5", str(body.get("model"))):
+        return None
+    if "max_tokens" in body:
+        message = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        return _unsupported("max_tokens", "unsupported_parameter", message)
+    if body.get("temperature", 1) != 1:
+        message = f"Unsupported value: 'temperature' does not support {body['temperature']} with this model. "
+        return _unsupported("temperature", "unsupported_value", f"{message}Only the default (1) value is supported.")
+    return None
+
+
+def _unsupported(param: str, code: str, message: str) -> dict[str, Any]:
+    return {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+
+
 def digest(body: Any) -> str:
     """Return what the server counts a request under."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
@@ -90,6 +114,7 @@ class ModelServer:
         port: 0 for a free one, which is kept when the server is started again.
         tls: serve HTTPS with this.
         refusal: the status and the body of every reply, whatever is asked: text as it is, all else as JSON.
+        refuses: returns the error that a request is refused with (400), from its body; ``None`` where it is not.
     """
 
     def __init__(
@@ -107,12 +132,14 @@ class ModelServer:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         refusal: tuple[int, Any] | None = None,
+        refuses: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _body: None,
     ) -> None:
         if unknown := set(faults or {}) - set(FAULTS):
             raise ValueError(f"no such faults: {unknown}")
         self.latency, self.answer, self.faults, self.seed = latency, answer, dict(faults or {}), seed
         self.most_faults, self.retry_after, self.slow_seconds = most_faults, retry_after, slow_seconds
         self.key, self.models, self.port, self.tls, self.refusal = key, models, port, tls, refusal
+        self.refuses = refuses
         self.answered: Counter[str] = Counter()
         """Good replies delivered, per digest of the request's body."""
         self.tries: Counter[str] = Counter()
@@ -229,12 +256,14 @@ class ModelServer:
             self.faulted[fault] += 1
         if fault == "key" or (self.key is not None and given != self.key):
             return _error(401, {"message": f"Incorrect API key provided: {given}.", "code": "invalid_api_key"})
+        if (error := self.refuses(body)) is not None:
+            return _error(400, error)
         if self.models is not None and body.get("model") not in self.models:
             fault = "model"
         if fault in _ERRORS:
-            status, error = _ERRORS[fault]
+            status, said = _ERRORS[fault]
             wait = {"Retry-After": str(self.retry_after)} if fault == "429" and self.retry_after is not None else {}
-            return _error(status, error, wait)
+            return _error(status, said, wait)
         if fault in _BODIES:
             return web.Response(body=_BODIES[fault], content_type="text/html" if fault == "html" else None)
         if fault == "dropped":
@@ -256,10 +285,14 @@ class ModelServer:
             assert request.transport is not None
             request.transport.close()
             return response
-        await response.write(data)
-        await response.write_eof()
-        if fault in (None, "slow", "blank"):
-            self.answered[name] += 1
+        good = Counter({name: 1} if fault in (None, "slow", "blank") else {})
+        self.answered += good  # before the last byte is sent: the client may look at the count as soon as it has it
+        try:
+            await response.write(data)
+            await response.write_eof()
+        except BaseException:
+            self.answered -= good
+            raise
         return response
 
     def _fault(self, name: str) -> str | None:

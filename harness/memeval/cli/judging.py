@@ -10,10 +10,12 @@ import typer
 
 from memeval.cli.models import (
     JUDGE_CONCURRENCY,
+    REFUSALS,
     Budgets,
     JudgeConcurrency,
     JudgeLabel,
     MaxCost,
+    MaxRefusals,
     Prompts,
     RequestsPerMinute,
     TokensPerMinute,
@@ -50,6 +52,7 @@ def rejudge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     fresh: FreshGrades = False,
 ) -> None:
     """Grade stored answers with another judge.
@@ -71,6 +74,7 @@ def rejudge(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
         ),
         fresh=fresh,
     )
@@ -105,6 +109,7 @@ def audit(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     as_json: AsJson = False,
 ) -> None:
     """Measure how often a judge is wrong.
@@ -128,6 +133,7 @@ def audit(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
         ),
     )
     found = []
@@ -170,6 +176,7 @@ def bridge(
     tokens_per_minute: TokensPerMinute = None,
     max_cost_usd: MaxCost = None,
     budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
     as_json: AsJson = False,
 ) -> None:
     """Measure how far two judges agree on stored answers.
@@ -195,6 +202,7 @@ def bridge(
                     tokens_per_minute=tokens_per_minute,
                     max_cost_usd=max_cost_usd,
                     budget=budget,
+                    max_refusals=max_refusals,
                 ),
             ),
             progress=progress,

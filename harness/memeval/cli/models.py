@@ -51,8 +51,16 @@ Budgets = Annotated[
         "Run again with a higher limit to resume.",
     ),
 ]
+MaxRefusals = Annotated[
+    int,
+    typer.Option(
+        "--max-refusals",
+        help="Stop after so many equal refusals in a row by a model's endpoint; 0 never stops. The run can be resumed.",
+    ),
+]
 
 JUDGE_CONCURRENCY = 16
+REFUSALS = 5
 
 
 def model_options(
@@ -63,6 +71,7 @@ def model_options(
     tokens_per_minute: float | None = None,
     max_cost_usd: float | None = None,
     budget: list[str] | None = None,
+    max_refusals: int = REFUSALS,
     replay: str | None = None,
     results: Path | None = None,
 ) -> ModelOptions:
@@ -82,5 +91,6 @@ def model_options(
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
         caps=parse_caps(given),
+        refusals=max_refusals,
         replay=None if replay is None else api.load_run(replay, results or Path("results")),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from memeval.cli.gate import failed_items, is_over_gate, remedy_for
 from memeval.cli.reporting import report, score_of
 from memeval.cli.shared import counted, print_json
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError, NotApplicable
@@ -202,7 +203,7 @@ def _print_summary(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for folder in outcome.folders:
             run = folder.run
-            score = score_of(run.scores.composite)
+            score = "no score" if is_over_gate(run) else score_of(run.scores.composite)
             items = f"{run.coverage.done}/{run.coverage.planned} items"
             errors = counted(run.scores.overall.errors, "error")
             lines.append(f"  {outcome.benchmark:26} {run.track.protocol:22} {score:22} {items}, {errors}")
@@ -249,15 +250,14 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
 
 def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for the runs with too many errors to be ranked."""
-    gated = [f"{folder.path.name} (first: {_first_error(folder)})" for folder in folders if _over_gate(folder)]
+    from memeval.records.run import SystemKind
+
+    ranked = [folder for folder in folders if folder.run.system.kind is not SystemKind.CONTROL]
+    gated = [folder for folder in ranked if is_over_gate(folder.run)]
     if not gated:
         return []
-    return [
-        CheckFailed(
-            f"more than 2 % of the items failed in {', '.join(gated)}, so it cannot be ranked.",
-            remedy="Fix the system and run again. 'memeval site build' makes a page with every error.",
-        )
-    ]
+    named = "; ".join(f"{folder.path}: {failed_items(folder)}" for folder in gated)
+    return [CheckFailed(f"{named}. A run with more than 2 % errors is not ranked.", remedy=remedy_for(gated[0]))]
 
 
 def _all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
@@ -275,16 +275,3 @@ def _all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
             remedy = "Fix the system and run the same command with --retry-errors."
             found.append(CheckFailed(problem, where=folder.path, remedy=remedy))
     return found
-
-
-def _over_gate(folder: RunFolder) -> bool:
-    from memeval.leaderboard.board import ERROR_GATE
-    from memeval.records.run import SystemKind
-
-    tally = folder.run.scores.overall
-    return folder.run.system.kind is not SystemKind.CONTROL and tally.errors > ERROR_GATE * tally.planned
-
-
-def _first_error(folder: RunFolder) -> str:
-    """Return the first error, cut to 200 characters."""
-    return next((row.error or row.outcome for row in folder.responses() if row.outcome.is_error), "unknown")[:200]

@@ -44,7 +44,7 @@ OPTION_PANELS = {
     "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),
     "Limits and cost": (
         *("estimate", "max_cost_usd", "budget", "requests_per_minute", "tokens_per_minute"),
-        *("concurrency", "judge_concurrency", "model_concurrency", "ask_seconds"),
+        *("concurrency", "judge_concurrency", "model_concurrency", "max_refusals", "ask_seconds"),
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
     "Where the answers come from": ("system", "slug", "source", "commit", "licence", "claimed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from memeval.cli.gate import failed_items, is_over_gate
 from memeval.cli.shared import dollars, percent
 
 if TYPE_CHECKING:
@@ -17,16 +18,20 @@ def report(folder: RunFolder) -> None:
     """Print the scores of a run on standard error."""
     run = folder.run
     scores = run.scores
+    gated = is_over_gate(run)
     head = f"no composite: {scores.composite.reason}"
-    if scores.composite.value is not None:
+    if gated:
+        head = f"no score: {failed_items(folder)}"
+    elif scores.composite.value is not None:
         head = f"composite {score_of(scores.composite)}"
-    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in scores.alternates.items())
+    others = {} if gated else scores.alternates
+    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in others.items())
     print(
         f"{run.system.slug} on {run.track.benchmark} {run.track.protocol} (track {run.track_id}): {head}{alternates}; "
         f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
         file=sys.stderr,
     )
-    for category in scores.categories:
+    for category in () if gated else scores.categories:
         tally = category.tally
         earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
         print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)

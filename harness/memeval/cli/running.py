@@ -12,10 +12,12 @@ import typer
 
 from memeval.cli.models import (
     JUDGE_CONCURRENCY,
+    REFUSALS,
     Budgets,
     JudgeConcurrency,
     JudgeLabel,
     MaxCost,
+    MaxRefusals,
     Prompts,
     RequestsPerMinute,
     TokensPerMinute,
@@ -100,6 +102,7 @@ def run(
     concurrency: Concurrency = 4,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
     model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
+    max_refusals: MaxRefusals = REFUSALS,
     ask_seconds: Annotated[
         float | None,
         typer.Option("--ask-seconds", help="Time limit for one question. Another limit is another track."),
@@ -173,6 +176,7 @@ def run(
             tokens_per_minute=tokens_per_minute,
             max_cost_usd=max_cost_usd,
             budget=budget,
+            max_refusals=max_refusals,
             replay=replay,
             results=results,
         ),

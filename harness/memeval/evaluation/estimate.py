@@ -13,6 +13,7 @@ from memeval.evaluation.plan import Exam
 from memeval.evaluation.running import RunOptions, judge_for
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
+from memeval.gateway.budget import output_limits
 from memeval.gateway.prices import price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.judging.base import Case
@@ -195,7 +196,8 @@ def _part(
 ) -> Part:
     """Return what some calls would take; ``fresh`` are those of them that are not on record."""
     sent = sum(count_tokens(canonical_json(request.body)) + WRAPPING_TOKENS for request in fresh)
-    reply = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
+    usual = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
+    replied = sum(max(output_limits(request), default=usual) for request in fresh)
     seconds, basis = _seconds(phase, before)
     return Part(
         phase=phase,
@@ -203,8 +205,8 @@ def _part(
         calls=calls,
         recorded=calls - len(fresh),
         prompt_tokens=sent,
-        completion_tokens=reply * len(fresh),
-        usd=price_of(model, sent, reply * len(fresh)) if fresh else 0.0,
+        completion_tokens=replied,
+        usd=price_of(model, sent, replied) if fresh else 0.0,
         seconds_per_call=seconds,
         basis=basis,
         concurrency=concurrency,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from memeval.gateway.endpoints import dated, endpoint_for, is_makers
 from memeval.judging.base import Judge
-from memeval.judging.model import SEED, ModelJudge, RecordedJudge, judge_spec
+from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
 from memeval.judging.rules import RulesJudge
 from memeval.records.base import Digest
@@ -59,7 +62,7 @@ class ChosenJudge:
     @property
     def seeds(self) -> dict[str, int]:
         """The seed it is asked with, by its name in a run; none for the rule set."""
-        return {} if self.model is None else {"judge": SEED}
+        return {"judge": SEED} if self.model is not None and SEED in self.model.settings.values() else {}
 
     def prompt_rows(self, benchmark: str) -> list[Prompt]:
         """Return its prompts for a benchmark as they are stored with a run of it."""
@@ -116,8 +119,20 @@ def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
     if track.judge_endpoint is None:
         return choose_judge(track.judge)
     texts = {prompt.name: prompt.text for prompt in prompts if is_judges(prompt.name)}
-    judge = ModelJudge(judge_spec(track.judge), track.judge_endpoint, texts)
+    settings = _read(texts.pop(SETTINGS)) if SETTINGS in texts else USUAL
+    judge = ModelJudge(judge_spec(track.judge), track.judge_endpoint, texts, settings)
     return ChosenJudge(judge, track.judge_endpoint, track.judge_label)
+
+
+def _read(settings: str) -> dict[str, JsonValue]:
+    """Return stored settings of requests."""
+    try:
+        found = json.loads(settings)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BadInput(f"the run's {SETTINGS} is not a JSON object.", remedy="Restore the run, or record a new one.")
+    return found
 
 
 def is_judged_by(track: Track, named: str) -> bool:

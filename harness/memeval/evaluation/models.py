@@ -20,6 +20,7 @@ from memeval.execution.secrets import blotted
 from memeval.gateway.budget import Budget
 from memeval.gateway.endpoints import Endpoint, endpoint_for
 from memeval.gateway.gateway import Gateway, GatewayOptions
+from memeval.gateway.limits import REFUSALS
 from memeval.gateway.record import CallRecord
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
@@ -46,6 +47,8 @@ class ModelOptions:
     """The most tokens a minute, for each of them."""
     caps: Mapping[tuple[Phase | None, str], float] = field(default_factory=dict)
     """Budgets, by phase (``None`` for the run) and unit: ``usd``, ``tokens`` or ``minutes``."""
+    refusals: int = REFUSALS
+    """Stop after so many equal refusals in a row that no retry can help; 0 for never."""
     replay: RunFolder | None = None
     """Answer every call from the record of this run, and send none."""
 
@@ -61,12 +64,14 @@ class ModelOptions:
         """Refuse what cannot be.
 
         Raises:
-            BadInput: a number is too small, or is none.
+            BadInput: a number is too small, or not finite.
         """
         whole = (("--judge-concurrency", self.judge_concurrency), ("--model-concurrency", self.model_concurrency))
         for name, number in whole:
             if number < 1:
                 raise BadInput(f"{name} is {number}.", remedy="Give a number of at least 1.")
+        if self.refusals < 0:
+            raise BadInput(f"--max-refusals is {self.refusals}.", remedy="Give a number of at least 0; 0 never stops.")
         for name, rate in (
             ("--requests-per-minute", self.requests_per_minute),
             ("--tokens-per-minute", self.tokens_per_minute),
@@ -99,7 +104,7 @@ class Models:
         """Return where a caller's models are reached; what is replayed has the address on record, and needs no key.
 
         Raises:
-            BadInput: the address that the environment gives is none.
+            BadInput: the base URL in the environment is not a URL.
         """
         if self.replay is None:
             return endpoint_for(caller, needs_key=False)
@@ -158,7 +163,9 @@ def models_for(
         }
         gateway = Gateway(
             shared,
-            GatewayOptions(concurrency, options.requests_per_minute, options.tokens_per_minute),
+            GatewayOptions(
+                concurrency, options.requests_per_minute, options.tokens_per_minute, refusals=options.refusals
+            ),
             budget,
             replay=replay,
             note=note or _say,

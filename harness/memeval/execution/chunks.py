@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.execution.readers import Reading
+from memeval.execution.reading import Reading
 
 
 class ChunksReader:
@@ -13,5 +13,5 @@ class ChunksReader:
     name = "chunks@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
-        """Return the contexts, blank lines between them; see :class:`memeval.execution.readers.Reader`."""
+        """Return the contexts, blank lines between them; see :class:`memeval.execution.reading.Reader`."""
         return Reading("\n\n".join(contexts))

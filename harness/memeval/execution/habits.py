@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum, log, sqrt
 
-from memeval.execution.readers import Reading
+from memeval.execution.reading import Reading
 
 LIKED = 4.0
 """Stars from which on a product was liked."""
@@ -62,7 +62,7 @@ class HabitsReader:
     name = "habits@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
-        """Do a task; see :class:`memeval.execution.readers.Reader`."""
+        """Do a task; see :class:`memeval.execution.reading.Reader`."""
         asked = _TASK.match(question)
         known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in told(text))))
         if asked is None or not known.reviews:

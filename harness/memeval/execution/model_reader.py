@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
-from memeval.execution.readers import ReaderFailed, Reading, distinct_lines
+from memeval.execution.readers import distinct_lines
+from memeval.execution.reading import ReaderFailed, Reading
 from memeval.gateway.endpoints import dated
+from memeval.gateway.settings import settings_for, settings_text
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
@@ -33,10 +35,17 @@ VERSION = 1
 PROMPT = "reader/answer"
 """The name of the one prompt, in tracks."""
 
-MAX_TOKENS = 512
-SEED = 42
-"""The longest answer in tokens, and the seed, of every request; the temperature is 0."""
+SETTINGS = "reader/settings"
+"""The name, beside that of the prompt, under which other settings than the usual ones stand in a track."""
 
+MAX_TOKENS = 512
+"""The longest answer, in tokens, without those of reasoning."""
+
+SEED = 42
+"""The seed of every request."""
+
+USUAL: dict[str, JsonValue] = {"temperature": 0, "seed": SEED, "max_tokens": MAX_TOKENS}
+"""The settings of every request, but for models of a family that refuses some of them."""
 
 _SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
 
@@ -63,6 +72,8 @@ class ModelReader:
 
     def __init__(self, model: str, endpoint: Endpoint, gateway: Gateway, reader_tokens: int) -> None:
         self.model = _model_of(model)
+        self.settings = settings_for(self.model, endpoint.url, USUAL)
+        """What is sent beside the model and the message."""
         self._endpoint = endpoint
         self._gateway = gateway
         self._reader_tokens = reader_tokens
@@ -70,7 +81,7 @@ class ModelReader:
 
     @property
     def name(self) -> str:
-        """See :class:`memeval.execution.readers.Reader`."""
+        """See :class:`memeval.execution.reading.Reader`."""
         return f"{PREFIX}{self.model}@{VERSION}"
 
     @property
@@ -80,16 +91,17 @@ class ModelReader:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The prompt, by its name."""
-        return {PROMPT: self._text}
+        """The prompt, and settings that are not the usual ones as JSON, by their names."""
+        text = settings_text(self.settings, USUAL)
+        return {PROMPT: self._text} | ({} if text is None else {SETTINGS: text})
 
     @property
     def prompts(self) -> dict[str, Digest]:
-        """The digest of the prompt, by its name."""
+        """The digests of :attr:`texts`, by their names."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
-        """Answer a question; see :class:`memeval.execution.readers.Reader`.
+        """Answer a question; see :class:`memeval.execution.reading.Reader`.
 
         One delivery is sent as it came; of several, the distinct lines in the order they first came. What goes over
         the budget is left out from the end, in whole lines: the worst of what was delivered last goes first.
@@ -126,9 +138,7 @@ class ModelReader:
         body: dict[str, JsonValue] = {
             "model": self.model,
             "messages": [{"role": "user", "content": content}],
-            "temperature": 0,
-            "seed": SEED,
-            "max_tokens": MAX_TOKENS,
+            **self.settings,
         }
         return ModelRequest(endpoint=self._endpoint.url, api=Api.CHAT, body=body)
 

@@ -8,9 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, log
-from typing import Protocol
 
-from memeval.records.base import Digest
+from memeval.execution.chunks import ChunksReader
+from memeval.execution.habits import HabitsReader
+from memeval.execution.reading import Reader, ReaderFailed, Reading
+
+__all__ = [
+    "NATIVE",
+    "OFFLINE",
+    "ExtractiveReader",
+    "NoReader",
+    "Reader",
+    "ReaderFailed",
+    "Reading",
+    "distinct_lines",
+    "reader_named",
+]
 
 KEPT_CHARACTERS = 10_000
 """What a longer line says is worked out anew each time."""
@@ -20,51 +33,6 @@ NATIVE = "native"
 
 OFFLINE = "extractive"
 """The reader that needs no model: by this name, whichever of them a protocol goes with."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a reader made of a question."""
-
-    answer: str
-    """The answer; blank where the context holds none."""
-    key: Digest | None = None
-    """The model call in which it answered, by its key; ``None`` where no model was asked."""
-    note: str | None = None
-    """What the log should say of it, as a sentence."""
-
-
-class ReaderFailed(Exception):
-    """A reader came to no answer; the text is a sentence.
-
-    Attributes:
-        key: the model call that failed, by its key.
-    """
-
-    def __init__(self, sentence: str, key: Digest | None = None) -> None:
-        self.key = key
-        super().__init__(sentence)
-
-
-class Reader(Protocol):
-    """Answers a question from context."""
-
-    @property
-    def name(self) -> str:
-        """Name and version, such as ``extractive@1``; part of the track."""
-
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
-        """Answer a question.
-
-        Args:
-            question: the question.
-            timestamp: the time it is asked as of, ISO 8601; ``None`` for now.
-            contexts: the context the asker has been given, oldest delivery first.
-
-        Raises:
-            ReaderFailed: it came to no answer.
-            MemevalError: the run has to stop.
-        """
 
 
 @dataclass(frozen=True)
@@ -114,9 +82,6 @@ def distinct_lines(contexts: Sequence[str]) -> list[str]:
 
 def reader_named(name: str) -> Reader | None:
     """Return the reader of that name, with or without its version; ``None`` where there is none."""
-    from memeval.execution.chunks import ChunksReader  # it is made of what is here
-    from memeval.execution.habits import HabitsReader
-
     readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader(), HabitsReader())
     return next((reader for reader in readers if name in (reader.name, reader.name.partition("@")[0])), None)
 

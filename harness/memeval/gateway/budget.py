@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.gateway.prices import price_of
+from memeval.gateway.settings import LIMIT_NAMES
 from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped
 from memeval.records.base import canonical_json
 from memeval.records.call import Api, Call, ModelRequest, Phase
@@ -205,7 +206,7 @@ def most_output(request: ModelRequest) -> int:
 
 def output_limits(request: ModelRequest) -> list[int]:
     """Return the limits of output that a request names."""
-    limits = [request.body.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    limits = [request.body.get(name) for name in LIMIT_NAMES]
     return [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0]
 
 
@@ -213,7 +214,7 @@ def parse_caps(given: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
     """Read caps such as ``usd=1.5``, ``judge.usd=0.5``, ``tokens=1e6`` or ``minutes=30``.
 
     Raises:
-        BadInput: one is none.
+        BadInput: one is invalid, or given twice.
     """
     caps: dict[tuple[Phase | None, str], float] = {}
     for text in given:
@@ -225,11 +226,11 @@ def parse_caps(given: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
             place, amount = (None, ""), 0.0
         if place[1] not in UNITS or not math.isfinite(amount) or amount <= 0:
             raise BadInput(
-                f"'{text}' is no cap.",
+                f"invalid budget '{text}'.",
                 remedy="Give usd=1.5, tokens=1e6 or minutes=30, or the same for one phase: judge.usd=0.5.",
             )
         if place in caps:
-            raise BadInput(f"{name.strip()} is capped twice.", remedy="Give one cap for each.")
+            raise BadInput(f"two budgets for {name.strip()}.", remedy="Give one.")
         caps[place] = amount
     return caps
 

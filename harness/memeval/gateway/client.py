@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.settings import NAMED, VARIABLE
 from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped, RequestRefused
-from memeval.records.call import Api, ModelRequest
+from memeval.records.call import Api, Caller, ModelRequest
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
 _PATHS = {Api.CHAT: "/chat/completions", Api.EMBEDDINGS: "/embeddings"}
 _WORTH_ANOTHER = {408, 409, 429}
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
+_SETTING = {"unsupported_parameter", "unsupported_value"}
+"""Codes of OpenAI and Azure for a request setting that the model does not take, whatever is asked."""
+_OF_ONE = {"content_filter", "content_policy_violation", "context_length_exceeded", "string_above_max_length"}
+"""Codes of refusals that are due to the text of one request."""
+_REQUEST_ID = re.compile(r"\b(?:req|chatcmpl|trace)[_-][\w-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I)
+OWNERS = {
+    Caller.JUDGE: "the judge's endpoint",
+    Caller.READER: "the reader's endpoint",
+    Caller.SYSTEM: "the endpoint of the system's models",
+}
+"""Whose endpoint it is, in sentences."""
 _NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not supported)|(unknown|invalid|no such) model", re.I)
 _NOBODY_BEHIND = {502, 503, 504}
 """What is said in place of an endpoint that is down."""
@@ -45,6 +57,8 @@ class TryFailed(Exception):
         after: seconds the endpoint asked to wait.
         billed: whether it may have been worked on and billed all the same.
         reply: the body, where one came.
+        refusal: status and message, without request ids, where the endpoint refused the request and no retry helps;
+            ``None`` for all other faults, and for refusals that are due to the text of this request.
     """
 
     def __init__(
@@ -55,9 +69,11 @@ class TryFailed(Exception):
         after: float | None = None,
         billed: bool = False,
         reply: str | None = None,
+        refusal: tuple[int, str] | None = None,
     ) -> None:
         super().__init__(sentence)
         self.sentence, self.again, self.after, self.billed, self.reply = sentence, again, after, billed, reply
+        self.refusal = refusal
 
 
 class Client:
@@ -65,10 +81,11 @@ class Client:
 
     Args:
         endpoint: where to.
+        caller: who makes the calls, named in errors.
         most_bytes: the largest reply that is read.
     """
 
-    def __init__(self, endpoint: Endpoint, most_bytes: int) -> None:
+    def __init__(self, endpoint: Endpoint, caller: Caller, most_bytes: int) -> None:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
 
         async def bound(response: httpx2.Response) -> None:
@@ -82,7 +99,8 @@ class Client:
         if endpoint.variable != "OPENAI_API_KEY":  # whose organization and project the client adds by itself
             headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
         self._options: Any = {"timeout": None, "headers": headers}
-        self._endpoint = endpoint
+        self._endpoint, self._caller = endpoint, caller
+        self._name = f"{OWNERS[caller]} {endpoint.url}"
         self._openai: AsyncOpenAI = AsyncOpenAI(
             base_url=endpoint.url,
             api_key=endpoint.key or "none",
@@ -151,36 +169,43 @@ class Client:
 
     def _refusal(self, response: httpx2.Response, text: str, model: str) -> Exception:
         """Say what a status other than success means."""
-        status, url, variable = response.status_code, self._endpoint.url, self._endpoint.variable
+        status, name, variable = response.status_code, self._name, self._endpoint.variable
         code, message = _said(text)
-        said = f": {message[:_QUOTED]}" if message else "."
-        if code in _QUOTA or status == 402:
+        said = quoted(message)
+        if code in _QUOTA or status == 402 or "credit balance is too low" in message:
             return BudgetSpent(
-                f"the quota of the key for {url} is used up ({status}).",
-                remedy=f"Raise it with the provider, or give another key in {variable}. {GOES_ON}",
+                f"{name} says that the quota is used up ({status}){said}",
+                remedy=f"Raise the quota with the provider, or set another key in {variable}. {GOES_ON}",
             )
         if code == "model_not_found" or (status in (400, 404) and _NO_MODEL.search(message)):
             return RequestRefused(
-                f"the endpoint {url} has no model '{model}' ({status}).", remedy=f"Check its name; {_going_on()}"
+                f"{name} has no model '{model}' ({status}){said}", remedy=f"Check the model's name. {GOES_ON}"
             )
         if status == 401:
-            remedy = f"Check {variable}" if self._endpoint.key else f"Set {variable}: none was given"
-            return GatewayStopped(f"the endpoint {url} refused the key (401).", remedy=f"{remedy}; {_going_on()}")
+            remedy = f"Check {variable}." if self._endpoint.key else f"Set {variable}: it is not set."
+            return GatewayStopped(f"{name} refused the key (401){said}", remedy=f"{remedy} {GOES_ON}")
         if status == 403:
             return RequestRefused(
-                f"the endpoint {url} refused the key (403){said}",
-                remedy=f"Check what {variable} allows; {_going_on()}",
+                f"{name} refused access (403){said}",
+                remedy=f"Check what the key in {variable} may use. {GOES_ON}",
             )
         if status == 404 or 300 <= status < 400:
             return RequestRefused(
-                f"the endpoint {url} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
-                remedy=f"Check the base URL: most end in /v1; {_going_on()}",
+                f"{name} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
+                remedy=f"Check the base URL: most end in /v1. {GOES_ON}",
             )
+        if code in _SETTING and self._caller is not Caller.SYSTEM:  # whose settings are equal in all requests
+            return RequestRefused(
+                f"{name} refused the settings of '{model}' ({status}){said}",
+                remedy=refusal_remedy(self._caller, message),
+            )
+        again = status in _WORTH_ANOTHER or status >= 500
         return TryFailed(
-            f"The endpoint {url} replied with status {status}{said}",
-            again=status in _WORTH_ANOTHER or status >= 500,
+            f"The endpoint {self._endpoint.url} replied with status {status}{said}",
+            again=again,
             after=_after(response.headers),
             reply=text,
+            refusal=None if again or code in _OF_ONE else (status, _REQUEST_ID.sub("", message)),
         )
 
     def _broken(self, error: BaseException) -> Exception:
@@ -191,7 +216,7 @@ class Client:
             return GatewayStopped(
                 f"no secure connection to {url}: {reason}.",
                 remedy=f"Check the address and the endpoint's certificate (SSL_CERT_FILE names a file of authorities "
-                f"to trust); {_going_on()}",
+                f"to trust). {GOES_ON}",
             )
         for cause in causes:
             if isinstance(cause, TooLarge):
@@ -201,6 +226,29 @@ class Client:
             if isinstance(cause, ConnectionRefusedError):
                 return TryFailed(f"Nothing listens at the endpoint {url}.")
         return TryFailed(f"The connection to the endpoint {url} broke before the whole reply was there.", billed=True)
+
+
+def quoted(message: str) -> str:
+    """Return the end of a sentence that quotes an endpoint's own message, cut; a full stop where there is none."""
+    return f": {message[:_QUOTED]}" if message else "."
+
+
+def refusal_remedy(caller: Caller, message: str) -> str:
+    """Return what to do where an endpoint refuses every request of a caller.
+
+    Args:
+        caller: who asked.
+        message: the endpoint's own message.
+    """
+    if caller is Caller.SYSTEM:
+        fix = "Fix the system's requests, or the account behind the key."
+    elif NAMED.search(message):
+        fix = f"List the settings that this model takes in a TOML file, and name the file in {VARIABLE}."
+    else:
+        fix = "Fix what the endpoint names, such as the account or the model."
+    if caller is Caller.JUDGE:
+        return f"{fix} {GOES_ON}"
+    return f"{fix} Progress is saved. Run the same command with --retry-errors to resume."
 
 
 class TooLarge(OSError):
@@ -280,7 +328,3 @@ def _distrust(causes: Iterable[BaseException]) -> str:
         return ""
     reasons = [getattr(fault, "verify_message", None) or getattr(fault, "reason", None) for fault in faults]
     return str(next(filter(None, reasons), "the handshake failed")).lower().replace("_", " ")
-
-
-def _going_on() -> str:
-    return GOES_ON[0].lower() + GOES_ON[1:]

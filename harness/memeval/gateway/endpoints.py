@@ -63,7 +63,7 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
         needs_key: whether something is going to be sent; an address alone needs no key.
 
     Raises:
-        BadInput: there is no key and no base URL, or the URL is none that can be called.
+        BadInput: there is no key and no base URL, or the URL cannot be called.
     """
     given = os.environ if environment is None else environment
     for prefix in _prefixes(caller):
@@ -94,7 +94,7 @@ def base_url(text: str, where: str) -> str:
         where: what it was given in, named in the refusal.
 
     Raises:
-        BadInput: it is no http or https URL.
+        BadInput: it is not an http or https URL.
     """
     try:
         parts = urlsplit(text)
@@ -143,5 +143,9 @@ def _no_key(caller: Caller) -> BadInput:
 def _sendable(key: str, variable: str) -> str | None:
     """Refuse a key that no header can carry; its text goes nowhere."""
     if not all("!" <= sign <= "~" for sign in key):
-        raise BadInput("holds signs that no key has.", where=variable, remedy="Copy the key again.")
+        raise BadInput(
+            "the key has a character that no HTTP header can carry.",
+            where=variable,
+            remedy="Copy the key again.",
+        )
     return key or None

@@ -15,6 +15,7 @@ from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.gateway.sending import Sender
+from memeval.gateway.settings import LIMIT_NAMES, settings_for
 from memeval.gateway.stops import GOES_ON, GatewayStopped, NotRecorded
 from memeval.records.base import Digest
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
@@ -306,6 +307,6 @@ def _limited(request: ModelRequest) -> ModelRequest:
     """Return a system's request as it is sent where a budget must know how much may come back."""
     if request.api is not Api.CHAT or output_limits(request):
         return request
-    return ModelRequest(
-        endpoint=request.endpoint, api=request.api, body=request.body | {"max_tokens": _UNLIMITED_OUTPUT}
-    )
+    limit = settings_for(request.model, request.endpoint, {"max_tokens": _UNLIMITED_OUTPUT})
+    name = next((name for name in limit if name in LIMIT_NAMES), "max_tokens")
+    return ModelRequest(endpoint=request.endpoint, api=request.api, body=request.body | {name: _UNLIMITED_OUTPUT})

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 DOWN_AFTER = 5
 """An endpoint is down after so many calls in a row that were given up."""
 
+REFUSALS = 5
+"""A run stops after so many equal refusals in a row, unless the caller sets another number."""
+
 
 @dataclass(frozen=True)
 class GatewayOptions:
@@ -37,6 +40,8 @@ class GatewayOptions:
     """The longest wait before the second try; it doubles with every further one. How much of it is waited is drawn."""
     longest_wait_seconds: float = 60
     """The longest wait between two tries, whatever the endpoint asks for."""
+    refusals: int = REFUSALS
+    """The run stops after so many equal refusals in a row that no retry can help; 0 for never."""
 
 
 class Limits:
@@ -127,3 +132,32 @@ class Lane:
         for doubt in self._doubted:
             if not doubt.done():
                 doubt.set_result(down)
+
+
+class Refusals:
+    """Equal refusals in a row of one caller's calls to one model; belongs to the loop of one gateway."""
+
+    def __init__(self) -> None:
+        self._why: tuple[int, str] | None = None
+        self._count = 0
+        self._last = 0.0
+
+    def answered(self) -> None:
+        """Start again at 0: the endpoint accepts such calls."""
+        self._why, self._count = None, 0
+
+    def count(self, why: tuple[int, str], sent: float, *, in_turn: bool) -> int:
+        """Count a refusal and return how many equal ones there are in a row.
+
+        Args:
+            why: status and message.
+            sent: monotonic time at which the call was sent.
+            in_turn: count calls that were in flight together once. A system may learn from a refusal and change its
+                next request, so only what it sends afterwards counts again.
+        """
+        if why != self._why:
+            self._why, self._count = why, 0
+        if not in_turn or not self._count or sent >= self._last:
+            self._count += 1
+            self._last = time.monotonic()
+        return self._count

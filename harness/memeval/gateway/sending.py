@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
-from memeval.gateway.client import Client, TryFailed
+from memeval.gateway.client import OWNERS, Client, TryFailed, quoted, refusal_remedy
 from memeval.gateway.endpoints import Endpoint, refuse_keyless
-from memeval.gateway.limits import GatewayOptions, Lane, Limits
+from memeval.gateway.limits import GatewayOptions, Lane, Limits, Refusals
 from memeval.gateway.replies import Reply, Unusable, read
 from memeval.gateway.stops import GOES_ON, GatewayStopped, RequestRefused
 from memeval.records.call import Call, Caller, ModelRequest, Phase
@@ -21,7 +21,7 @@ from memeval.records.errors import MemevalError
 _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM: 20_000_000}
 """The largest reply that is read, per caller."""
 _WORTH_A_WORD = 1.0
-"""Seconds from which on a pause is told."""
+"""A pause of so many seconds or more is reported."""
 
 _NOTHING = Reply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
@@ -33,6 +33,7 @@ class _Course:
     asked: float
     tries: int = 0
     at: str = ""
+    sent: float = 0.0
     seconds: float = 0.0
 
 
@@ -42,15 +43,16 @@ class Sender:
     Args:
         options: how fast, how long, how often.
         budget: what may be spent.
-        note: told about pauses, in a sentence.
+        note: receives sentences about pauses.
     """
 
     def __init__(self, options: GatewayOptions, budget: Budget, note: Callable[[str], None]) -> None:
         self._options, self._budget, self._note = options, budget, note
         self._limits = Limits(options)
         self._lanes: dict[str, Lane] = {}
-        self._clients: dict[tuple[Endpoint, str | None, int], Client] = {}
+        self._clients: dict[tuple[Endpoint, str | None, Caller], Client] = {}
         self._served: set[str] = set()
+        self._refusals: dict[tuple[str, Caller, str], Refusals] = {}
         self.stopped: MemevalError | None = None
         """Why nothing more is sent; what is on its way may still arrive."""
         self.on_the_way: set[asyncio.Task[object] | None] = set()
@@ -67,6 +69,7 @@ class Sender:
         refuse_keyless(endpoint, caller)
         course = _Course(asked=time.monotonic())
         lane = self._lanes.setdefault(endpoint.url, Lane())
+        refusals = self._refusals.setdefault((endpoint.url, caller, request.model), Refusals())
         lane.enter()
         try:
             async with self._limits.place(caller):
@@ -82,19 +85,42 @@ class Sender:
                     self._try, request, endpoint, caller, phase, lane, course
                 )
             lane.answered()
+            refusals.answered()
             self._served.add(request.model)
             return self._call(request, caller, phase, course, *answer)
         except TryFailed as failed:
             if not failed.again:
                 lane.answered()
+                self._count_refusal(failed, refusals, endpoint, caller, course)
             elif await self._is_down(lane, endpoint, caller):
                 raise GatewayStopped(
-                    f"calls were given up, one after the other. {failed.sentence}",
+                    f"{OWNERS[caller]} {endpoint.url} gave no usable reply to calls in a row. {failed.sentence}",
                     remedy=f"Check the endpoint. {GOES_ON}",
                 ) from None
             return self._call(request, caller, phase, course, failed.reply, error=failed.sentence)
         finally:
             lane.leave()
+
+    def _count_refusal(
+        self, failed: TryFailed, refusals: Refusals, endpoint: Endpoint, caller: Caller, course: _Course
+    ) -> None:
+        """Count a refusal that no retry can help.
+
+        Raises:
+            GatewayStopped: it is one too many.
+        """
+        if self.stopped is not None:  # what fails after the stop is asked again when the run resumes
+            raise self.stopped from None
+        if failed.refusal is None:
+            return
+        count = refusals.count(failed.refusal, course.sent, in_turn=caller is Caller.SYSTEM)
+        if 0 < self._options.refusals <= count:
+            status, message = failed.refusal
+            raise GatewayStopped(
+                f"{OWNERS[caller]} {endpoint.url} refused {self._options.refusals} requests in a row "
+                f"({status}){quoted(message)}",
+                remedy=refusal_remedy(caller, message),
+            ) from None
 
     async def close(self) -> None:
         """Close all connections."""
@@ -121,7 +147,7 @@ class Sender:
             await lane.ready()
             if self.stopped is not None:
                 raise self.stopped
-            began = time.monotonic()
+            began = course.sent = time.monotonic()
             course.tries += 1
             course.at = course.at or datetime.now(UTC).isoformat(timespec="milliseconds")
             tokens = usd = None
@@ -135,7 +161,7 @@ class Sender:
                 wait = min(failed.after, self._options.longest_wait_seconds)
                 lane.pause(wait)
                 if wait >= _WORTH_A_WORD:
-                    self._note(f"The endpoint {endpoint.url} asks for a pause of {wait:.0f} s.")
+                    self._note(f"The endpoint {endpoint.url} asks to wait {wait:.0f} s.")
             raise
         except MemevalError as error:
             tokens, usd = 0, 0.0
@@ -163,9 +189,9 @@ class Sender:
             raise TryFailed(str(error), billed=True, reply=text) from None
 
     def _client(self, endpoint: Endpoint, caller: Caller) -> Client:
-        place = (endpoint, endpoint.key, _MOST_BYTES[caller])
+        place = (endpoint, endpoint.key, caller)
         if place not in self._clients:
-            self._clients[place] = Client(endpoint, _MOST_BYTES[caller])
+            self._clients[place] = Client(endpoint, caller, _MOST_BYTES[caller])
         return self._clients[place]
 
     @staticmethod

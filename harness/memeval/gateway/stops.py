@@ -1,10 +1,10 @@
-"""Why the gateway stops: sentences that end a run so that the same command resumes it."""
+"""Why the gateway stops: errors that end a run so that the same command resumes it."""
 
 from __future__ import annotations
 
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 
-GOES_ON = "What is done is on disk, and the same command goes on."
+GOES_ON = "Progress is saved. Run the same command to resume."
 """The end of every remedy."""
 
 
@@ -13,11 +13,11 @@ class GatewayStopped(MemevalError):
 
 
 class RequestRefused(GatewayStopped):
-    """What was asked for is refused, and it may be for this request's sake alone."""
+    """A request is refused for its model, its path or its settings; for a system, maybe for this request alone."""
 
 
 class BudgetSpent(GatewayStopped):
-    """A cap is reached, or the provider's quota is gone."""
+    """A cap is reached, or the provider's quota is used up."""
 
     exit_code = ExitCode.BUDGET
 

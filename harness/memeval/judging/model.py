@@ -11,11 +11,14 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
+from pydantic import JsonValue
+
 from memeval.gateway.endpoints import dated
 from memeval.gateway.replies import text_of
+from memeval.gateway.settings import settings_for, settings_text
 from memeval.gateway.stops import NotRecorded
 from memeval.judging.base import Case, Ruling
-from memeval.judging.prompting import Prompts
+from memeval.judging.prompting import JUDGES, Prompts
 from memeval.judging.rules import noticed
 from memeval.judging.verdict import parse_strict, parse_substring
 from memeval.records.base import Digest
@@ -30,10 +33,16 @@ AT_ONCE = 512
 """The most cases whose requests are in memory at once; how many are under way is the caller's choice."""
 
 MAX_TOKENS = 10
-"""The longest reply, in tokens."""
+"""The longest reply, in tokens, without those of reasoning."""
 
 SEED = 42
 """The seed of every request."""
+
+USUAL: dict[str, JsonValue] = {"temperature": 0, "max_tokens": MAX_TOKENS, "seed": SEED, "n": 1}
+"""The settings of every request, but for models of a family that refuses some of them."""
+
+SETTINGS = f"{JUDGES}settings"
+"""The name, beside those of the prompts, under which other settings than the usual ones stand in a track."""
 
 EXCERPT = 40
 """Characters of a reply that is no verdict that are quoted."""
@@ -70,14 +79,23 @@ class ModelJudge:
         model: the model; an alias stands for its dated model.
         endpoint_url: base URL at which it is reached.
         prompts: prompts of someone's own, by their names in a track; ``None`` for memeval's.
+        settings: settings of its requests; ``None`` for those of the model's family.
 
     Raises:
-        BadInput: the prompts cannot be used.
+        BadInput: the prompts, or the user's file of settings, cannot be used.
     """
 
-    def __init__(self, model: str, endpoint_url: str, prompts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        endpoint_url: str,
+        prompts: Mapping[str, str] | None = None,
+        settings: Mapping[str, JsonValue] | None = None,
+    ) -> None:
         self.model = dated(model)
         self.endpoint_url = endpoint_url
+        self.settings = settings_for(self.model, endpoint_url, USUAL) if settings is None else dict(settings)
+        """What is sent beside the model and the message."""
         self._prompts = Prompts(prompts)
 
     @property
@@ -86,8 +104,12 @@ class ModelJudge:
         return f"openai:{self.model}@{VERSION}"
 
     def prompts(self, benchmark: str) -> dict[str, str]:
-        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks."""
-        return self._prompts.of(benchmark)
+        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks.
+
+        Settings that are not the usual ones stand among them, as JSON, so that they are stored and hashed likewise.
+        """
+        text = settings_text(self.settings, USUAL)
+        return self._prompts.of(benchmark) | ({} if text is None else {SETTINGS: text})
 
     def brings(self, benchmark: str) -> bool:
         """Return whether a prompt of someone's own is among a benchmark's; true where none was brought at all."""
@@ -109,14 +131,7 @@ class ModelJudge:
         return ModelRequest(
             endpoint=self.endpoint_url,
             api=Api.CHAT,
-            body={
-                "model": self.model,
-                "messages": [{"role": "user", "content": text}],
-                "temperature": 0,
-                "max_tokens": MAX_TOKENS,
-                "seed": SEED,
-                "n": 1,
-            },
+            body={"model": self.model, "messages": [{"role": "user", "content": text}], **self.settings},
         )
 
 

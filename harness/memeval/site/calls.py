@@ -28,7 +28,7 @@ REPLY_CHARACTERS = 4_000
 REMINDER_LINES = 60
 """A judge asked again is sent the same prompt with at most so many lines after it."""
 
-SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "n")
+SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed", "random_seed", "n")
 """What is shown of a request beside model and messages."""
 
 

@@ -1,0 +1,57 @@
+"""The error gate on the terminal: a run with too many failed items shows no score, but why they failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memeval.records.grade import GradeState
+from memeval.systems.output import visible
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+    from memeval.records.run import Run
+
+LONGEST_ERROR = 200
+"""Characters of an error that are quoted."""
+
+_REMEDIES = {
+    GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
+    GradeState.READER_ERROR: "Check the reader's endpoint, then run the same command with --retry-errors.",
+    GradeState.TIMEOUT: "Run the same command with --retry-errors, or make the system faster.",
+    GradeState.NOT_READY: "Run the same command with --retry-errors, or make the system index faster.",
+    GradeState.UNPARSED: "Choose a judge that answers yes or no: --judge openai:MODEL.",
+    GradeState.ADAPTER_ERROR: "Fix the system and run again.",
+}
+
+
+def is_over_gate(run: Run) -> bool:
+    """Return whether more items of a run failed than a ranked run may have."""
+    from memeval.leaderboard.board import ERROR_GATE
+
+    tally = run.scores.overall
+    return tally.errors > ERROR_GATE * tally.planned
+
+
+def failed_items(folder: RunFolder) -> str:
+    """Return how many items of a run failed, and the first error."""
+    tally = folder.run.scores.overall
+    return f"{tally.errors} of {tally.planned} items failed (first: {first_error(folder)})"
+
+
+def first_error(folder: RunFolder) -> str:
+    """Return why the first failed item failed, on one line and cut."""
+    grade = next((row for row in folder.grades() if row.state.is_error), None)
+    if grade is None:
+        return "unknown"
+    said = grade.reason
+    if grade.state not in (GradeState.JUDGE_ERROR, GradeState.UNPARSED):
+        rows = [row.error for row in folder.responses() if row.item_id == grade.item_id and row.outcome.is_error]
+        said = rows[-1] if rows else said
+    return visible(" ".join((said or grade.state).split())[:LONGEST_ERROR].rstrip("."))
+
+
+def remedy_for(folder: RunFolder) -> str:
+    """Return what to do about the most frequent kind of failure."""
+    states = Counter(row.state for row in folder.grades() if row.state.is_error)
+    return _REMEDIES[states.most_common(1)[0][0]] if states else ""

@@ -1,0 +1,140 @@
+"""Request settings: what every model is asked with, changed for the families of models that refuse some of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, JsonValue, field_validator
+
+from memeval.records.base import Record, canonical_json, validated
+from memeval.records.errors import BadInput
+
+VARIABLE = "MEMEVAL_MODEL_SETTINGS"
+"""The environment variable that names a TOML file of the user's own families, which go before memeval's."""
+
+NAMED = re.compile(r"\b(max_tokens|max_completion_tokens|temperature|random_seed|seed|reasoning_effort)\b")
+"""The settings that memeval sends, where an endpoint's message names one."""
+
+LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
+"""The settings that limit the tokens of a reply."""
+
+_NO_SETTINGS = frozenset({"model", "messages", "stream", "n"})
+"""Fields of a request that no family may change."""
+
+
+class Family(Record):
+    """Models that take other settings than the usual ones."""
+
+    name: str
+    """What the family is called."""
+    models: str
+    """Regular expression for the whole name of a model."""
+    host: str | None = None
+    """The family applies only at endpoints on this host; ``None`` for every endpoint."""
+    rename: dict[str, str] = {}
+    """Settings that have another name, by the usual one."""
+    remove: tuple[str, ...] = ()
+    """Settings that are not sent."""
+    set: dict[str, JsonValue] = {}
+    """Settings that are added."""
+    more_tokens: int = Field(default=0, ge=0)
+    """Tokens added to the limit on output: what a model spends on reasoning counts as output."""
+    source: str = ""
+    """Where the vendor documents it."""
+    note: str = ""
+    """Why the family is needed."""
+
+    @field_validator("models")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"not a regular expression ({error})") from None
+        return pattern
+
+    @field_validator("rename", "remove", "set")
+    @classmethod
+    def _leaves_the_request(cls, fields: Any) -> Any:
+        names = {*fields, *(fields.values() if isinstance(fields, dict) else ())}
+        if changed := sorted(_NO_SETTINGS & {name for name in names if isinstance(name, str)}):
+            raise ValueError(f"'{changed[0]}' is no setting that a family may change")
+        return fields
+
+    def covers(self, model: str, url: str) -> bool:
+        """Return whether a model at an endpoint is of this family."""
+        return self.host in (None, urlsplit(url).hostname) and re.fullmatch(self.models, model) is not None
+
+    def changed(self, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return the usual settings as this family takes them."""
+        kept = {name: value for name, value in usual.items() if name not in self.remove}
+        for name in LIMIT_NAMES:
+            if isinstance(limit := kept.get(name), int):
+                kept[name] = limit + self.more_tokens
+        return {self.rename.get(name, name): value for name, value in kept.items()} | self.set
+
+
+class _Families(Record):
+    """A file of families."""
+
+    family: tuple[Family, ...] = ()
+
+
+def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the settings that a model is asked with.
+
+    Args:
+        model: name of the model.
+        url: base URL at which it is reached.
+        usual: the settings of models without a family.
+
+    Raises:
+        BadInput: the user's file of families cannot be read.
+    """
+    named = os.environ.get(VARIABLE, "").strip()
+    families = (*(read_families(Path(named)) if named else ()), *_shipped())
+    family = next((each for each in families if each.covers(model, url)), None)
+    return dict(usual) if family is None else family.changed(usual)
+
+
+def settings_text(settings: Mapping[str, JsonValue], usual: Mapping[str, JsonValue]) -> str | None:
+    """Return settings as they are stored with a run and hashed into its track; ``None`` for the usual ones."""
+    return None if settings == usual else canonical_json(dict(settings))
+
+
+def read_families(path: Path) -> tuple[Family, ...]:
+    """Return the families in a TOML file, in order.
+
+    Raises:
+        BadInput: the file cannot be read, or is not of that form.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise BadInput(
+            f"the model settings cannot be read ({why}).", where=path, remedy=f"Correct the path in {VARIABLE}."
+        ) from None
+    return _families(text, path)
+
+
+@cache
+def _shipped() -> tuple[Family, ...]:
+    name = "families.toml"
+    return _families(resources.files("memeval.gateway").joinpath(name).read_text("utf-8"), name)
+
+
+def _families(text: str, where: object) -> tuple[Family, ...]:
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        raise BadInput(f"not valid TOML: {error}.", where=where, remedy="Correct the file.") from None
+    return validated(_Families, data, where).family
