@@ -15,6 +15,7 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.execution.readers import NATIVE
 from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, Row, Table, build_board
 from memeval.leaderboard.releases import releases as stored_releases
@@ -82,7 +83,7 @@ class BenchmarkView:
         more += [] if track.tier == "full" else [f"tier {track.tier}"]
         more += [f"{name} {value}" for name, value in sorted(track.parameters.items())]
         more += [judge_label(track)] if _has_llm_judge(track) else []
-        return ", ".join([f"{self.title}: {reader_label(track.reader).partition(',')[0]}", *more])
+        return ", ".join([f"{self.title}: {self._answers(track).partition(',')[0]}", *more])
 
     def track_summary(self, track: Track) -> str:
         """Return a track in plain words: who answers, who grades, and how many questions; not all of its parts."""
@@ -90,7 +91,15 @@ class BenchmarkView:
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
         size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
-        return " · ".join([reader_label(track.reader), judge_label(track), *asked, size])
+        return " · ".join([self._answers(track), judge_label(track), *asked, size])
+
+    def _answers(self, track: Track) -> str:
+        """Return what is graded on a track: the reader's answers, or what the system retrieves or stores."""
+        protocol = self.protocol(track)
+        needs = protocol.needs if protocol and track.reader == NATIVE else ()
+        if not needs or "reflect" in needs:
+            return reader_label(track.reader)
+        return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
 
     def category_title(self, name: str) -> str:
         """Return a category's name for people."""
