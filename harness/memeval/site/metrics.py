@@ -235,9 +235,9 @@ def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Col
 
 
 def _coverage(row: Row) -> Reading:
-    coverage = row.run.coverage
+    coverage, tier = row.run.coverage, row.run.track.tier
     share = coverage.done / coverage.planned if coverage.planned else 0.0
-    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=f"tier {row.run.track.tier}")
+    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=None if tier == "full" else f"tier {tier}")
 
 
 def _errors(row: Row) -> Reading:

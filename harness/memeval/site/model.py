@@ -81,7 +81,12 @@ class BenchmarkView:
         first = self.info.protocols[0].name if self.info else track.protocol
         more = [] if track.protocol == first else [protocol.title if protocol else track.protocol]
         more += [] if track.tier == "full" else [f"tier {track.tier}"]
-        more += [f"{name} {value}" for name, value in sorted(track.parameters.items())]
+        tracks = [table.track for table in self.tables]
+        more += [
+            f"{name} {value}"
+            for name, value in sorted(track.parameters.items())
+            if any(other.parameters.get(name) != value for other in tracks)
+        ]
         more += [judge_label(track)] if _has_llm_judge(track) else []
         return ", ".join([f"{self.title}: {self._answers(track).partition(',')[0]}", *more])
 
