@@ -124,7 +124,7 @@ def _alternate_reading(name: str, row: Row) -> Reading:
 def _alternate(name: str, described: str | None) -> Column:
     return Column(
         name=f"composite_{name}",
-        title=name.capitalize(),
+        title=f"{name.capitalize()} rule",
         group=Group.SCORE,
         help=described or f"Composite score of the same answers by the rule “{name}”.",
         read=partial(_alternate_reading, name),
