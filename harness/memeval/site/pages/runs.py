@@ -43,6 +43,7 @@ UNRANKED = {
     "over the error gate": "More than 2 % of its items failed.",
     "no composite": "At least one category has no score.",
     "not the released data": "Its data differs from what the authors of the benchmark released.",
+    "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
     "imported": "Its answers were produced outside memeval, with another reader or other limits.",
     "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
