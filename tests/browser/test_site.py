@@ -217,7 +217,7 @@ def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide
     expect(item.locator("details .mv-asked").first).to_contain_text("Question: Where does zebrafinch live")
     expect(item.locator("details .mv-asked").first).to_contain_text("Reply with one word: yes or no.")
     assert item.locator("img, script").count() == 0
-    expect(page.locator("p", has_text="Grader:")).to_contain_text("passes 7.9 % of wrong answers")
+    expect(page.locator("p", has_text="Judge:").first).to_contain_text("passes 7.9 % of wrong answers")
     page.get_by_role("link", name="passes 7.9 %").click()
     expect(page.locator("h3:target")).to_have_text("openai:gpt-4o-2024-08-06@1")
 

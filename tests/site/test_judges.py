@@ -46,7 +46,7 @@ def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Bu
     judged = run_of(built, "20261103T10").run
     for page in ("index.html", "systems/acme/index.html"):
         said = text(built.read(page))
-        assert f"Grader: rules@1 (offline) · Grader audit: {rules}" in said and asked in said, page
+        assert f"Judge: rules@1 (offline) · Grader audit: {rules}" in said and asked in said, page
         assert f"{MODEL} at {ENDPOINT}" in said, page
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
     index = json.loads(built.read(f"data/runs/{judged.run_id}/index.json"))

@@ -72,7 +72,7 @@ class Browser {
     this.place.replaceChildren();
     put(this.place,
       make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Back to run ${index.run_id}`)),
-      make("p", { class: "mv-note" }, "Grader: ", make("bdi", {}, index.judge.name),
+      make("p", { class: "mv-note" }, "Judge: ", make("bdi", {}, index.judge.name),
         index.judge.label ? [" ", badge("note", index.judge.label)] : null,
         index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · ",
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.said)),
