@@ -110,8 +110,8 @@ def test_a_heading_sorts_the_good_end_first_then_the_other_then_as_published(wid
 
 def test_what_is_filtered_sorted_and_hidden_survives_in_the_address(wide: Visit, chromium: Browser, base: str) -> None:
     page = wide.go()
-    page.get_by_label("Controls").uncheck()
-    page.locator("[data-tools]").get_by_role("combobox", name="Answers").select_option("self-run")
+    page.get_by_label("Show controls").uncheck()
+    page.locator("[data-tools]").get_by_role("combobox", name="Run by").select_option("self-run")
     page.get_by_text("Columns", exact=True).click()
     page.locator(".mv-picker").get_by_label("Version").uncheck()
     head = board(page).locator('th[data-column="category_belief-update"]')
@@ -132,7 +132,7 @@ def test_what_is_filtered_sorted_and_hidden_survives_in_the_address(wide: Visit,
 
 def test_a_filter_by_text_finds_a_system_by_name(wide: Visit) -> None:
     page = wide.go()
-    page.get_by_label("Find").fill("bore")
+    page.get_by_label("Find system").fill("bore")
     assert names(page) == ["Borealis"]
     page.get_by_role("button", name="Reset").click()
     assert len(names(page)) > 5
@@ -175,7 +175,7 @@ def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, 
     page.reload()
     expect(page.locator(".mv-list li")).to_have_count(4)
     page.get_by_label("Verdict").select_option("")
-    page.get_by_label("Text").fill("noise-resistance-1")
+    page.get_by_label("Find text").fill("noise-resistance-1")
     expect(page.locator(".mv-list li")).to_have_count(10)
 
 
@@ -191,7 +191,7 @@ def test_a_run_or_item_that_is_not_there_is_said_so(wide: Visit, site: Built) ->
     page = wide.go("items/?run=../../secret")
     expect(page.get_by_role("alert")).to_contain_text("no such run")
     page = wide.go(f"items/?run={shown(site, 'acme')}#q=nobody")
-    expect(page.get_by_role("alert")).to_contain_text("no item of that name")
+    expect(page.get_by_role("alert")).to_contain_text("no item with this id")
 
 
 def test_hostile_text_is_shown_and_never_run(wide: Visit, site: Built) -> None:
@@ -211,21 +211,21 @@ def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide
     item = page.locator(".mv-item")
     reply = HOSTILE_REPLY.replace("\x00", "␀")
     expect(item.locator(".mv-said").nth(0)).to_have_text(reply)
-    expect(item.locator(".mv-badge", has_text="read as neither yes nor no")).to_have_count(2)
-    expect(item).to_contain_text("Asked again.")
-    item.locator("summary", has_text="What the judge was sent").nth(1).click()
+    expect(item.locator(".mv-badge", has_text="unclear: neither yes nor no")).to_have_count(2)
+    expect(item).to_contain_text("Second request.")
+    item.locator("summary", has_text="Judge prompt").nth(1).click()
     expect(item.locator("details .mv-asked").first).to_contain_text("Question: Where does zebrafinch live")
     expect(item.locator("details .mv-asked").first).to_contain_text("Reply with one word: yes or no.")
     assert item.locator("img, script").count() == 0
-    expect(page.locator("p", has_text="Judged by")).to_contain_text("accepts 7.9 % of wrong calibration answers")
-    page.get_by_role("link", name="accepts 7.9 %").click()
+    expect(page.locator("p", has_text="Judge:").first).to_contain_text("passes 7.9 % of wrong answers")
+    page.get_by_role("link", name="passes 7.9 %").click()
     expect(page.locator("h3:target")).to_have_text("openai:gpt-4o-2024-08-06@1")
 
 
 def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={replayed(site)}#q=belief-update-03")
-    page.locator("summary", has_text="What the reader was sent").click()
-    shown = page.locator("details", has_text="What the reader was sent").locator(".mv-asked")
+    page.locator("summary", has_text="Reader prompt").click()
+    shown = page.locator("details", has_text="Reader prompt").locator(".mv-asked")
     run = next(run for run in site.runs if run.run.replayed)
     kept = next(call for call in run.calls() if "(belief-update-03)" in str(call.request.body))
     messages = kept.request.body["messages"]
@@ -237,9 +237,9 @@ def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built
 def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     page = wide.go("systems/acme/")
     assert page.locator(".mv-drawing > svg").count() >= 2
-    page.get_by_role("button", name="Make interactive").first.click()
+    page.get_by_role("button", name="Open interactive chart").first.click()
     expect(page.locator(".vega-embed svg").first).to_be_visible(timeout=20_000)
-    expect(page.locator(".mv-figure").first.get_by_role("button", name="Make interactive")).to_have_count(0)
+    expect(page.locator(".mv-figure").first.get_by_role("button", name="Open interactive chart")).to_have_count(0)
 
 
 def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, base: str, site: Built) -> None:
@@ -252,11 +252,11 @@ def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, 
     expect(page.locator("h1")).to_have_text("Acme Memory")
     page.goto(f"{base}runs/{shown(site, 'acme')}/")
     expect(page.get_by_text("memeval reproduce").first).to_be_visible()
-    expect(page.get_by_role("table", name="Cost and time by phase")).to_be_visible()
+    expect(page.get_by_role("table", name="Cost and time")).to_be_visible()
     page.goto(f"{base}benchmarks/fake@1/")
     expect(page.get_by_role("table", name="Audit of rules@1, 2026-11-03")).to_contain_text("12 of 390")
     page.goto(f"{base}items/?run={shown(site, 'acme')}")
-    expect(page.get_by_text("That takes JavaScript")).to_be_visible()
+    expect(page.get_by_text("This page needs JavaScript")).to_be_visible()
     context.close()
 
 

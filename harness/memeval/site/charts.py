@@ -36,13 +36,13 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart and what is said of it."""
+    """A chart with its title and description."""
 
     name: str
     """Names it in addresses."""
     title: str
     description: str
-    """What it shows, for those who do not see it."""
+    """Text for screen readers."""
     spec: Spec
 
 
@@ -56,7 +56,7 @@ class Point:
     high: float
     control: bool
     x: float | str | None = None
-    """Where it stands on the other axis, if there is one."""
+    """Its position on the other axis, if there is one."""
 
 
 def cache_folder() -> Path:
@@ -107,28 +107,30 @@ _SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 
 def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart the composite against tokens per question: what a score is bought with."""
+    """Chart the composite score against context tokens per question."""
     alt = altair()
 
     most = max(float(point.x or 0) for point in points)
     decades = [0, *(10**power for power in range(1, 9) if 10**power <= 3 * most)]
     tokens = alt.X("x:Q", title="context tokens per question").scale(type="symlog", domain=[0, max(3 * most, 10)])
     base = alt.Chart(_data(points)).encode(x=tokens.axis(values=decades, format=",d"))
-    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share(alt.Y, "low:Q", "composite"), y2="high:Q", color=_kind())
+    rule = base.mark_rule(strokeWidth=1.5).encode(
+        y=_share(alt.Y, "low:Q", "composite score"), y2="high:Q", color=_kind()
+    )
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:Q"))
     label = base.mark_text(align="left", dx=8, dy=-6, color=INK, limit=150).encode(y="value:Q", text="label:N")
-    description = "Composite and its 95 % interval against context tokens per question, a point for each system."
+    description = "Composite score with 95 % interval by context tokens per question, one point per system."
     return Chart(name, title, description, finish((rule + dot + label).properties(width=640, height=300)))
 
 
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart values with their intervals, a line for each."""
-    return Chart(name, title, "A score and its 95 % interval, a line each.", _filled(_intervals(), points))
+    return Chart(name, title, "Scores with 95 % intervals, one line each.", _filled(_intervals(), points))
 
 
 def trend(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart a system's composite over its runs on one track."""
-    description = "Composite and its 95 % interval for each run on the track, oldest first."
+    description = "Composite score with 95 % interval of each run on the track, oldest first."
     return Chart(name, title, description, _filled(_trend(), points))
 
 
@@ -148,7 +150,9 @@ def _trend() -> Spec:
     alt = altair()
     base = alt.Chart(_data([])).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
     line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
-    rule = base.mark_rule(strokeWidth=1.5).encode(y=_share(alt.Y, "low:Q", "composite"), y2="high:Q", color=_kind())
+    rule = base.mark_rule(strokeWidth=1.5).encode(
+        y=_share(alt.Y, "low:Q", "composite score"), y2="high:Q", color=_kind()
+    )
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
     return finish((line + rule + dot).properties(width=560, height=220))
 

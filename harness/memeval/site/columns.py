@@ -1,4 +1,4 @@
-"""What a column of a table is: one entry says how a run is read, written, shaded and explained."""
+"""Columns of a table: one entry says how its value is read from a run, written, shaded and explained."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memeval.site.text import ABSENT
 
 
 class Direction(StrEnum):
-    """Which end of a column is good."""
+    """Which values of a column are better."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -21,16 +21,16 @@ class Direction(StrEnum):
 
 
 class Group(StrEnum):
-    """Columns that belong together, as headed in the table."""
+    """Groups of columns, with the heading each has in the table."""
 
-    PLACE = "Standing"
+    PLACE = "Rank"
     SCORE = "Score"
     CATEGORIES = "By category"
-    WHOLE = "Coverage"
+    WHOLE = "Coverage and errors"
     TRUST = "Trust"
     SPENT = "Tokens and cost"
-    TIME = "Time"
-    ORIGIN = "Provenance"
+    TIME = "Latency"
+    ORIGIN = "Source"
 
 
 Value = float | str | None
@@ -38,51 +38,53 @@ Value = float | str | None
 
 @dataclass(frozen=True)
 class Reading:
-    """What a column says of a run."""
+    """The value of a column for one run."""
 
     value: Value
-    """The machine's value: sorted and downloaded by; ``None`` where there is none."""
+    """The exact value, for sorting and downloads; ``None`` if there is none."""
     note: str | None = None
-    """A second, smaller line: the count behind a share, or why there is no value."""
+    """A second, smaller line: the count behind a share, or the reason for a missing value."""
     interval: Interval | None = None
     """Drawn as a bar."""
     badges: tuple[tuple[str, str], ...] = ()
-    """Marks beside the value: kind (a word for the style sheet) and text."""
+    """Badges beside the value: kind (a class of the style sheet) and text."""
     url: str | None = None
-    """Where it leads, relative to the site's root."""
+    """Link target, relative to the root of the site."""
     text: str | None = None
-    """How it reads, where the machine's value is only its order."""
+    """What the page shows in place of ``value``."""
+    span: tuple[int, int] | None = None
+    """Lowest and highest value, if the value is a range; downloads hold both ends."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One entry of the table of columns."""
+    """One column."""
 
     name: str
     """Its name in downloads and addresses."""
     title: str
     """Its heading."""
     group: Group
-    """Where it stands."""
+    """Its group."""
     help: str
-    """What it means, in a sentence or two."""
+    """Its meaning, in a sentence or two."""
     read: Callable[[Row], Reading]
-    """Reads it off a run."""
+    """Reads the value from a row."""
     write: Callable[[Any], str] = str
-    """Writes a value that is there."""
+    """Formats a value that is not ``None``."""
     direction: Direction = Direction.NONE
-    """Which end is good; sorting starts there."""
+    """Which values are better; sorting starts with them."""
     range: tuple[float, float] | None = None
-    """Least and greatest value; with it, values are shaded."""
+    """Lowest and highest possible value; shading needs it."""
     unit: str | None = None
     """Unit of the written value."""
     shaded: bool = False
-    """Whether cells are shaded by where the value lies in the range."""
+    """Whether cells are shaded by value."""
     code: bool = False
-    """Whether it is written in the face of code."""
+    """Whether it is shown in monospace."""
 
     def cell(self, row: Row) -> Cell:
-        """Return what stands in the table for a run."""
+        """Return the cell of a row."""
         reading = self.read(row)
         heat = None
         if self.shaded and self.range is not None and isinstance(reading.value, int | float):
@@ -94,7 +96,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A column's reading of one run, ready to be written."""
+    """The formatted value of a column for one run."""
 
     column: Column
     reading: Reading
@@ -104,12 +106,12 @@ class Cell:
 
     @property
     def order(self) -> str:
-        """The value as an attribute to sort by; empty where there is none."""
+        """The value as an HTML attribute for sorting; empty if there is none."""
         return "" if self.reading.value is None else str(self.reading.value)
 
 
 def spans(columns: tuple[Column, ...]) -> list[tuple[Group, int]]:
-    """Return the groups in order of their columns, with how many columns each heads."""
+    """Return the groups in column order, each with its number of columns."""
     out: list[tuple[Group, int]] = []
     for column in columns:
         if out and out[-1][0] is column.group:

@@ -1,4 +1,4 @@
-"""The commands that repeat what a page shows."""
+"""The commands that reproduce what a page shows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memeval.records.run import Run, SystemKind
 from memeval.records.track import Limits
 
 USUAL_ENDPOINT = "https://api.openai.com/v1"
-"""Where models are reached when the environment does not say."""
+"""Endpoint used if the environment names none."""
 
 
 def run_command(run: Run) -> str:
-    """Return the call that makes such a run again: for answers graded again, under the same judge once more."""
+    """Return the command that runs the system, the import or the judge of a run again."""
     track = run.track
     if run.answers_from is not None:
         return _at_endpoints(run, ["memeval", "rejudge", run.answers_from, *_judge(run)])
@@ -38,7 +38,7 @@ def run_command(run: Run) -> str:
 
 
 def _import(run: Run, origin: Imported) -> list[str]:
-    """Return what names the very answers of a run, and the way they are graded."""
+    """Return the arguments of ``memeval import`` for a run."""
     words = [origin.file, "--format", origin.format, "--benchmark", run.track.benchmark]
     words += ["--protocol", run.track.protocol]
     for name, value in sorted(run.track.parameters.items()):
@@ -52,7 +52,7 @@ def _judge(run: Run) -> list[str]:
 
 
 def _at_endpoints(run: Run, words: list[str]) -> str:
-    """Return a command with the endpoints in its environment, where they are not the usual ones."""
+    """Return a command preceded by the endpoints that are not the default, as environment variables."""
     endpoints = {
         "MEMEVAL_JUDGE_BASE_URL": run.track.judge_endpoint,
         "MEMEVAL_READER_BASE_URL": run.track.reader_endpoint,
@@ -62,22 +62,22 @@ def _at_endpoints(run: Run, words: list[str]) -> str:
 
 
 def repeat_commands(run: Run) -> tuple[tuple[str, str], ...]:
-    """Return, with what each does, the commands that test a stored run."""
+    """Return the commands that check a stored run, each with what it does."""
     return (
         (
             f"memeval verify {shlex.quote(run.run_id)}",
-            "checks schema, digests and coverage, and computes the scores again",
+            "Check every file and recompute the scores. Needs no network.",
         ),
         (
             f"memeval reproduce {shlex.quote(run.run_id)}",
-            "grades the stored answers again, offline and by the recorded judgments, and compares",
+            "Grade the stored answers again from recorded judgments and compare. Needs no network.",
         ),
         (
             run_command(run),
-            "grades the file again, whose digest stands above"
+            "Grade the file again. Its digest is shown above."
             if run.imported is not None
-            else "runs the system again from nothing"
+            else "Run the system again from the start."
             if run.answers_from is None
-            else "brings the same stored answers before this judge; what it said once is not asked again",
+            else "Send the same answers to this judge. Recorded judgments are not requested again.",
         ),
     )

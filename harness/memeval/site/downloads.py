@@ -1,4 +1,4 @@
-"""Tables as files: what the page shows, for machines."""
+"""Tables as CSV and JSON files."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ import io
 import json
 
 from memeval.leaderboard.board import Row, Table
-from memeval.site.columns import Column, Value
+from memeval.site.columns import Column, Reading, Value
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(table: Table, columns: tuple[Column, ...]) -> bytes:
-    """Return a table as CSV: machine values under the columns' names, unknown left blank.
+    """Return a table as CSV: exact values, blank if unknown, and ranges as ``1 to 8``.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe in front: names come from outside.
+    Text that a spreadsheet would read as a formula gets a leading apostrophe, since names come from outside.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["slug", "standing", *(column.name for column in columns)])
     for row in table.rows:
-        values = [_cell(column.read(row).value) for column in columns]
+        values = [_cell(_ranged(column.read(row))) for column in columns]
         writer.writerow([row.run.system.slug, row.standing.value, *values])
     return out.getvalue().encode("utf-8", "replace")
+
+
+def _ranged(reading: Reading) -> Value:
+    """Return the value, or both ends of a range: the rank of tied systems is not a number."""
+    if reading.span is None or reading.span[0] == reading.span[1]:
+        return reading.value
+    return f"{reading.span[0]} to {reading.span[1]}"
 
 
 def _cell(value: Value) -> object:
@@ -33,7 +40,7 @@ def _cell(value: Value) -> object:
 
 
 def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
-    """Return a table as JSON: what the columns are, the track whole, and the rows."""
+    """Return a table as JSON: the columns, the track and the rows, with intervals and ranges."""
     data = {
         "schema_version": 1,
         "track_id": table.track.id,
@@ -52,7 +59,7 @@ def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
         "rows": [
             {"slug": row.run.system.slug, "standing": row.standing.value}
             | {column.name: column.read(row).value for column in columns}
-            | {"intervals": _intervals(columns, row)}
+            | {"intervals": _intervals(columns, row), "ranges": _ranges(columns, row)}
             for row in table.rows
         ],
     }
@@ -62,3 +69,8 @@ def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
 def _intervals(columns: tuple[Column, ...], row: Row) -> dict[str, list[float]]:
     found = {column.name: column.read(row).interval for column in columns}
     return {name: [interval.low, interval.high] for name, interval in found.items() if interval is not None}
+
+
+def _ranges(columns: tuple[Column, ...], row: Row) -> dict[str, list[int]]:
+    found = {column.name: column.read(row).span for column in columns}
+    return {name: list(span) for name, span in found.items() if span is not None}

@@ -1,4 +1,4 @@
-"""What went wrong with a run, for its page and its items: made once, and kept small."""
+"""The failure analysis of a run, for its page and its items."""
 
 from __future__ import annotations
 
@@ -10,31 +10,23 @@ from memeval.evaluation.failures import failures_of_run, summary
 from memeval.evaluation.plan import Exam
 from memeval.leaderboard.board import Row
 from memeval.records.errors import BadInput, MemevalError
-from memeval.records.failure import Cause, FailureSummary, Found
+from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
 from memeval.site.model import SiteModel
 
 MEANINGS = {
     Cause.ERROR: "The system, its reader or the judge failed.",
-    Cause.ABSTAINED_WRONGLY: "The answer says that it does not know, and the history does.",
-    Cause.WRONG_PERSON: "The answer is what someone else said, or what is true of someone else.",
-    Cause.ANSWERED_WRONGLY: "The answer gives something where the history holds nothing to be sure of.",
-    Cause.BROKE_THE_FILTER: "What was brought up is of another bank, tag or time than was asked for.",
-    Cause.WRONG_TIME: "The answer is what held at another time, or names another time than asked for.",
-    Cause.NOT_RETRIEVED: "Not all of the evidence is among what was retrieved.",
-    Cause.RETRIEVED_TOO_LOW: "All of the evidence was retrieved, but too far down to be read or to count.",
-    Cause.NOT_USED: "All of the evidence was there to be read, and the answer is wrong all the same.",
-    Cause.UNKNOWN: "Neither the answer nor what is known of the evidence shows why.",
+    Cause.ABSTAINED_WRONGLY: "The answer says it does not know, but the history holds the answer.",
+    Cause.WRONG_PERSON: "The answer is true of another person.",
+    Cause.ANSWERED_WRONGLY: "The answer states a fact, but the history does not support any.",
+    Cause.BROKE_THE_FILTER: "A retrieved text is from another bank, tag or time than requested.",
+    Cause.WRONG_TIME: "The answer was true at another time than the question asks about.",
+    Cause.NOT_RETRIEVED: "Some of the evidence was not retrieved.",
+    Cause.RETRIEVED_TOO_LOW: "All evidence was retrieved, but ranked too low to be read.",
+    Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
+    Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }
-"""The causes in words."""
-
-FOUND = {
-    Found.ALL: "all of it",
-    Found.SOME: "some of it",
-    Found.NONE: "none of it",
-    Found.UNKNOWN: "not known",
-}
-"""How much evidence was found, in words."""
+"""What each cause means."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class RunFailures:
     def summary(self) -> FailureSummary:
         """Its counts."""
         found = FailureSummary.model_validate_json(json.dumps(self._data["summary"]))
-        # The file's keys are sorted; on a page the causes stand in the order in which they are looked for.
+        # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
             update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
         )
@@ -64,15 +56,12 @@ class RunFailures:
 
 
 def run_failures(site: SiteModel, row: Row) -> RunFailures | None:
-    """Return a run's failure analysis: what was sealed with it, else made from its rows where its data is here.
+    """Return a run's failure analysis: as sealed with the run, else computed from its rows and data.
 
     Returns:
-        ``None`` where it can neither be read nor made.
+        ``None`` if the rows or the data are missing.
     """
-    path = row.folder.path
-    if path not in site.analyses:
-        site.analyses[path] = _file(site, row)
-    file = site.analyses[path]
+    file = site.failure_cache.get(row.folder.path, lambda: _file(site, row))
     return None if file is None else RunFailures(file)
 
 
@@ -94,7 +83,7 @@ def _file(site: SiteModel, row: Row) -> bytes | None:
 
 
 def _exam(site: SiteModel, run: Run) -> Exam:
-    """Return the data a run was made on, as the site has it open.
+    """Return the data that a run used.
 
     Raises:
         BadInput: it is not here.
@@ -102,5 +91,5 @@ def _exam(site: SiteModel, run: Run) -> Exam:
     view = site.benchmark_of(run.track)
     data = view.data[run.track.data_digest]
     if view.benchmark is None or data.dataset is None:
-        raise BadInput(data.missing or "the data is not here.")
+        raise BadInput(data.missing or "the data is not on this machine.")
     return Exam(view.benchmark, data.dataset, run.track.protocol, run.track.tier)

@@ -1,4 +1,4 @@
-"""What should make a reader doubt a row, seen in the stored figures alone."""
+"""Warnings about a row, computed from the stored figures alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model import BenchmarkView, SiteModel
 
 MOST = 0.8
-"""A system that hands over at least this share of the history's tokens retrieves nothing to speak of."""
+"""A system that sends at least this share of the tokens of the history is marked."""
 
 FULL_CONTEXT = "full-context"
 """The control whose context is the history."""
@@ -18,19 +18,19 @@ FULL_CONTEXT = "full-context"
 
 @dataclass(frozen=True)
 class Mark:
-    """A reason for doubt."""
+    """A warning."""
 
     name: str
-    """What stands beside the system's name."""
+    """Shown beside the name of the system."""
     sentence: str
-    """What was seen."""
+    """The reason, as a sentence."""
 
 
 def marks(site: SiteModel, table: Table, row: Row) -> tuple[Mark, ...]:
-    """Return what should make a reader doubt a run.
+    """Return the warnings of a run.
 
     Args:
-        site: all runs; the history's tokens are those of the full-context control on the same items.
+        site: all runs; the full-context control on the same items gives the tokens of the history.
         table: the run's track.
         row: the run.
     """
@@ -42,9 +42,9 @@ def marks(site: SiteModel, table: Table, row: Row) -> tuple[Mark, ...]:
 
 
 def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[Mark]:
-    """Yield a mark where a category scores higher than its published answers are right: they may have leaked.
+    """Yield a mark if a category scores above the share of its reference answers that are correct.
 
-    A sample may hold none of the answers that are wrong, and what was retrieved is not measured by them.
+    Samples are left out, since they may hold no wrong reference answer, and so are retrieval protocols.
     """
     protocol = benchmark.protocol(run.track)
     if run.track.sample is not None or (protocol is not None and protocol.reader is not None):
@@ -56,14 +56,14 @@ def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[Mark]:
     ]
     if over:
         yield Mark(
-            "over-ceiling",
-            f"It scores more than can be earned in {_listed(over)}, where some published answers are known to be "
-            "wrong: they may have leaked.",
+            "above possible score",
+            f"Some reference answers in {_listed(over)} are known to be wrong. The score is higher than the correct "
+            "ones allow, so the reference answers may have leaked.",
         )
 
 
 def _full_context(site: SiteModel, run: Run) -> Iterator[Mark]:
-    """Yield a mark where a system that is not the control sends nearly all there is."""
+    """Yield a mark if a system other than the control sends nearly the whole history."""
     sent = run.tokens.per_question
     if sent is None or run.tokens.source is not TokenSource.MEASURED or _is_control(run, FULL_CONTEXT):
         return
@@ -79,13 +79,14 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[Mark]:
     whole = max((each for each in wholes if each), default=None)
     if whole is not None and sent >= MOST * whole:
         yield Mark(
-            FULL_CONTEXT,
-            f"It sends {100 * sent / whole:.0f} % of the history's tokens with each question: little is chosen.",
+            "sends whole history",
+            f"Each question is sent with {100 * sent / whole:.0f} % of the tokens of the history: little is retrieved "
+            "selectively.",
         )
 
 
 def _under_no_memory(benchmark: BenchmarkView, table: Table, run: Run) -> Iterator[Mark]:
-    """Yield a mark where a category is below what the control that keeps nothing scores on the same track."""
+    """Yield a mark if a category scores below the no-memory control on the same track."""
     nothing = next((other.run for other in table.rows if _is_control(other.run, NO_MEMORY)), None)
     floor = {} if nothing is None else {c.name: c.tally.accuracy for c in nothing.scores.categories}
     under = [
@@ -95,8 +96,8 @@ def _under_no_memory(benchmark: BenchmarkView, table: Table, run: Run) -> Iterat
     ]
     if under:
         yield Mark(
-            "adapter suspect",
-            f"It scores less than the control that keeps nothing in {_listed(under)}: the adapter may be broken.",
+            "below no-memory",
+            f"The no-memory control scores higher in {_listed(under)}. Check the adapter for a fault.",
         )
 
 

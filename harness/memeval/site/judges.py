@@ -1,4 +1,4 @@
-"""What readers see of judges: their audits, what they make of the same responses, and how one follows another."""
+"""Judges on pages: audits, scores of the same responses by several judges, and bridges between judges."""
 
 from __future__ import annotations
 
@@ -6,55 +6,54 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
-from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Row, Standing
 from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
 from memeval.records.track import Track
-from memeval.site.model import SiteModel
+from memeval.site.model import SiteModel, asks_judge
 from memeval.site.text import percent
 from memeval.site.urls import benchmark_url, segment
 
 RESPONSES = "responses.jsonl"
 
-NOT_AUDITED = "not audited yet"
+NOT_AUDITED = "grader not audited yet"
 
-NOT_ASKED = "no judge is asked, answers are measured"
-"""What is said where a protocol needs no verdicts."""
+NOT_ASKED = "scores are measured by formula; no judge is used"
+"""Shown if a protocol needs no verdicts."""
 
 
 @dataclass(frozen=True)
 class JudgeName:
-    """A judge as it is named beside what it gave."""
+    """A judge as pages name it."""
 
     name: str
     """Name and version."""
     endpoint: str | None
-    """Where it was reached; ``None`` for the rule set."""
+    """Its endpoint; ``None`` for the rule set."""
     label: str | None
-    """What it is called where the endpoint is not its maker's."""
+    """Its label, if the endpoint is not that of its maker."""
     prompts: str | None = None
-    """First digits of a hash of its prompts, where that tells it from another judge of the same name."""
+    """First digits of a hash of its prompts; set only if two judges have the same name."""
 
 
 @dataclass(frozen=True)
 class JudgeNote:
-    """The judge of a score, with how far it can be trusted."""
+    """The judge of a score, with the result of its audit."""
 
     judge: JudgeName
     audit: Audit | None
     """Its latest audit on the benchmark."""
     said: str
-    """What the audit found, or that there is none."""
+    """Result of the audit, as a phrase."""
     url: str
-    """Where the audit is shown."""
+    """Address of the audit."""
     asked: bool = True
-    """Whether the protocol asks a judge at all."""
+    """Whether the protocol uses a judge."""
 
 
 @dataclass(frozen=True)
 class JudgeAudits:
-    """The audits of one judge on one state of a benchmark's data."""
+    """The audits of one judge on one version of the data of a benchmark."""
 
     latest: AuditFolder
     older: tuple[AuditFolder, ...]
@@ -63,7 +62,7 @@ class JudgeAudits:
 
 @dataclass(frozen=True)
 class ResponseSet:
-    """Responses that several judges graded, with the run of each; ``None`` where a judge of the matrix did not."""
+    """Responses graded by several judges, with the run of each; ``None`` if a judge did not grade them."""
 
     name: str
     """The system's name."""
@@ -72,20 +71,20 @@ class ResponseSet:
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """Judges over the same responses: all that runs of different tracks may be compared on."""
+class JudgeMatrix:
+    """Scores of the same responses by several judges, the one comparison across tracks."""
 
     track: Track
-    """A track of it; all are equal but for the judge."""
+    """One of the tracks; they differ only in the judge."""
     judges: tuple[JudgeName, ...]
     sets: tuple[ResponseSet, ...]
 
 
 def judge_note(site: SiteModel, track: Track) -> JudgeNote:
-    """Return the judge of a track with its latest audit on the track's benchmark, on the same data if there is one."""
+    """Return the judge of a track with its latest audit on the benchmark, on the same data if possible."""
     page = benchmark_url(track.benchmark)
     judge = JudgeName(track.judge, track.judge_endpoint, track.judge_label)
-    if track.categories and not any(category.grader in JUDGED for category in track.categories):
+    if not asks_judge(track):
         return JudgeNote(judge, None, NOT_ASKED, f"{page}#protocols", asked=False)
     found = [folder.audit for folder in site.audits if _audits(folder.audit, track)]
     if not found:
@@ -98,19 +97,19 @@ def judge_note(site: SiteModel, track: Track) -> JudgeNote:
 
 
 def accepts(rate: Rate) -> str:
-    """Return a false-accept rate as it stands beside a score."""
+    """Return a false-accept rate as a phrase."""
     if rate.share is None:
-        return "audited, on no wrong calibration answer"
-    return f"accepts {percent(rate.share)} % of wrong calibration answers ({rate.count} of {rate.of})"
+        return "grader audit: no wrong answers tested"
+    return f"grader audit: passes {percent(rate.share)} % of wrong answers ({rate.count} of {rate.of})"
 
 
 def anchor(audit: Audit) -> str:
-    """Return where an audit stands on the benchmark's page."""
+    """Return the anchor of an audit on the page of its benchmark."""
     return f"audit-{segment(audit.audit_id)}"
 
 
 def _audits(audit: Audit, track: Track) -> bool:
-    """Return whether an audit is of the very judge of a track."""
+    """Return whether an audit tested exactly the judge of a track."""
     return (audit.benchmark, audit.judge, audit.judge_endpoint, audit.prompts) == (
         track.benchmark,
         track.judge,
@@ -120,7 +119,7 @@ def _audits(audit: Audit, track: Track) -> bool:
 
 
 def judge_prompts(track: Track) -> dict[str, Digest]:
-    """Return the prompts of a track's judge; a track holds the reader's too."""
+    """Return the prompts of the judge of a track, without those of its reader."""
     return {name: digest for name, digest in track.prompts.items() if name.startswith("judge/")}
 
 
@@ -142,8 +141,8 @@ def bridges_of(site: SiteModel, benchmark: str) -> list[BridgeFolder]:
     return sorted(mine, key=lambda one: (one.bridge.started, one.bridge.bridge_id), reverse=True)
 
 
-def matrices_of(site: SiteModel, benchmark: str) -> list[Matrix]:
-    """Return what judges make of the same responses: only responses that at least two of them graded."""
+def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:
+    """Return the judge matrices of a benchmark, over responses that at least two judges graded."""
     settings: dict[str, list[Row]] = {}
     for row in site.board.runs:
         if row.run.track.benchmark == benchmark and row.standing is not Standing.INVALIDATED:
@@ -152,12 +151,12 @@ def matrices_of(site: SiteModel, benchmark: str) -> list[Matrix]:
 
 
 def _setting(track: Track) -> str:
-    """Return the id of what a track is without its judge."""
+    """Return the id of a track without its judge."""
     others = {name: digest for name, digest in track.prompts.items() if name not in judge_prompts(track)}
     return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
 
 
-def _matrix(rows: list[Row]) -> Matrix | None:
+def _matrix(rows: list[Row]) -> JudgeMatrix | None:
     sets = [members for members in _response_sets(rows) if len({_judge(row.run.track) for row in members}) > 1]
     if not sets:
         return None
@@ -174,7 +173,7 @@ def _matrix(rows: list[Row]) -> Matrix | None:
         system = members[0].run.system
         made.append(ResponseSet(system.name, system.slug, tuple(latest.get(judge) for judge in judges)))
     named = (judge if plain.count(named) > 1 else JudgeName(*named) for judge, named in zip(judges, plain, strict=True))
-    return Matrix(tracks[judges[0]], tuple(named), tuple(sorted(made, key=lambda one: one.slug)))
+    return JudgeMatrix(tracks[judges[0]], tuple(named), tuple(sorted(made, key=lambda one: one.slug)))
 
 
 def _judge(track: Track) -> JudgeName:
@@ -182,17 +181,17 @@ def _judge(track: Track) -> JudgeName:
 
 
 def prompts_id(prompts: Mapping[str, Digest]) -> str:
-    """Return digits that tell one set of prompts from another."""
+    """Return the first digits of a hash of a set of prompts."""
     return digest_of(dict(prompts))[7:15]
 
 
 def by_kind(audit: Audit) -> list[tuple[ProbeKind, AuditLine]]:
-    """Return an audit's lines by what the answers were made to be: right ones first, attacks on the judge last."""
+    """Return the lines of an audit by kind of answer: correct ones first, attacks on the judge last."""
     return [(kind, audit.kinds[kind]) for kind in ProbeKind if kind in audit.kinds]
 
 
 def _response_sets(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield the runs over the same responses: one says it has them from another, or the rows have equal bytes."""
+    """Yield groups of runs with the same responses: one names the other as origin, or the rows have equal bytes."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:

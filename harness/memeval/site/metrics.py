@@ -1,4 +1,4 @@
-"""The table of columns: what every published row shows. Tables, downloads and charts know no metric by name."""
+"""All columns of the leaderboard. Tables, downloads and charts use this list and know no metric by name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from memeval.site import text
 from memeval.site.columns import Column, Direction, Group, Reading
 from memeval.site.commands import run_command
 from memeval.site.flags import Mark
+from memeval.site.labels import label
 from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
 from memeval.site.spending import SPENDING
@@ -23,7 +24,7 @@ from memeval.site.urls import run_url, system_url, track_url
 _UNIT = (0.0, 1.0)
 
 Marks = Callable[[Row], tuple[Mark, ...]]
-"""Gives what should make a reader doubt a row."""
+"""Returns the warnings of a row."""
 
 
 def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Column, ...]:
@@ -32,7 +33,7 @@ def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Colum
     Args:
         table: the track and its rows.
         benchmark: its benchmark.
-        marks: what should make a reader doubt a row.
+        marks: returns the warnings of a row.
     """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
     described = benchmark.info.alternates if benchmark.info else {}
@@ -57,7 +58,7 @@ def _rank(row: Row) -> Reading:
     if row.rank is None:
         return Reading(None)
     best, worst = row.rank.best, row.rank.worst
-    return Reading(float(best), text=str(best) if best == worst else f"{best}–{worst}")
+    return Reading(float(best), text=str(best) if best == worst else f"{best}–{worst}", span=(best, worst))
 
 
 def _system(marks: Marks, row: Row) -> Reading:
@@ -66,18 +67,18 @@ def _system(marks: Marks, row: Row) -> Reading:
     if system.kind is SystemKind.CONTROL:
         badges.append(("control", "control"))
     if row.standing not in (Standing.RANKED, Standing.CONTROL):
-        badges.append(("warning", row.standing.value))
+        badges.append(("warning", label(row.standing)))
     if row.run.imported is not None and row.standing is not Standing.IMPORTED:
         badges.append(("imported", "imported"))
     badges += [("warning", mark.name) for mark in marks(row)]
     if system.label is not None:
         badges.append(("warning", system.label))
     if row.doubtful:
-        badges.append(("warning", "no better than no memory"))
+        badges.append(("warning", "not above no-memory baseline"))
     if row.replies:
-        badges.append(("note", "the vendor replies"))
+        badges.append(("note", "vendor replied"))
     if system.view.value != "all":
-        badges.append(("note", f"view: {system.view.value}"))
+        badges.append(("note", label(system.view)))
     return Reading(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
 
 
@@ -85,8 +86,8 @@ RANK = Column(
     name="rank",
     title="Rank",
     group=Group.PLACE,
-    help="Every rank the data allow: systems whose paired difference is not significant share ranks. "
-    "Controls and runs that are partial or over the error gate have none.",
+    help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. "
+    "Controls, partial runs and runs with more than 2 % errors have no rank.",
     read=_rank,
     write=text.count,
     direction=Direction.LOWER,
@@ -98,9 +99,9 @@ def _system_column(marks: Marks) -> Column:
         name="system",
         title="System",
         group=Group.PLACE,
-        help="The memory system under test. Controls ship with memeval and calibrate the track. Over-ceiling: a "
-        "category scores more than can be earned. Full-context: nearly the whole history is sent with each question. "
-        "Adapter suspect: a category scores less than keeping nothing does.",
+        help="The memory system under test. A control is a built-in baseline. Warnings: “above possible score”: a "
+        "category scores more than its correct answers allow. “Sends whole history”: little is retrieved selectively. "
+        "“Below no-memory”: a category scores less than the no-memory control; check the adapter.",
         read=partial(_system, marks),
     )
 
@@ -116,16 +117,16 @@ def _composite(row: Row) -> Reading:
 def _alternate_reading(name: str, row: Row) -> Reading:
     composite = row.run.scores.alternates.get(name)
     if composite is None:
-        return Reading(None, note="not scored so")
+        return Reading(None, note="not scored by this rule")
     return Reading(composite.value, note=_range(composite.interval) or composite.reason)
 
 
 def _alternate(name: str, described: str | None) -> Column:
     return Column(
         name=f"composite_{name}",
-        title=name.capitalize(),
+        title=f"{name.capitalize()} rule",
         group=Group.SCORE,
-        help=described or f"The composite of the same answers under the rule “{name}”.",
+        help=described or f"Composite score of the same answers by the rule “{name}”.",
         read=partial(_alternate_reading, name),
         write=text.percent,
         direction=Direction.HIGHER,
@@ -136,7 +137,7 @@ def _alternate(name: str, described: str | None) -> Column:
 
 def _graded(row: Row) -> Reading:
     tally = row.run.scores.overall
-    return Reading(tally.graded_accuracy, note=f"of {tally.done - tally.errors}")
+    return Reading(tally.graded_accuracy, note=f"of {tally.done - tally.errors} graded")
 
 
 def _range(interval: Interval | None) -> str | None:
@@ -145,10 +146,10 @@ def _range(interval: Interval | None) -> str | None:
 
 COMPOSITE = Column(
     name="composite",
-    title="Composite",
+    title="Composite score",
     group=Group.SCORE,
-    help="Weighted mean over the categories of what their items earn, over all planned items, with its 95 % interval. "
-    "Where categories share the weight, every item counts the same.",
+    help="Weighted mean of the category scores, with its 95 % confidence interval. All planned questions count; "
+    "failed or missing answers count as wrong.",
     read=_composite,
     write=text.percent,
     direction=Direction.HIGHER,
@@ -157,19 +158,21 @@ COMPOSITE = Column(
 )
 GAP = Column(
     name="gap",
-    title="Over blind",
+    title="vs no-memory baseline",
     group=Group.SCORE,
-    help="Composite minus that of the best control that knows nothing of the history, in percentage points.",
-    read=lambda row: Reading(row.gap, note=None if row.gap is not None else "no blind control"),
+    help="Composite score minus the best score of a control that never sees the history, in percentage points. "
+    "At 0 or less, the memory adds nothing.",
+    read=lambda row: Reading(row.gap, note=None if row.gap is not None else "no such control"),
     write=text.signed_percent,
     direction=Direction.HIGHER,
     unit="points",
 )
 GRADED = Column(
     name="graded_accuracy",
-    title="Of graded",
+    title="Accuracy, errors excluded",
     group=Group.SCORE,
-    help="Unweighted, over the items that were graded. Errors are left out here, and count as wrong in the composite.",
+    help="Unweighted accuracy over the graded items. Errors are excluded here; in the composite score they count as "
+    "wrong.",
     read=_graded,
     write=text.percent,
     direction=Direction.HIGHER,
@@ -180,7 +183,7 @@ TASK_AVERAGE = Column(
     name="task_average",
     title="Task average",
     group=Group.SCORE,
-    help="Unweighted mean over the categories that count, so that a small one weighs as much as a large one.",
+    help="Unweighted mean of the category scores: a small category counts as much as a large one.",
     read=lambda row: Reading(task_average(row.run.scores)),
     write=text.percent,
     direction=Direction.HIGHER,
@@ -190,13 +193,13 @@ TASK_AVERAGE = Column(
 
 
 def _measure(metric: MetricInfo) -> Column:
-    """Return the column of a metric that the benchmark tells in its own unit, whichever way it is better."""
+    """Return the column of a metric that the benchmark reports in its own unit."""
     bounded = metric.low is not None and metric.high is not None and not metric.root
     return Column(
         name=f"metric_{metric.name}",
         title=metric.title,
         group=Group.SCORE,
-        help=f"{metric.meaning} Mean over the items that have it; {metric.direction.value} is better.",
+        help=f"{metric.meaning} Mean over the items that have it. {metric.direction.value.capitalize()} is better.",
         read=lambda row: Reading(overall(row, metric)),
         write=partial(text.number, digits=3),
         direction=Direction(metric.direction.value),
@@ -213,12 +216,12 @@ def _category_reading(name: str, row: Row) -> Reading:
 
 def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Column:
     title = benchmark.category_title(plan.name)
-    weight = f"{text.percent(plan.weight, 0)} % of the composite" if plan.weight else "no part of the composite"
+    weight = f"{text.percent(plan.weight, 0)} % of the composite" if plan.weight else "not in the composite"
     return Column(
         name=f"category_{plan.name}",
         title=title,
         group=Group.CATEGORIES,
-        help=f"{benchmark.headline(track)} in “{title}”: {plan.items} items, {weight}, graded by {plan.grader}.",
+        help=f"{benchmark.headline(track)} in “{title}”: {plan.items} items, {weight}, grader {plan.grader}.",
         read=partial(_category_reading, plan.name),
         write=text.percent,
         direction=Direction.HIGHER,
@@ -232,9 +235,9 @@ def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Col
 
 
 def _coverage(row: Row) -> Reading:
-    coverage = row.run.coverage
+    coverage, tier = row.run.coverage, row.run.track.tier
     share = coverage.done / coverage.planned if coverage.planned else 0.0
-    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=f"tier {row.run.track.tier}")
+    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=None if tier == "full" else f"tier {tier}")
 
 
 def _errors(row: Row) -> Reading:
@@ -250,32 +253,33 @@ def _answers(row: Row) -> Reading:
 def _isolation(row: Row) -> Reading:
     isolation, network = row.run.isolation, row.run.network
     kind = "good" if isolation is Isolation.SANDBOXED else "warning"
-    return Reading(isolation.value, badges=((kind, isolation.value),), note=f"network: {network.value}")
+    return Reading(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}")
 
 
 REST = (
     Column(
         name="coverage",
-        title="Items",
+        title="Items done",
         group=Group.WHOLE,
-        help="Items with a grade over items planned in the tier. Below full coverage a run is partial and has no rank.",
+        help="Completed items of all planned items. An item is one question, or a group of questions graded together. "
+        "A run with missing items is partial and has no rank.",
         read=_coverage,
         direction=Direction.HIGHER,
     ),
     Column(
         name="context_source",
-        title="Context from",
+        title="Context",
         group=Group.WHOLE,
-        help="What answers were drawn from: the evidence sessions alone, the whole history, what the system retrieved "
-        "and the track’s reader read, whatever the system drew on by itself, or nothing.",
-        read=lambda row: Reading(row.run.context_source.value),
+        help="What the answers are based on: text chosen or retrieved by the system, the whole history, only the "
+        "sessions with the evidence, or nothing.",
+        read=lambda row: Reading(row.run.context_source.value, text=label(row.run.context_source)),
     ),
     Column(
         name="error_rate",
         title="Errors",
         group=Group.WHOLE,
-        help="Share of planned items without a grade because the system, its reader or the judge failed. They count "
-        "as wrong; above 2 % a run is not ranked.",
+        help="Share of planned items that failed in the system, its reader or the judge. They count as wrong. "
+        "A run with more than 2 % errors is not ranked.",
         read=_errors,
         write=text.percent,
         direction=Direction.LOWER,
@@ -285,7 +289,7 @@ REST = (
         name="false_hedge_rate",
         title="False hedges",
         group=Group.WHOLE,
-        help="Share of graded answers to plainly answerable questions that hedge: what doubting everything costs.",
+        help="Share of answers that express doubt although the history gives a clear answer.",
         read=lambda row: Reading(row.run.scores.false_hedge_rate),
         write=text.percent,
         direction=Direction.LOWER,
@@ -293,18 +297,19 @@ REST = (
     ),
     Column(
         name="trust_grades",
-        title="Grades",
+        title="Scores checked",
         group=Group.TRUST,
-        help="Claimed: as the run says. Recomputed: graded again here from the stored answers, with the same result.",
+        help="Claimed: not checked. Recomputed: a maintainer graded the stored answers again and got the same grades.",
         read=lambda row: Reading(row.trust.grades.value, badges=((row.trust.grades.value, row.trust.grades.value),)),
         write=lambda _value: "",
     ),
     Column(
         name="trust_answers",
-        title="Answers",
+        title="Run by",
         group=Group.TRUST,
-        help="Who made the answers: imported, the submitter, a maintainer, or two independent runs. Controls stand "
-        "apart. Not accepted: no maintainer has accepted the run.",
+        help="Self-run: by the submitter. Maintainer-run: by a maintainer. Repeated: twice, independently. Imported: "
+        "produced outside memeval. Control: ships with memeval; anyone can run it. Not accepted: no maintainer has "
+        "accepted the run.",
         read=_answers,
         write=lambda _value: "",
     ),
@@ -312,8 +317,8 @@ REST = (
         name="isolation",
         title="Isolation",
         group=Group.TRUST,
-        help="What the system could reach while it ran. Sandboxed: nothing of the machine but the programs it needs. "
-        "Files reachable: no sandbox held it, and such a run cannot become repeated. Below: what of the network.",
+        help="Sandboxed: the system could reach only its own files and programs. Not sandboxed: it could read the "
+        "user’s files; such a run never counts as repeated. The second line is its network access.",
         read=_isolation,
         write=lambda _value: "",
     ),
@@ -322,21 +327,21 @@ REST = (
         name="version",
         title="Version",
         group=Group.ORIGIN,
-        help="The system's version, as it states it.",
+        help="Version of the system, as declared.",
         read=lambda row: Reading(row.run.system.version),
     ),
     Column(
         name="date",
         title="Date",
         group=Group.ORIGIN,
-        help="Day the run started, UTC.",
+        help="Start day of the run, in UTC.",
         read=lambda row: Reading(row.run.timing.started, text=text.day(row.run.timing.started)),
     ),
     Column(
         name="track",
         title="Track",
         group=Group.ORIGIN,
-        help="Hash of everything that must be equal before two numbers may be compared.",
+        help="Id of the track: a hash of everything that must be equal before two scores can be compared.",
         read=lambda row: Reading(row.run.track_id, url=track_url(row.run.track_id)),
         code=True,
     ),
@@ -344,15 +349,15 @@ REST = (
         name="run",
         title="Run",
         group=Group.ORIGIN,
-        help="The run behind the row: every answer, grade, digest and setting.",
+        help="Link to the run: every answer, grade, digest and setting.",
         read=lambda row: Reading(row.run.run_id, url=run_url(row.run.run_id)),
         code=True,
     ),
     Column(
         name="command",
-        title="Repeat it",
+        title="Command",
         group=Group.ORIGIN,
-        help="The command that makes such a run.",
+        help="The command that reproduces the run.",
         read=lambda row: Reading(run_command(row.run)),
         code=True,
     ),

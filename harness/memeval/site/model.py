@@ -15,13 +15,18 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.execution.readers import NATIVE
+from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, Row, Table, build_board
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.release import Release
+from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
+from memeval.site.labels import reader_label
+from memeval.systems.manifest import MANIFEST, read_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
 """Gives the benchmark of an id, or refuses."""
@@ -70,6 +75,37 @@ class BenchmarkView:
         """Its name for people."""
         return self.info.title if self.info else self.id
 
+    def track_title(self, track: Track) -> str:
+        """Return the heading of a track's table: the benchmark, who answers, and what else is not the default."""
+        protocol = self.protocol(track)
+        first = self.info.protocols[0].name if self.info else track.protocol
+        more = [] if track.protocol == first else [protocol.title if protocol else track.protocol]
+        more += [] if track.tier == "full" else [f"tier {track.tier}"]
+        tracks = [table.track for table in self.tables]
+        more += [
+            f"{name} {value}"
+            for name, value in sorted(track.parameters.items())
+            if any(other.parameters.get(name) != value for other in tracks)
+        ]
+        more += [judge_label(track)] if _has_llm_judge(track) else []
+        return ", ".join([f"{self.title}: {self._answers(track).partition(',')[0]}", *more])
+
+    def track_summary(self, track: Track) -> str:
+        """Return a track in plain words: who answers, who grades, and how many questions; not all of its parts."""
+        protocol = self.protocol(track)
+        first = self.info.protocols[0].name if self.info else track.protocol
+        asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
+        size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
+        return " · ".join([self._answers(track), judge_label(track), *asked, size])
+
+    def _answers(self, track: Track) -> str:
+        """Return what is graded on a track: the reader's answers, or what the system retrieves or stores."""
+        protocol = self.protocol(track)
+        needs = protocol.needs if protocol and track.reader == NATIVE else ()
+        if not needs or "reflect" in needs:
+            return reader_label(track.reader)
+        return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
+
     def category_title(self, name: str) -> str:
         """Return a category's name for people."""
         found = self.info.category(name) if self.info else None
@@ -111,6 +147,19 @@ class BenchmarkView:
         return metric.title if metric else "Accuracy"
 
 
+class FailureCache:
+    """Failure analyses, each computed once, by the folder of the run."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, bytes | None] = {}
+
+    def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
+        """Return the analysis of a run as a file; ``make`` is called only the first time."""
+        if path not in self._files:
+            self._files[path] = make()
+        return self._files[path]
+
+
 @dataclass(frozen=True)
 class SiteModel:
     """All that the site is made from."""
@@ -127,8 +176,10 @@ class SiteModel:
     """By slug: what a system did when it was last checked for keeping to the contract."""
     matrices: tuple[MatrixFolder, ...] = ()
     """Configurations that were run side by side."""
-    analyses: dict[Path, bytes | None] = field(default_factory=dict, compare=False)
-    """Failure analyses that were asked for, by the run's folder; see :mod:`memeval.site.failures`."""
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
+    """By slug: what the ``submission.toml`` of a system, or of a variant, says. None for other systems."""
+    failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
+    """The one part that changes: failure analyses computed so far."""
 
     @cached_property
     def latest(self) -> str | None:
@@ -181,7 +232,39 @@ def read_site(
         bridges=tuple(stored_bridges(results)),
         matrices=tuple(stored_matrices(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
+        submissions=_submissions(results.absolute().parent / "submissions"),
     )
+
+
+def _submissions(folder: Path) -> dict[str, Submission]:
+    """Return what the manifests beside the results folder say, by slug; a manifest with a fault is skipped."""
+    found: dict[str, Submission] = {}
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+        try:
+            whole = read_manifest(manifest)
+        except MemevalError:
+            continue
+        for slug, variant in whole.slugs.items():
+            found[slug] = whole if variant is None else whole.varied(variant)
+    return found
+
+
+def judge_label(track: Track) -> str:
+    """Return who grades the answers of a track, and whether that is an LLM."""
+    if not asks_judge(track):
+        return "measured by formula, no judge"
+    if not _has_llm_judge(track):
+        return "rule-based grading, no LLM"
+    return f"LLM judge {track.judge}" + (f" ({track.judge_label})" if track.judge_label else "")
+
+
+def asks_judge(track: Track) -> bool:
+    """Return whether a track's grades need verdicts of a judge."""
+    return not track.categories or any(category.grader in JUDGED for category in track.categories)
+
+
+def _has_llm_judge(track: Track) -> bool:
+    return asks_judge(track) and track.judge.partition("@")[0] != "rules"
 
 
 def _place(benchmark: str) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Templates: all is escaped but markup, nothing is undefined, and no text from outside is a template."""
+"""Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from memeval.site import svg, text, urls
+from memeval.site import labels, svg, text, urls
 from memeval.site.assets import assets_root
 
 
 @cache
 def environment() -> Environment:
-    """Return the one environment all templates are rendered in."""
+    """Return the shared template environment."""
     made = Environment(
         loader=FileSystemLoader(assets_root() / "templates"),
         autoescape=True,
@@ -35,7 +35,11 @@ def environment() -> Environment:
         "day": text.day,
         "minute": text.minute,
         "short": text.short,
+        "capitalize_first": text.capitalize_first,
         "outside": urls.outside,
+        "label": labels.label,
+        "reader_label": labels.reader_label,
+        "reader_meaning": labels.reader_meaning,
     }
     made.globals |= {
         "system_url": urls.system_url,
@@ -55,8 +59,8 @@ def render(template: str, url: str, **values: Any) -> Markup:
 
     Args:
         template: path under ``templates``.
-        url: the page's own address, which ``link`` starts from.
-        values: what the template shows.
+        url: address of the page; ``link`` makes links relative to it.
+        values: variables of the template.
     """
     link = partial(urls.relative, url)
     return Markup(environment().get_template(template).render(link=link, **values))  # noqa: S704 - autoescaped

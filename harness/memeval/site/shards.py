@@ -112,14 +112,14 @@ def _step(step: Step | Question, words: bool) -> Data:
             "question": step.question if words else withheld(step.question),
             "filters": filters if words else {},
         }
-    session, told = step.session, {}
+    session, facts = step.session, {}
     if isinstance(step, Retain):
-        told = {"bank": step.bank, "tags": step.tags, "fact_type": step.fact_type, **step.metadata}
+        facts = {"bank": step.bank, "tags": step.tags, "fact_type": step.fact_type, **step.metadata}
     return {
-        "step": "take_in",
+        "step": "ingest",
         "session_id": session.session_id,
         "date": session.date if words else None,
-        "told": {name: value for name, value in told.items() if value} if words else {},
+        "facts": {name: value for name, value in facts.items() if value} if words else {},
         "turns": [_turn(turn, words) for turn in session.turns],
     }
 

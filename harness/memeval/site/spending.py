@@ -1,4 +1,4 @@
-"""Columns of what a run took: tokens, dollars, time."""
+"""Columns of tokens, cost and latency."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from memeval.records.run import Run, TokenSource
 from memeval.site import text
 from memeval.site.columns import Column, Direction, Group, Reading
 
-ANSWERING = (Phase.SEARCH, Phase.ASK, Phase.READ)
-INGESTING = (Phase.TAKE_IN, Phase.SETTLE)
-ASKING = (Phase.ASK, Phase.SEARCH)
-TAKING_IN = (Phase.TAKE_IN,)
+_ANSWERING = (Phase.SEARCH, Phase.ASK, Phase.READ)
+_INGESTING = (Phase.TAKE_IN, Phase.SETTLE)
+_QUESTION = (Phase.ASK, Phase.SEARCH)
+_SESSION = (Phase.TAKE_IN,)
 
 
 def _tokens(row: Row) -> Reading:
@@ -27,20 +27,20 @@ def _tokens(row: Row) -> Reading:
 
 
 def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[Row], Reading]:
-    """Return what reads the dollars of some phases, per question or in all, recorded calls at what they once cost."""
+    """Return a function that reads the cost of some phases; replayed calls count at their original cost."""
 
     def read(row: Row) -> Reading:
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
-            return Reading(None, note=run.cost.reason or "not kept apart by phase")
+            return Reading(None, note=run.cost.reason or "not recorded by phase")
         unpriced = sum(usage.unpriced for usage in used)
         if unpriced:
-            return Reading(None, note=f"{unpriced} calls unpriced")
+            return Reading(None, note=f"{unpriced} calls without a price")
         fresh = [usage.usd for usage in used if usage.calls or not usage.cached]
         recorded = [usage.cached_usd for usage in used if usage.cached]
         if None in fresh or None in recorded:
-            return Reading(None, note="not reported" if None in fresh else "recorded calls unpriced")
+            return Reading(None, note="not reported" if None in fresh else "replayed calls without a price")
         total = sum(usd for usd in (*fresh, *recorded) if usd is not None)
         over = _questions(run) if each else 1
         if not over:
@@ -57,7 +57,7 @@ def _questions(run: Run) -> int:
 
 
 def _time(phases: tuple[Phase, ...], part: str) -> Callable[[Row], Reading]:
-    """Return what reads a time off the first of some phases that took place."""
+    """Return a function that reads a time of the first of these phases that the run has."""
 
     def read(row: Row) -> Reading:
         found = next((row.run.timing.phases[phase] for phase in phases if phase in row.run.timing.phases), None)
@@ -72,7 +72,7 @@ SPENDING = (
         name="tokens_per_question",
         title="Tokens / question",
         group=Group.SPENT,
-        help="Mean tokens of context a question was answered from, and who counted them.",
+        help="Mean context tokens per question. Measured: counted by memeval. Self-reported: counted by the system.",
         read=_tokens,
         write=text.count,
         direction=Direction.LOWER,
@@ -81,72 +81,72 @@ SPENDING = (
         name="cost_per_question_usd",
         title="Cost / question",
         group=Group.SPENT,
-        help="Dollars of model calls while searching, asking and reading, over the questions. Calls answered from the "
-        "record count at what they cost when they were made. Unknown is not free.",
-        read=_cost(ANSWERING, each=True),
+        help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
+        "cost. A dash means unknown, not free.",
+        read=_cost(_ANSWERING, each=True),
         write=text.dollars,
         direction=Direction.LOWER,
     ),
     Column(
         name="cost_take_in_usd",
-        title="Cost, taking in",
+        title="Ingestion cost",
         group=Group.SPENT,
-        help="Dollars of model calls while taking in and settling, for all sessions. Unknown is not free.",
-        read=_cost(INGESTING, each=False),
+        help="Cost of the model calls for ingestion and indexing of all sessions. A dash means unknown, not free.",
+        read=_cost(_INGESTING, each=False),
         write=text.dollars,
         direction=Direction.LOWER,
     ),
     Column(
         name="cost_usd",
-        title="Cost, whole run",
+        title="Total cost",
         group=Group.SPENT,
-        help="Dollars of the whole run, by the dated price list that the run names.",
+        help="Cost of the whole run, by the dated price list that the run names.",
         read=lambda row: Reading(row.run.cost.usd, note=None if row.run.cost.usd is not None else row.run.cost.reason),
         write=text.dollars,
         direction=Direction.LOWER,
     ),
     Column(
         name="ask_p50_seconds",
-        title="Ask p50",
+        title="Answer latency (median)",
         group=Group.TIME,
-        help="Median time from sending a question to the last byte of its reply; of a search, where a reader answers.",
-        read=_time(ASKING, "p50"),
+        help="Median time from a question to the last byte of its reply. With a fixed reader: time of the search.",
+        read=_time(_QUESTION, "p50"),
         write=text.seconds,
         direction=Direction.LOWER,
     ),
     Column(
         name="ask_p95_seconds",
-        title="Ask p95",
+        title="Answer latency (p95)",
         group=Group.TIME,
-        help="95th percentile of the time from sending a question to the last byte of its reply; of a search, where "
-        "a reader answers.",
-        read=_time(ASKING, "p95"),
+        help="95th percentile of the time from a question to the last byte of its reply. With a fixed reader: time of "
+        "the search.",
+        read=_time(_QUESTION, "p95"),
         write=text.seconds,
         direction=Direction.LOWER,
     ),
     Column(
         name="take_in_p50_seconds",
-        title="Take in p50",
+        title="Ingest latency (median)",
         group=Group.TIME,
-        help="Median time to take in one session.",
-        read=_time(TAKING_IN, "p50"),
+        help="Median time to ingest one session.",
+        read=_time(_SESSION, "p50"),
         write=text.seconds,
         direction=Direction.LOWER,
     ),
     Column(
         name="take_in_total_seconds",
-        title="Take in, all",
+        title="Total ingest time",
         group=Group.TIME,
-        help="Time spent taking in all sessions, added up.",
-        read=_time(TAKING_IN, "total"),
+        help="Sum of the time to ingest all sessions.",
+        read=_time(_SESSION, "total"),
         write=text.seconds,
         direction=Direction.LOWER,
     ),
     Column(
         name="concurrency",
-        title="In flight",
+        title="Concurrency",
         group=Group.TIME,
-        help="Scenarios in flight while times were measured. Times at different concurrency do not compare.",
+        help="Scenarios run at the same time. Latencies at different concurrency are not comparable.",
         read=lambda row: Reading(float(row.run.timing.concurrency)),
         write=text.count,
     ),

@@ -1,6 +1,6 @@
-"""What a benchmark shows beside its scores: how wrong ratings are, how searches slow down, what length does to a score.
+"""Further charts of a benchmark: size of errors, search latency by bank size, score by length of history.
 
-A study is drawn where a benchmark's runs have what it is made of, and nowhere else: none is of a benchmark by name.
+A study is drawn if the runs hold the data for it; with one exception, none depends on the name of a benchmark.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from memeval.leaderboard.pairing import Pair, apart_and_shared, old_and_fresh
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.figures import Figure, figure
-from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.labels import reader_label
+from memeval.site.model import BenchmarkView, SiteModel, judge_label
 from memeval.site.study_charts import Ends, Knot, Slice, curves, parts, two_looks
 from memeval.site.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
-"""Slices by which searches are timed."""
+"""Slices by which search latency is grouped."""
 
 KNOWN = "beliefs@1"
-"""The benchmark that fresh editions are of: its seed is known to everyone."""
+"""The benchmark with the public seed, from which fresh editions are derived."""
 
 BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Ends of the errors that are told together, as shares of the largest there can be."""
+"""Upper ends of the groups of errors, as shares of the largest possible error."""
 
-NO_ANSWER = "none"
-"""What is told of items without an error: nothing could be read, or the system failed."""
+NO_ANSWER = "no readable answer"
+"""Group of the items whose answer could not be read, or that failed."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A chart, what it says, and the same as a table."""
+    """A chart, its explanation, and the same numbers as a table."""
 
     figure: Figure
     says: str
@@ -46,12 +47,12 @@ class Study:
 
 
 def studies(site: SiteModel, benchmark: BenchmarkView) -> tuple[Study, ...]:
-    """Return what a benchmark's runs show beside their scores."""
+    """Return the studies of a benchmark."""
     return tuple(study for make in STUDIES for study in make(site, benchmark))
 
 
 def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield, per track whose protocol names such a metric, how large the errors are."""
+    """Yield the size of errors, for each track whose protocol names such a metric."""
     for table in benchmark.tables:
         protocol = benchmark.protocol(table.track)
         metric = benchmark.metric(protocol.spread) if protocol and protocol.spread else None
@@ -59,25 +60,25 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             continue
         ends = [share * metric.high for share in BANDS]
         names = [*(f"up to {end:g}" for end in ends), f"more than {ends[-1]:g}", NO_ANSWER]
-        told = [(row, _bands(row, metric.name, ends)) for row in table.rows if row.folder.has_rows]
-        if not told:
+        measured = [(row, _bands(row, metric.name, ends)) for row in table.rows if row.folder.has_rows]
+        if not measured:
             continue
         slices = [
-            Slice(_name(row), name, share) for row, found in told for name, share in zip(names, found, strict=True)
+            Slice(_name(row), name, share) for row, found in measured for name, share in zip(names, found, strict=True)
         ]
-        title = f"{metric.title} under {table.track.protocol} by size, reader {table.track.reader}"
-        says = "Shares of the items by the size of the error, a bar a system."
+        title = f"{metric.title} by size: {benchmark.track_title(table.track)}"
+        says = "Share of items by size of the error, one bar per system."
         yield Study(
             figure(parts(f"errors-{table.track.id}", title, says, slices)),
-            "How far off each system is, as shares of all planned items. An item without an answer that can be read "
-            "has no error, and is told apart: it is not an error of any size.",
+            "Size of the errors of each system, as shares of all planned items. Items without a readable answer have a "
+            "group of their own.",
             ("System", *names),
-            tuple((_name(row), *(text.percent(share) for share in found)) for row, found in told),
+            tuple((_name(row), *(text.percent(share) for share in found)) for row, found in measured),
         )
 
 
 def _bands(row: Row, metric: str, ends: Sequence[float]) -> list[float]:
-    """Return the shares of the planned items by the size of their error, and last of those without one."""
+    """Return the share of planned items in each group of errors; the last is that of items without an error."""
     planned = row.run.track.planned
     counts = [0] * (len(ends) + 2)
     for grade in row.folder.grades():
@@ -89,7 +90,7 @@ def _bands(row: Row, metric: str, ends: Sequence[float]) -> list[float]:
 
 
 def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield, per track whose searches are told by the size of a bank, how long they take as it grows."""
+    """Yield the search latency by bank size, for each track that records it."""
     for table in benchmark.tables:
         timed = [(row, found) for row in table.rows if row.folder.has_rows and (found := _timed(row))]
         if not timed:
@@ -100,40 +101,40 @@ def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             for (size, flight), seconds in sorted(found.items()):
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
                 control = row.run.system.kind is SystemKind.CONTROL
-                knots.append(Knot(_name(row), size, max(1000 * median, 1e-3), control, f"{flight} in flight"))
+                knots.append(Knot(_name(row), size, max(1000 * median, 1e-3), control, f"concurrency {flight}"))
                 rows.append(
                     (
                         *(_name(row), str(size), str(flight), str(len(seconds))),
                         *(text.seconds(median), text.seconds(tail), slopes.get(flight, text.ABSENT)),
                     )
                 )
-        title = "Median time of a search by size of the bank"
+        title = "Median search latency by bank size"
         axes = ("texts in the bank", "milliseconds")
         yield Study(
             figure(
                 curves(
                     f"latency-{table.track.id}",
                     f"{title}, {table.track.protocol}",
-                    "Median milliseconds of a search against texts in a bank, a line a system, a panel for each number "
-                    "of searches on their way at once.",
+                    "Median milliseconds of a search by number of texts in the bank: one line per system, one panel "
+                    "per concurrency.",
                     knots,
                     axes,
                     shares=False,
                 )
             ),
-            "Time from sending a search to its reply, waiting behind others on their way included, on the machine that "
-            "made the run. Only lines of one machine can be compared.",
+            "Time from sending a search to its reply, including waiting for other searches. Compare only systems that "
+            "ran on the same machine.",
             (
-                *("System", "Texts in the bank", "In flight", "Searches"),
-                *("Median", "95th percentile", "Median, per doubling"),
+                *("System", "Texts in the bank", "Concurrency", "Searches"),
+                *("Median", "95th percentile", "Change per doubling"),
             ),
             tuple(rows),
         )
 
 
 def _slopes(found: dict[tuple[int, int], list[float]]) -> dict[int, str]:
-    """Return, by searches in flight, what a doubling of the bank adds to their median: a least-squares line."""
-    told = {}
+    """Return, by concurrency, the change of the median when the bank doubles (least-squares line)."""
+    slopes = {}
     for flight in {flight for _, flight in found}:
         points = sorted(
             (size, float(numpy.median(seconds))) for (size, each), seconds in found.items() if each == flight
@@ -141,12 +142,12 @@ def _slopes(found: dict[tuple[int, int], list[float]]) -> dict[int, str]:
         if len(points) > 1:
             sizes, medians = numpy.log2([size for size, _ in points]), [median for _, median in points]
             slope = float(numpy.polyfit(sizes, medians, 1)[0])
-            told[flight] = ("−" if slope < 0 else "+") + text.seconds(abs(slope))
-    return told
+            slopes[flight] = ("−" if slope < 0 else "+") + text.seconds(abs(slope))
+    return slopes
 
 
 def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
-    """Return the seconds of a run's searches by the size of the bank and by how many were on their way."""
+    """Return the seconds of the searches of a run, by bank size and concurrency."""
     if not any(found.slice == BANK_SIZE for found in row.run.scores.slices):
         return {}
     places = {
@@ -162,7 +163,7 @@ def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
 
 
 def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield, where tiers differ in the length of their histories, what length does to each system's score."""
+    """Yield the score by length of history, if tiers differ in it."""
     tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
     alike: dict[tuple[object, ...], list[Table]] = defaultdict(list)
     for table in benchmark.tables:
@@ -187,65 +188,71 @@ def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         if len({knot.x for knot in knots}) < 2:
             continue
         track = tables[0].track
-        title = f"Score against length of history, reader {track.reader}, judge {track.judge}"
+        title = f"Score by length of history: {reader_label(track.reader)}, {judge_label(track)}"
         yield Study(
             figure(
                 curves(
                     f"sizes-{segment(benchmark.id)}-{number}",
                     title,
-                    "Composite against tokens of history, a line a system.",
+                    "Composite score by tokens of history, one line per system.",
                     knots,
-                    ("tokens of history", "composite"),
+                    ("tokens of history", "composite score"),
                     shares=True,
                 )
             ),
-            "The same questions at every length: only what lies between the facts grows. Each length is a track of its "
-            "own, so a line shows one system against itself, and the lines are no ranking.",
+            "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
+            "compare a system with itself, not with others.",
             ("System", "Tokens of history", "Composite %", "95 % interval"),
             tuple(rows),
         )
 
 
 def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield each edition of a fresh seed that the benchmark is, or has, beside the known one."""
+    """Yield the scores on the public seed beside those on each fresh edition of the benchmark."""
     for edition in editions().editions:
         if benchmark.id in (KNOWN, edition.id):
             says = (
-                "What a system has of the seed that everyone knows, and of one that nobody could know when the edition "
-                "was announced. A fall beyond the intervals means that it was tuned to the known questions."
+                "Score with the public seed, and with a seed that was drawn after the edition was announced. A drop "
+                "larger than the intervals suggests that the system was tuned to the public questions."
             )
             found = old_and_fresh(site.board, KNOWN, edition.id)
             yield from _looks(
-                f"fresh-{segment(edition.id)}", "Known seed against fresh", says, found, ("known", "fresh")
+                f"fresh-{segment(edition.id)}", "Public seed against fresh seed", says, found, ("public", "fresh")
             )
 
 
 def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield memories apart beside one memory for all, where the benchmark has both."""
+    """Yield the scores with separate memories beside those with one shared memory, if the benchmark has both."""
     says = (
-        "The same questions with a memory for each, and with one live memory for everyone. The first is over the "
-        "categories of the second."
+        "The same questions with a separate memory for each item, and with one shared memory. Both scores cover the "
+        "same categories."
     )
     found = apart_and_shared(site.board, benchmark.id)
-    yield from _looks(f"shared-{segment(benchmark.id)}", "Memories apart against one", says, found, ("apart", "shared"))
+    yield from _looks(
+        f"shared-{segment(benchmark.id)}",
+        "Separate memories against one shared memory",
+        says,
+        found,
+        ("separate", "shared"),
+    )
 
 
 def _looks(name: str, title: str, says: str, pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Study]:
     if not pairs:
         return
-    labels = [f"{_name(pair.second)}, {pair.second.run.track.reader}" for pair in pairs]
+    labels = [f"{_name(pair.second)}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
     ends = [Ends(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
-    chart = two_looks(name, title, f"Composite {names[0]} and {names[1]}, a line a system.", ends, names)
+    chart = two_looks(name, title, f"Composite score, {names[0]} and {names[1]}, one line per system.", ends, names)
     rows = (
         (
-            label if pair.same_version else f"{label} (of two versions)",
+            label if pair.same_version else f"{label} (two versions)",
             text.percent(pair.first_value),
             text.percent(pair.second_value),
             text.signed_percent(pair.difference),
         )
         for label, pair in zip(labels, pairs, strict=True)
     )
-    columns = ("System, reader", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
+    columns = ("System", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
     yield Study(figure(chart), says, columns, tuple(rows))
 
 
@@ -256,4 +263,4 @@ def _name(row: Row) -> str:
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
     *(_errors, _latency, _sizes, _memories, _seeds),
 )
-"""All studies, in the order they stand on a page."""
+"""All studies, in page order."""

@@ -1,4 +1,4 @@
-"""A track's table as the templates write it."""
+"""The table of a track, ready for the templates."""
 
 from __future__ import annotations
 
@@ -39,9 +39,19 @@ class TableView:
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     judge: JudgeNote
-    """Who judged, and how far that judge can be trusted."""
-    struck: tuple[Row, ...]
-    """Invalidated and superseded runs of the track: they no longer count, and do not vanish."""
+    """The judge, with the result of its audit."""
+    withdrawn: tuple[Row, ...]
+    """Invalidated and superseded runs of the track: listed below the table, without a rank."""
+
+    @property
+    def title(self) -> str:
+        """Heading of the table; no two tables of a benchmark share it unless they differ in technical parts only."""
+        return self.benchmark.track_title(self.table.track)
+
+    @property
+    def summary(self) -> str:
+        """The track in plain words."""
+        return self.benchmark.track_summary(self.table.track)
 
     @property
     def spans(self) -> list[tuple[Group, int]]:
@@ -68,7 +78,7 @@ def view(site: SiteModel, table: Table, rows: tuple[Row, ...] | None = None) -> 
             Line(row, tuple(column.cell(row) for column in described)) for row in (table.rows if rows is None else rows)
         ),
         judge=judge_note(site, table.track),
-        struck=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
+        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
     )
 
 

@@ -1,4 +1,4 @@
-"""Text and numbers as the site writes them. A number that is not known is a dash, never a zero."""
+"""Formats of text and numbers on pages. An unknown number is a dash, never a zero."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from markupsafe import Markup
 from memeval.records.scores import Tally
 
 ABSENT = "–"
-"""Stands where there is no value; a reason stands beside it."""
+"""Shown for an unknown value, beside the reason."""
 
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
 _CONTROL |= dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), 0xFFFD)
 
 
 def visible(value: Any) -> Any:
-    """Return text with its control characters made visible; anything else as it is."""
+    """Return text with visible control characters; any other value unchanged."""
     if isinstance(value, Markup):
         return value
     return value.translate(_CONTROL) if isinstance(value, str) else value
@@ -33,6 +33,11 @@ def signed_percent(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
 
 
+def capitalize_first(words: str) -> str:
+    """Return text with its first letter in upper case and the rest as it is."""
+    return words[:1].upper() + words[1:]
+
+
 def fraction(tally: Tally) -> str:
     """Return correct items over planned ones; points over planned items where the grader measures."""
     earned = tally.correct if tally.points is None else f"{tally.points:.1f}"
@@ -40,7 +45,7 @@ def fraction(tally: Tally) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number that is no share."""
+    """Return a number with a fixed count of digits."""
     return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
@@ -53,7 +58,7 @@ def count(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration in the unit a reader expects."""
+    """Return a duration in a fitting unit, from µs to hours."""
     if value is None:
         return ABSENT
     if value < 0.001:
@@ -66,7 +71,7 @@ def seconds(value: float | None) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """Return a price; small ones keep two digits that say something."""
+    """Return a price; small ones keep two significant digits."""
     if value is None:
         return ABSENT
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.2g}"
@@ -78,7 +83,7 @@ def day(moment: str) -> str:
 
 
 def minute(moment: str) -> str:
-    """Return an ISO 8601 UTC time to the minute, as people write it."""
+    """Return an ISO 8601 UTC time to the minute, as ``2026-11-22 16:40 UTC``."""
     found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)", moment)
     return f"{found[1]} {found[2]} UTC" if found else moment
 

@@ -20,10 +20,10 @@ export function boards(page) {
     const box = make("input", { type: "checkbox", onchange: (e) => set("controls", e.target.checked) });
     box.checked = wanted.controls;
     place.replaceChildren(
-      make("label", {}, "Find", field),
-      choice("Grades", [["", "any"], ...values("grades")], wanted.grades, (value) => set("grades", value)),
-      choice("Answers", [["", "any"], ...values("answers")], wanted.answers, (value) => set("answers", value)),
-      make("label", {}, box, "Controls"),
+      make("label", {}, "Find system", field),
+      choice("Scores checked", [["", "all"], ...values("grades")], wanted.grades, (value) => set("grades", value)),
+      choice("Run by", [["", "all"], ...values("answers")], wanted.answers, (value) => set("answers", value)),
+      make("label", {}, box, "Show controls"),
       picker(),
       make("button", { type: "button", onclick: reset }, "Reset"),
       status,

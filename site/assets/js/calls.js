@@ -1,13 +1,13 @@
-// Calls to models: what was sent word for word, the raw reply, and what was read from it. All of it is text, never markup.
+// Model calls: the exact prompt, the raw reply and the verdict. All of it is inserted as text, never as markup.
 import { badge, duration, fold, make, said } from "./dom.js";
 
 /** The calls in which an item was judged, the one that decided last. */
 export function judged(calls, lines) {
   return calls.map((call, number) => [
-    make("p", {}, number ? "Asked again. " : null, "It replied:"),
+    make("p", {}, number ? "Second request. " : null, "Reply of the judge:"),
     call.reply === undefined ? failure(call) : said(call.reply),
     make("p", { class: "mv-facts-line" }, verdict(call)),
-    fold("What the judge was sent, and its raw reply", asked(call, lines)),
+    fold("Judge prompt and raw reply", asked(call, lines)),
   ]);
 }
 
@@ -20,7 +20,7 @@ export function asked(call, lines, turns = new Map()) {
     call.error === undefined ? null : failure(call),
     call.body === undefined ? null : [make("p", { class: "mv-note" }, "Raw reply:"), said(call.body)],
     make("p", { class: "mv-facts-line" }, facts(call)),
-    make("p", { class: "mv-note" }, "Recorded under ", make("code", {}, call.key), "."),
+    make("p", { class: "mv-note" }, "Record key: ", make("code", {}, call.key)),
   ].flat(Infinity).filter(Boolean);
 }
 
@@ -29,18 +29,18 @@ export function whole(text, lines, turns) {
   if (!Array.isArray(text)) return text;
   return text.map((part) => {
     if (typeof part === "number") return lines[part];
-    if (!Array.isArray(part)) return `[… ${part.left_out} characters left out here; they are in the run’s files …]`;
+    if (!Array.isArray(part)) return `[… ${part.left_out} characters not shown; see the files of the run …]`;
     const turn = turns.get(part[0]);
-    if (!turn) return `[turn ${part[0]}, which is not here]`;
+    if (!turn) return `[turn ${part[0]}: text not available]`;
     return part[1] ? `[${turn.date ?? "None"}] ${turn.role}: ${turn.content}` : turn.content;
   }).join("\n");
 }
 
 function verdict(call) {
   if (call.reply === undefined) return badge("warning", "no reply");
-  if (call.read === true) return badge("good", "read as yes");
-  if (call.read === false) return badge("bad", "read as no");
-  return badge("warning", "read as neither yes nor no");
+  if (call.read === true) return badge("good", "verdict: yes");
+  if (call.read === false) return badge("bad", "verdict: no");
+  return badge("warning", "unclear: neither yes nor no");
 }
 
 function failure(call) {
@@ -49,11 +49,11 @@ function failure(call) {
 
 function facts(call) {
   return [
-    call.replied === undefined ? null : make("span", {}, `replied as ${call.replied}`),
+    call.replied === undefined ? null : make("span", {}, `model in reply: ${call.replied}`),
     call.fingerprint === undefined ? null : make("span", {}, `fingerprint ${call.fingerprint}`),
     call.prompt_tokens === undefined ? null : make("span", {}, `${call.prompt_tokens} + ${call.completion_tokens ?? 0} tokens`),
-    make("span", {}, call.cost_usd === undefined ? "unpriced" : `$${call.cost_usd.toPrecision(2)}`),
-    call.seconds === undefined ? null : make("span", {}, `served in ${duration(call.seconds)}`),
-    call.queued_seconds === undefined ? null : make("span", {}, `queued for ${duration(call.queued_seconds)}`),
+    make("span", {}, call.cost_usd === undefined ? "cost unknown" : `$${call.cost_usd.toPrecision(2)}`),
+    call.seconds === undefined ? null : make("span", {}, `response time ${duration(call.seconds)}`),
+    call.queued_seconds === undefined ? null : make("span", {}, `waiting time ${duration(call.queued_seconds)}`),
   ];
 }

@@ -20,8 +20,8 @@ async function get(path) {
     reply = await fetch(at(path));
   } catch {
     held.delete(path);
-    throw new Error(`${path} cannot be loaded. Opened from a disk, a page may not load its data: serve the folder.`);
+    throw new Error(`cannot load ${path}. Pages opened from disk cannot load data. Start a server: memeval site serve`);
   }
-  if (!reply.ok) throw new Error(`${path} is not here (${reply.status}).`);
+  if (!reply.ok) throw new Error(`${path} not found (HTTP ${reply.status}).`);
   return reply.json();
 }

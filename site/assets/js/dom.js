@@ -42,10 +42,10 @@ export function choice(label, values, value, change) {
 /** Text as it was said, perhaps cut short; where it may not be shown, its digest and length. */
 export function said(text, kind = "") {
   if (text !== null && typeof text === "object") {
-    if ("text" in text) return [said(text.text, kind), make("p", { class: "mv-note" }, `${text.left_out} more characters are in the run’s files.`)];
+    if ("text" in text) return [said(text.text, kind), make("p", { class: "mv-note" }, `${text.left_out} more characters: see the files of the run.`)];
     return make("p", { class: "mv-note" }, `not shown: ${text.bytes} bytes, `, make("code", {}, text.digest));
   }
-  return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(blank)" : text);
+  return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(empty answer)" : text);
 }
 
 /** A time in the unit a reader expects. */

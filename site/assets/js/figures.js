@@ -8,7 +8,7 @@ for (const number of [1, 2, 3, 4, 5]) COLOURS[`#04a10${number}`] = `--mv-shade-$
 /** Offers interaction on every chart of the page. */
 export function figures(page) {
   for (const figure of page.querySelectorAll("[data-chart]")) {
-    const button = make("button", { type: "button", class: "mv-button mv-plain mv-interactive" }, "Make interactive");
+    const button = make("button", { type: "button", class: "mv-button mv-plain mv-interactive" }, "Open interactive chart");
     button.addEventListener("click", () => wake(figure, button));
     figure.append(button);
   }
@@ -27,7 +27,7 @@ async function wake(figure, button) {
     button.remove();
   } catch (error) {
     button.disabled = false;
-    button.textContent = `Not loaded: ${error.message} Try again`;
+    button.textContent = `Chart not loaded: ${error.message} Try again`;
   }
 }
 

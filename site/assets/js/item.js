@@ -1,4 +1,4 @@
-// One item, whole: what was asked, what was answered, what would have been right, and what the system had to go on.
+// One item: question, answer, expected answer, retrieved text and history.
 import { asked, judged } from "./calls.js";
 import { badge, duration, fold, make, said } from "./dom.js";
 
@@ -9,36 +9,36 @@ export function detail(index, line, answered, scenario) {
   return [
     make("h2", {}, line.id),
     make("p", { class: "mv-facts-line" },
-      verdict(line, index.measure),
-      line.cause ? badge("note", line.cause) : null,
+      verdict(line, index),
+      line.cause ? badge("note", index.labels.causes[line.cause] ?? line.cause) : null,
       make("span", {}, index.categories[line.category] ?? line.category),
       Object.entries(line.slices).map(([name, value]) => make("span", {}, `${name}: ${value}`)),
-      line.flags.map((flag) => badge("warning", flag)),
-      line.found && line.found !== "unknown" ? make("span", {}, `evidence found: ${line.found}${line.rank ? `, the last of it at rank ${line.rank}` : ""}`) : null,
-      Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `under “${name}”: ${worthOf(worth)}`)),
+      line.flags.map((flag) => badge("warning", index.labels.flags[flag] ?? flag)),
+      line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
+      Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
       answered.value === null ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
       Object.entries(answered.metrics).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
     answered.reason ? make("p", {}, answered.reason) : null,
-    answered.judged ? [make("h3", {}, "The judge"), judged(answered.judged, answered.lines)] : null,
-    answered.responses.map((response, number) => answer(response, number, answered, scenario, turns)),
-    key ? [make("h3", {}, "What would have been right"), keyed(key)] : null,
+    answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, answered.lines)] : null,
+    answered.responses.map((response, number) => answer(response, number, answered, scenario, turns, index.labels)),
+    key ? [make("h3", {}, "Expected answer"), keyed(key)] : null,
     scenario ? history(scenario, key) : null,
-    make("p", { class: "mv-note" }, `Graded by ${answered.grader}. Items of cluster ${answered.cluster} are not independent of one another.`),
+    make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
   ].flat(Infinity).filter(Boolean);
 }
 
-function verdict(line, measure) {
-  if (line.credit !== undefined) return badge(line.credit >= 0.5 ? "good" : "bad", `${measure ?? "credit"} ${line.credit.toFixed(3)}${line.state === "empty" ? ": no answer" : ""}`);
-  if (line.verdict === true) return badge("good", "right");
-  if (line.verdict === false) return badge("bad", line.state === "empty" ? "wrong: no answer" : "wrong");
-  return badge("warning", `no verdict: ${line.state}`);
+function verdict(line, { measure, labels }) {
+  if (line.credit !== undefined) return badge(line.credit >= 0.5 ? "good" : "bad", `${measure ?? "credit"} ${line.credit.toFixed(3)}${line.state === "empty" ? ": empty answer" : ""}`);
+  if (line.verdict === true) return badge("good", "correct");
+  if (line.verdict === false) return badge("bad", line.state === "empty" ? "wrong: empty answer" : "wrong");
+  return badge("warning", `no verdict: ${labels.states[line.state] ?? line.state}`);
 }
 
 /** What an item is worth under another rule: a verdict, a credit, or nothing where the rule leaves it out. */
 function worthOf(worth) {
-  if (worth === null) return "left out";
+  if (worth === null) return "not counted";
   if (typeof worth === "number") return worth.toFixed(3);
-  return worth ? "right" : "wrong";
+  return worth ? "correct" : "wrong";
 }
 
 function turnsOf(scenario) {
@@ -49,26 +49,26 @@ function turnsOf(scenario) {
   return found;
 }
 
-function answer(response, number, answered, scenario, turns) {
+function answer(response, number, answered, scenario, turns, labels) {
   const question = scenario?.steps.find((step) => step.question_id === response.question_id);
   const many = answered.responses.length > 1;
   const again = response.attempt > 1 ? `, attempt ${response.attempt}` : "";
-  const times = [["asked in", response.ask_seconds], ["searched in", response.search_seconds], ["read in", response.read_seconds], ["took in before", response.take_in_seconds], ["settled in", response.settle_seconds]];
+  const times = [["answer", response.ask_seconds], ["search", response.search_seconds], ["reader", response.read_seconds], ["ingest", response.take_in_seconds], ["indexing", response.settle_seconds]];
   return [
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
     question ? said(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
-    question?.timestamp ? make("p", { class: "mv-note" }, `asked as of ${question.timestamp}`) : null,
-    question?.filters && Object.keys(question.filters).length ? make("p", { class: "mv-note" }, `${question.call}: ${told(question.filters)}`) : null,
+    question?.timestamp ? make("p", { class: "mv-note" }, `question date: ${question.timestamp}`) : null,
+    question?.filters && Object.keys(question.filters).length ? make("p", { class: "mv-note" }, `${question.call}: ${listed(question.filters)}`) : null,
     make("h3", {}, "Answer"),
     response.outcome === "ok" || response.outcome === "empty" ? said(response.answer) : [
-      make("p", {}, badge("warning", response.outcome)),
+      make("p", {}, badge("warning", labels.states[response.outcome] ?? response.outcome)),
       response.error ? said(response.error) : null,
     ],
     make("p", { class: "mv-facts-line" },
-      response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} tokens of context`),
-      response.reported_tokens === null ? null : make("span", {}, `${response.reported_tokens} tokens by its own account`),
+      response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} context tokens`),
+      response.reported_tokens === null ? null : make("span", {}, `${response.reported_tokens} context tokens (self-reported)`),
       times.filter(([, seconds]) => seconds !== null).map(([name, seconds]) => make("span", {}, `${name} ${duration(seconds)}`))),
-    response.read ? fold("What the reader was sent, and its raw reply", asked(response.read, answered.lines, turns)) : null,
+    response.read ? fold("Reader prompt and raw reply", asked(response.read, answered.lines, turns)) : null,
     retrieved(response, turns),
     context(response, answered.contexts, turns),
   ];
@@ -96,8 +96,8 @@ function turn(id, turns) {
   return make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${found.date ?? ""} ${found.role} (${id}): `), found.content);
 }
 
-/** What goes with a text or a question, on one line: its bank, its tags, its times. */
-function told(facts) {
+/** Bank, tags and times of a text or a question, on one line. */
+function listed(facts) {
   return Object.entries(facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(" · ");
 }
 
@@ -107,22 +107,20 @@ function history(scenario, key) {
   const steps = scenario.steps.map((step) => {
     if (step.step === "ask") {
       if (!mine.has(step.question_id)) return null;
-      return make("p", { class: "mv-note" }, "Here the question was asked.");
+      return make("p", { class: "mv-note" }, "Question asked at this point.");
     }
     const shown = evidence.has(step.session_id);
     const body = step.turns.map((one) => (typeof one.content === "object"
       ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), said(one.content))
       : make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${one.role}: `), one.content)));
-    if (step.told && Object.keys(step.told).length) body.unshift(make("p", { class: "mv-note" }, told(step.told)));
+    if (step.facts && Object.keys(step.facts).length) body.unshift(make("p", { class: "mv-note" }, listed(step.facts)));
     const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turn${step.turns.length === 1 ? "" : "s"}`;
     return fold(title, body, shown ? "mv-evidence" : "", shown ? badge("good", "evidence") : null);
   });
-  const number = scenario.steps.filter((step) => step.step === "take_in").length;
-  const head = scenario.streamed ? `Evidence: ${number} sessions of a history too long to show` : `History: ${number} sessions`;
+  const number = scenario.steps.filter((step) => step.step === "ingest").length;
+  const head = scenario.streamed ? `Evidence: ${number} sessions (history too long to show)` : `History: ${number} sessions`;
   return [make("h3", {}, head), ...steps];
 }
-
-/** A part that opens at a click, and is filled only then. */
 
 /** A key's fields by name; facts with the phrases they are known by. */
 function keyed(key) {

@@ -1,11 +1,11 @@
-// The drill-down: a list of a run's items with filters, and the one that is open.
+// The questions of a run: a list with filters, and the open question.
 import { load } from "./data.js";
 import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { fragment, item, query, write } from "./state.js";
 
 const NAME = /^[0-9A-Za-z][0-9A-Za-z._@-]*$/;
-const MARKS = { right: ["✓", "mv-right"], wrong: ["✗", "mv-wrong"], failed: ["!", "mv-failed"] };
+const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
 
 /** Shows the run that the address names. */
 export async function items(place) {
@@ -13,12 +13,12 @@ export async function items(place) {
   if (!run) return;
   place.replaceChildren(make("p", { role: "status" }, "Loading…"));
   try {
-    if (!NAME.test(run)) throw new Error("there is no such run.");
+    if (!NAME.test(run)) throw new Error("no such run.");
     const index = await load(`data/runs/${run}/index.json`);
     const shared = index.benchmark_data ? await load(`${index.benchmark_data}/index.json`) : null;
     new Browser(place, run, index, shared);
   } catch (error) {
-    place.replaceChildren(make("p", { role: "alert" }, `The items of this run cannot be shown: ${error.message}`));
+    place.replaceChildren(make("p", { role: "alert" }, `Cannot show this run: ${error.message}`));
   }
 }
 
@@ -60,24 +60,24 @@ class Browser {
     const filters = make("div", { class: "mv-filters" },
       choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
       choice(...(index.measure
-        ? [index.measure, [["", "any"], ["right", "half or more"], ["wrong", "less than half"], ["failed", "not graded"]]]
-        : ["Verdict", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["failed", "no verdict"]]]), wanted.verdict, set("verdict")),
-      causes.length || wanted.cause ? choice("Cause", [["", "any or none"], ...causes.map((cause) => [cause, cause])], wanted.cause, set("cause")) : null,
-      choice("Flag", [["", "any or none"], ...flags.map((flag) => [flag, flag])], wanted.flag, set("flag")),
-      make("label", {}, "Text", field),
+        ? [index.measure, [["", "all"], ["right", "half a point or more"], ["wrong", "less than half"], ["failed", "failed"]]]
+        : ["Verdict", [["", "all"], ["right", "correct"], ["wrong", "wrong"], ["failed", "failed"]]]), wanted.verdict, set("verdict")),
+      causes.length || wanted.cause ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
+      choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),
+      make("label", {}, "Find text", field),
       this.status,
     );
     const root = new URL(this.place.dataset.root, location.href);
     const back = new URL(index.run_url, root);
     this.place.replaceChildren();
     put(this.place,
-      make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Run ${index.run_id}`)),
-      make("p", { class: "mv-note" }, "Judged by ", make("bdi", {}, index.judge.name),
+      make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Back to run ${index.run_id}`)),
+      make("p", { class: "mv-note" }, "Judge: ", make("bdi", {}, index.judge.name),
         index.judge.label ? [" ", badge("note", index.judge.label)] : null,
-        index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : ", offline", ": ",
+        index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · ",
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.said)),
-      index.words ? null : make("p", { class: "mv-note" }, "This benchmark’s text stays with its owners: here are ids, digests and scores."),
-      index.benchmark_data ? null : make("p", { class: "mv-note" }, `Scenarios and keys are not here: ${index.benchmark_missing}`),
+      index.words ? null : make("p", { class: "mv-note" }, "The text of this benchmark may not be published. This page shows ids, digests and scores."),
+      index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
     );
   }
@@ -94,9 +94,9 @@ class Browser {
       && (!flag || line.flags.includes(flag))
       && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
     this.list.replaceChildren(...this.shown.map((line) => {
-      const [sign, kind] = MARKS[result(line)];
+      const [sign, kind, name] = MARKS[result(line)];
       return make("li", {}, make("a", { href: fragment(line.id), "data-item": line.id },
-        make("span", { class: kind, role: "img", "aria-label": result(line) }, sign),
+        make("span", { class: kind, role: "img", "aria-label": name }, sign),
         make("span", { class: "mv-id" }, line.id),
         make("span", { class: "mv-note" }, line.credit === undefined ? null : `${line.credit.toFixed(2)} · `,
           asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
@@ -137,7 +137,7 @@ class Browser {
     if (remember) write({}, fragment(id));
     this.mark();
     if (number < 0) {
-      this.open.replaceChildren(make("p", { role: "alert" }, "This run has no item of that name."));
+      this.open.replaceChildren(make("p", { role: "alert" }, "This run has no item with this id."));
       return;
     }
     try {
@@ -146,10 +146,10 @@ class Browser {
       const head = make("div", { class: "mv-move" },
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(-1) }, "← Previous"),
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(1) }, "Next →"),
-        make("span", {}, `${number + 1} of ${this.index.items.length}; keys j and k move too`));
+        make("span", {}, `${number + 1} of ${this.index.items.length} · shortcuts: j / k`));
       this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, scenario));
     } catch (error) {
-      this.open.replaceChildren(make("p", { role: "alert" }, `This item cannot be shown: ${error.message}`));
+      this.open.replaceChildren(make("p", { role: "alert" }, `Cannot show this item: ${error.message}`));
     }
   }
 

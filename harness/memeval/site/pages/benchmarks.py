@@ -17,6 +17,7 @@ from memeval.site.rendering import render
 from memeval.site.studies import studies
 from memeval.site.tiers import tier_powers
 from memeval.site.urls import benchmark_url, segment
+from memeval.systems.controls.table import CONTROLS
 
 
 class BenchmarkPages(Publisher):
@@ -29,7 +30,7 @@ class BenchmarkPages(Publisher):
         yield Page(
             url="benchmarks/",
             title="Benchmarks",
-            description="Every benchmark on the board.",
+            description="All benchmarks on the leaderboard.",
             body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=list(site.benchmarks.values())),
         )
         for benchmark in site.benchmarks.values():
@@ -53,7 +54,7 @@ class BenchmarkPages(Publisher):
         yield Page(
             url=url,
             title=benchmark.title,
-            description=f"What {benchmark.title} tests, how its data was made, and how it is graded.",
+            description=f"{benchmark.title}: categories, data, grading, grader audits and known problems.",
             body=render(
                 "pages/benchmark.html",
                 url,
@@ -63,6 +64,7 @@ class BenchmarkPages(Publisher):
                 powers=tier_powers(info) if info else (),
                 studies=shown,
                 controls=[(table, _controls(table)) for table in benchmark.tables],
+                control_table=CONTROLS.values(),
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
                 bridges=bridges,
@@ -81,20 +83,20 @@ class BenchmarkPages(Publisher):
 def _headings(info: BenchmarkInfo | None, studied: bool) -> Iterator[Heading]:
     yield Heading("categories", "Categories")
     if studied:
-        yield Heading("studies", "Beside the score")
+        yield Heading("studies", "Further results")
     if info is not None and info.example is not None:
-        yield Heading("example", "What it looks like")
-    yield Heading("made", "How it was made")
+        yield Heading("example", "Example")
+    yield Heading("made", "Origin of the data")
     yield Heading("data", "Data")
     if info is not None:
         yield Heading("protocols", "Protocols")
         yield Heading("tiers", "Tiers")
         if info.metrics:
             yield Heading("metrics", "Metrics")
-    yield Heading("rules", "Other rules")
-    yield Heading("judges", "Judges")
+    yield Heading("rules", "Other scoring rules")
+    yield Heading("judges", "Grader audits")
     yield Heading("controls", "Controls")
-    yield Heading("defects", "Known defects")
+    yield Heading("defects", "Known problems")
 
 
 def _controls(table: Table) -> list[Row]:

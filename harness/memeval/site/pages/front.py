@@ -1,4 +1,4 @@
-"""The front page: a table for each track."""
+"""The front page: one table per track."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FrontPage(Publisher):
             body=render(
                 "pages/front.html", "", site=site, views=views, figures=figures, items=items, legend=_legend(views)
             ),
-            headings=tuple(Heading(f"track-{shown.id}", shown.benchmark.title) for shown in views),
+            headings=tuple(Heading(f"track-{shown.id}", shown.title) for shown in views),
             wide=True,
         )
 
@@ -57,5 +57,5 @@ def _against_tokens(shown: TableView) -> Figure | None:
     found = [p for p in points if p is not None]
     if len(found) < 2:
         return None
-    title = f"{shown.benchmark.title}: composite against context tokens"
+    title = f"{shown.title}: score against context size"
     return figure(charts.against_tokens(f"tokens-{shown.id}", title, found))

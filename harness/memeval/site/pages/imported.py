@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere: what is claimed for them beside what they are worth here."""
+"""Imported answers: the published score beside the score computed here."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ImportedPage(Publisher):
         yield Page(
             url="imported/",
             title="Imported answers",
-            description="Answers made elsewhere, graded here: the claimed score beside ours, and what is missing.",
+            description="Answers produced outside memeval and graded here, with the published score beside ours.",
             body=render("pages/imported.html", "imported/", lines=lines),
             wide=True,
         )

@@ -1,4 +1,4 @@
-"""The drill-down: one page, and the data of every item of every run in pieces that it loads when asked."""
+"""The page that shows every question of a run, and the data it loads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from memeval.records.track import Redistribution
 from memeval.site.failures import run_failures
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.judges import judge_note
+from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import BenchmarkData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -34,8 +35,8 @@ class ItemsPage(Publisher):
             yield from self._run(site, row, turns)
         yield Page(
             url="items/",
-            title="Items of a run",
-            description="Every item of a run: history, question, answer, key and verdict.",
+            title="Questions and answers",
+            description="Every question of a run: history, answer, expected answer and verdict.",
             body=render("pages/items.html", "items/", site=site),
             searchable=False,
             wide=True,
@@ -55,6 +56,7 @@ class ItemsPage(Publisher):
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": _base(data) if data.dataset is not None else None,
             "benchmark_missing": data.missing,
+            "labels": VALUE_LABELS,
             "measure": None if run.scores.overall.points is None else benchmark.headline(run.track),
             "judge": {
                 "name": judge.judge.name,

@@ -1,4 +1,4 @@
-"""The ledger: what happened to every published run."""
+"""The ledger: every change to a published run."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class LedgerPage(Publisher):
         yield Page(
             url="ledger/",
             title="Ledger",
-            description="What happened to every published run, and why; nothing is ever taken out.",
+            description="Log of every change to a published run, with the reason. Entries are never removed.",
             body=render("pages/ledger.html", "ledger/", entries=site.board.ledger[::-1], known=known),
         )

@@ -1,4 +1,4 @@
-"""A page for each stored matrix: configurations side by side, what differs beyond chance, and what a score costs."""
+"""A page for each stored matrix: configurations side by side, with significant differences and cost."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MatrixPages(Publisher):
         yield Page(
             url="matrices/",
             title="Matrices",
-            description="Configurations that were run side by side.",
+            description="Comparisons of several configurations on the same questions.",
             body=render("pages/matrices.html", "matrices/", site=site, url_of=matrix_url),
         )
         for folder in site.matrices:
@@ -76,7 +76,7 @@ class MatrixPages(Publisher):
         yield Page(
             url=url,
             title=f"Matrix {matrix.plan.name}",
-            description=f"{len(matrix.plan.systems)} configurations side by side: {matrix.plan.name}.",
+            description=f"{matrix.plan.name}: comparison of {len(matrix.plan.systems)} configurations.",
             body=render(
                 "pages/matrix.html",
                 url,
@@ -136,4 +136,4 @@ def _chart(name: str, title: str, cells: Iterable[Cell]) -> Figure | None:
         points.append(Point(cell.system, composite.value, low, high, False, x=tokens))
     if len(points) < 2:
         return None
-    return figure(charts.against_tokens(name, f"{title}: score against context", points))
+    return figure(charts.against_tokens(name, f"{title}: score against context size", points))

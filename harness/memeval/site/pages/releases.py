@@ -22,7 +22,7 @@ class ReleasesPage(Publisher):
         yield Page(
             url="releases/",
             title="Releases",
-            description="Frozen leaderboards: which runs, which ranks, which digests.",
+            description="Frozen versions of the leaderboard, with runs, ranks and digests.",
             body=render("pages/releases.html", "releases/", releases=site.releases, known=known),
             headings=tuple(Heading(f"v-{segment(r.version)}", r.version) for r in site.releases),
         )

@@ -1,4 +1,4 @@
-"""A page for each run: where its numbers come from, and how to refute them."""
+"""A page for each run: scores, settings, files, and the commands that reproduce it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from memeval.leaderboard.board import Row
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
+from memeval.records.grade import GradeState
 from memeval.records.log import LogLine
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
 from memeval.site import charts, svg
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
-from memeval.site.failures import FOUND, MEANINGS, run_failures
+from memeval.site.failures import MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.flags import Mark, marks
 from memeval.site.judges import judge_note
+from memeval.site.labels import INTERFACES, label
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -33,19 +35,19 @@ LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
 
 UNRANKED = {
-    "plumbing": "Its judge only exercised the machinery, or its data did: its score says nothing about the system.",
-    "unlabelled judge": "Its judge was reached at an endpoint that is not its maker’s, and nobody says what served it.",
-    "labelled": "Something stood in for a part of the product, so its scores say nothing of the product itself.",
-    "never run against the vendor": "It is a hosted product, and something else replied in the vendor’s place.",
-    "awaiting the vendor": "The vendor has neither agreed to be ranked nor had 14 days’ notice when it was accepted.",
-    "over the error gate": "Too many of its items have no verdict.",
+    "plumbing": "This was a smoke test: its judge or data only checks that the parts work. The score means nothing.",
+    "unlabelled judge": "The judge ran at another endpoint than its vendor’s, without a label that names the provider.",
+    "labelled": "A mock replaced a part of the product, so the score says nothing about the product.",
+    "never run against the vendor": "This is a hosted product, but the run did not use the vendor’s service.",
+    "awaiting the vendor": "The vendor had neither agreed to a rank nor had 14 days’ notice when the run was accepted.",
+    "over the error gate": "More than 2 % of its items failed.",
     "no composite": "At least one category has no score.",
-    "not the released data": "Its data is not what the benchmark’s authors released.",
-    "unverified data": "The benchmark’s authors publish no digest, so nobody can check that the data is theirs.",
-    "imported": "Its answers were made elsewhere, by another reader or within other limits than this board’s.",
-    "rows in the archive": "Its grades are not in this folder, and without them it cannot be compared item by item.",
+    "not the released data": "Its data differs from what the authors of the benchmark released.",
+    "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
+    "imported": "Its answers were produced outside memeval, with another reader or other limits.",
+    "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
-"""Why a run has no rank, by its standing; partial runs and those that no longer count say more."""
+"""Why a run has no rank, by its standing. Partial, invalidated and superseded runs have texts of their own."""
 
 
 class RunPages(Publisher):
@@ -99,7 +101,8 @@ class RunPages(Publisher):
                 failures=counts,
                 failures_url=f"{url}{FAILURES}",
                 cause_meanings=MEANINGS,
-                found_words=FOUND,
+                interfaces=INTERFACES,
+                state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
                 files=files,
                 judge=judge_note(site, run.track),
                 known={other.run.run_id for other in site.board.runs},
@@ -111,16 +114,16 @@ class RunPages(Publisher):
             headings=tuple(
                 Heading(name, title)
                 for name, title in (
-                    ("imported", "Where the answers come from"),
-                    ("categories", "By category"),
+                    ("imported", "Origin of the answers"),
+                    ("categories", "Score by category"),
                     ("measured", "Measurements"),
-                    ("slices", "By slice"),
-                    ("failures", "What went wrong"),
+                    ("slices", "By difficulty and type"),
+                    ("failures", "Wrong answers by cause"),
                     ("outcomes", "Outcomes"),
-                    ("spent", "Cost and time by phase"),
-                    ("repeat", "Repeat it"),
-                    ("provenance", "Provenance"),
-                    ("history", "History"),
+                    ("spent", "Cost and time"),
+                    ("repeat", "Reproduce this run"),
+                    ("provenance", "Full settings"),
+                    ("history", "Ledger entries"),
                     ("files", "Files"),
                     ("log", "Log"),
                 )
@@ -139,7 +142,7 @@ def _categories(site: SiteModel, row: Row) -> Figure:
         drawn.append(svg.Mark(title, fraction(tally), tally.accuracy, tally.interval))
         if tally.accuracy is not None and tally.interval is not None:
             points.append(Point(title, tally.accuracy, tally.interval.low, tally.interval.high, False))
-    title = f"{run.system.name} on {benchmark.title}, by category"
+    title = f"{run.system.name} on {benchmark.title}: score by category"
     chart = charts.intervals(f"run-{segment(run.run_id)}", title, points)
     return figure(chart, svg.interval_plot(drawn, title))
 

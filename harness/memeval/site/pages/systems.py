@@ -1,30 +1,24 @@
-"""A page for each system: all its runs, its categories, its way over time; and a list of all systems."""
+"""A page for each system, and a list of all systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from memeval.leaderboard.board import Row, Standing, Table
+from memeval.records.run import SystemKind
 from memeval.site import charts
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
 from memeval.site.files import GeneratedFile, Heading, Page
 from memeval.site.judges import judge_note
+from memeval.site.labels import INTERFACES
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.tables import point
 from memeval.site.text import day
 from memeval.site.urls import segment, system_url
-
-REACHED = {
-    "python": "a Python class",
-    "command": "a command that speaks JSON lines",
-    "http": "a server that speaks memeval’s HTTP contract",
-    "daemon": "a server that speaks the jeffs-brain contract",
-    "mcp": "a Model Context Protocol server",
-}
-"""How memeval talks to a system, in words."""
+from memeval.systems.controls.table import CONTROLS
 
 
 class SystemPages(Publisher):
@@ -40,7 +34,7 @@ class SystemPages(Publisher):
         yield Page(
             url="systems/",
             title="Systems",
-            description="Every system on the board.",
+            description="All systems on the leaderboard.",
             body=render("pages/systems.html", "systems/", site=site, listed=listed),
         )
         for slug, rows in systems:
@@ -54,16 +48,15 @@ class SystemPages(Publisher):
         for chart in [drawn for _table, _row, drawn in categories] + [drawn for _table, drawn in trends]:
             yield chart.asset()
         conformance = site.conformance.get(slug)
-        headings = [Heading("matrix", "Across benchmarks"), Heading("categories", "By category")]
+        headings = [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
         if conformance:
-            headings.append(Heading("conformance", "Conformance"))
+            headings.append(Heading("conformance", "Conformance checks"))
         if trends:
-            headings.append(Heading("trend", "Over time"))
+            headings.append(Heading("trend", "Score over time"))
         yield Page(
             url=url,
             title=rows[0].run.system.name,
-            description=f"Results of {rows[0].run.system.name}: every run, every category, and the commands that "
-            "repeat them.",
+            description=f"Results of {rows[0].run.system.name}: all runs, by benchmark and category.",
             body=render(
                 "pages/system.html",
                 url,
@@ -74,7 +67,9 @@ class SystemPages(Publisher):
                 categories=categories,
                 trends=trends,
                 conformance=conformance,
-                reached=REACHED,
+                interfaces=INTERFACES,
+                submission=site.submissions.get(slug),
+                control=CONTROLS.get(slug) if rows[0].run.system.kind is SystemKind.CONTROL else None,
             ),
             headings=(*headings, Heading("runs", "All runs")),
         )
@@ -95,7 +90,7 @@ def _categories(site: SiteModel, row: Row) -> Figure:
             )
             points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high, False))
     name = f"system-{segment(row.run.system.slug)}-{row.run.track_id}"
-    return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}, by category", points))
+    return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points))
 
 
 def _trends(site: SiteModel, rows: tuple[Row, ...]) -> Iterator[tuple[Table, Figure]]:
@@ -111,5 +106,5 @@ def _trends(site: SiteModel, rows: tuple[Row, ...]) -> Iterator[tuple[Table, Fig
         found = [p for p in points if p is not None]
         if len(found) > 1:
             name = f"trend-{segment(mine[0].run.system.slug)}-{table.track.id}"
-            title = f"{mine[0].run.system.name} on {site.benchmark_of(table.track).title}, run by run"
+            title = f"{mine[0].run.system.name} on {site.benchmark_of(table.track).title}: score of each run"
             yield table, figure(charts.trend(name, title, found))

@@ -1,4 +1,4 @@
-"""The tracks: what must be equal before two numbers may be compared."""
+"""The tracks: everything that must be equal before two scores can be compared."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class TracksPage(Publisher):
         yield Page(
             url="tracks/",
             title="Tracks",
-            description="What must be equal before two numbers may be compared, for every table on the board.",
+            description="The exact settings of every table. Scores of different tracks are not comparable.",
             body=render("pages/tracks.html", "tracks/", site=site),
             headings=tuple(
-                Heading(table.track.id, f"{site.benchmark_of(table.track).title} · {table.track.reader}")
+                Heading(table.track.id, site.benchmark_of(table.track).track_title(table.track))
                 for table in site.board.tables
             ),
         )

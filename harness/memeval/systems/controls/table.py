@@ -47,7 +47,7 @@ _TABLE = (
     Control(
         "no-memory",
         "No memory",
-        "What a track gives for nothing: every system must beat it.",
+        "Keeps nothing and answers nothing. It shows the score of no memory; every system must beat it.",
         "no_memory.py",
         "NoMemory",
         (NATIVE, EXTRACTIVE),
@@ -56,7 +56,7 @@ _TABLE = (
     Control(
         "full-context",
         "Full context",
-        "What the reader makes of the whole history, with nothing left out and nothing chosen.",
+        "Gives the reader the whole history. It shows the score without any selection.",
         "full_context.py",
         "FullContext",
         (EXTRACTIVE,),
@@ -65,7 +65,7 @@ _TABLE = (
     Control(
         "recency-window",
         "Recency window",
-        "How far the last few turns go.",
+        "Remembers only the last few turns. It shows how many answers recent talk gives away.",
         "recency_window.py",
         "RecencyWindow",
         (EXTRACTIVE,),
@@ -74,7 +74,7 @@ _TABLE = (
     Control(
         "bm25",
         "BM25",
-        "How far word matching goes: a memory system should do better.",
+        "Retrieves turns by word matching (Okapi BM25). A memory system should do better.",
         "bm25.py",
         "BM25",
         (EXTRACTIVE,),
@@ -83,7 +83,8 @@ _TABLE = (
     Control(
         "oracle",
         "Oracle evidence",
-        "What the reader makes of exactly the sessions that bear on the question: the ceiling of retrieval.",
+        "Gives the reader only the sessions that hold the evidence. It shows the best score that retrieval alone can reach "
+        "with this reader.",
         "full_context.py",
         "FullContext",
         (EXTRACTIVE,),
@@ -93,7 +94,7 @@ _TABLE = (
     Control(
         "first-stated",
         "First stated",
-        "How much a system gains that never lets go of what it heard first.",
+        "Answers with the earliest sentence that best matches the question. It never updates a fact.",
         "first_stated.py",
         "FirstStated",
         (NATIVE,),
@@ -102,7 +103,7 @@ _TABLE = (
     Control(
         "last-stated",
         "Last stated",
-        "How much a system gains that only knows the newest statement on a matter.",
+        "Answers with the latest user sentence that best matches the question. It knows current facts only.",
         "last_stated.py",
         "LastStated",
         (NATIVE,),
@@ -120,7 +121,7 @@ _TABLE = (
     Control(
         "always-hedge",
         "Always hedge",
-        "What doubt alone is worth, with no memory behind it.",
+        "Always answers that it is not sure. It shows the score of doubt without memory.",
         "always_hedge.py",
         "AlwaysHedge",
         (NATIVE,),
@@ -129,7 +130,7 @@ _TABLE = (
     Control(
         "always-hedge-shrinking",
         "Always hedge, shrinking counter",
-        "What doubt and an invented token counter are worth together.",
+        "Always answers that it is not sure, and reports false, falling token counts. It shows what both gain together.",
         "always_hedge_shrinking.py",
         "AlwaysHedgeShrinking",
         (NATIVE,),
@@ -138,7 +139,7 @@ _TABLE = (
     Control(
         "judge-injection",
         "Judge injection",
-        "Whether a judge does what an answer tells it to do.",
+        "Answers with instructions to the judge. Any score above zero means that the judge can be manipulated.",
         "judge_injection.py",
         "JudgeInjection",
         (NATIVE,),
@@ -147,7 +148,7 @@ _TABLE = (
     Control(
         "always-error",
         "Always error",
-        "That errors count as wrong, and are not ranked.",
+        "Fails on every question. It shows that errors count as wrong and are not ranked.",
         "always_error.py",
         "AlwaysError",
         (NATIVE,),

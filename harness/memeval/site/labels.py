@@ -1,0 +1,122 @@
+"""What pages call the values that records hold. Records keep their spelling; these labels are for readers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from memeval.leaderboard.board import Standing
+from memeval.records.audit import ProbeKind
+from memeval.records.call import Phase
+from memeval.records.failure import Cause, Found
+from memeval.records.grade import Flag, GradeState
+from memeval.records.run import ContextSource, Isolation, Network, SystemKind, TokenSource, View
+
+_LABELS: tuple[tuple[StrEnum, str], ...] = (
+    (Standing.OVER_ERROR_GATE, "too many errors"),
+    (Standing.NO_COMPOSITE, "no composite score"),
+    (Standing.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
+    (Standing.PLUMBING, "smoke test"),
+    (Standing.LABELLED, "mock model"),
+    (Standing.NOT_THE_VENDOR, "vendor’s service not used"),
+    (Standing.UNRELEASED, "not the released data"),
+    (Standing.AWAITING_VENDOR, "waiting for the vendor"),
+    (Standing.ROWS_ELSEWHERE, "grades not available here"),
+    (Isolation.FILES_REACHABLE, "not sandboxed"),
+    (Isolation.ELSEWHERE, "unknown (imported)"),
+    (Network.OPEN, "unrestricted"),
+    (Network.GATEWAY, "model gateway only"),
+    (Network.DECLARED, "declared hosts only"),
+    (ContextSource.NONE, "no history"),
+    (ContextSource.ORACLE, "evidence sessions only"),
+    (ContextSource.FULL_CONTEXT, "whole history"),
+    (ContextSource.SEARCH, "retrieved by the system"),
+    (ContextSource.ASK, "chosen by the system"),
+    (TokenSource.NONE, "not counted"),
+    (View.ALL, "all sessions"),
+    (View.EVIDENCE, "evidence sessions only"),
+    (SystemKind.CONTROL, "control (built-in baseline)"),
+    (SystemKind.FILE, "single Python file"),
+    (SystemKind.IMPORTED, "imported answers"),
+    (Phase.TAKE_IN, "ingest"),
+    (Phase.SETTLE, "indexing"),
+    (Phase.ASK, "answer"),
+    (Phase.READ, "reader"),
+    (GradeState.GRADED, "graded"),
+    (GradeState.EMPTY, "empty answer"),
+    (GradeState.UNPARSED, "judge reply unclear"),
+    (GradeState.JUDGE_ERROR, "judge failed"),
+    (GradeState.TIMEOUT, "timed out"),
+    (GradeState.NOT_READY, "index not ready"),
+    (GradeState.ADAPTER_ERROR, "system failed"),
+    (GradeState.READER_ERROR, "reader failed"),
+    (Flag.CONTEXT_DUMP, "context dump"),
+    (Flag.TOKEN_MISMATCH, "token counts differ"),
+    (Flag.SELF_REPORTED_TOKENS, "self-reported tokens"),
+    (Flag.FILTER_LEAK, "filter ignored"),
+    (Flag.OTHER_BANK, "wrong bank"),
+    (Cause.ABSTAINED_WRONGLY, "should have answered"),
+    (Cause.ANSWERED_WRONGLY, "should have abstained"),
+    (Cause.BROKE_THE_FILTER, "filter ignored"),
+    (Cause.RETRIEVED_TOO_LOW, "evidence ranked too low"),
+    (Found.ALL, "all evidence"),
+    (Found.SOME, "some evidence"),
+    (Found.NONE, "no evidence"),
+    (Found.UNKNOWN, "not known"),
+    (ProbeKind.RIGHT, "correct"),
+    (ProbeKind.OFF, "off topic"),
+    (ProbeKind.STALE, "stale (outdated)"),
+    (ProbeKind.REFUSED, "refused to answer"),
+    (ProbeKind.MIXED, "correct plus wrong"),
+    (ProbeKind.INJECTED_ORDER, "injected instruction"),
+    (ProbeKind.INJECTED_FENCE, "injected delimiter"),
+    (ProbeKind.INJECTED_VERDICT, "injected verdict"),
+)
+_BY_KIND = {(type(value), value.value): title for value, title in _LABELS}
+"""By enum and value: values of two enums may be spelled alike."""
+
+
+def label(value: StrEnum) -> str:
+    """Return how a value reads on a page; its own spelling where that is plain enough."""
+    return _BY_KIND.get((type(value), value.value), value.value)
+
+
+VALUE_LABELS = {
+    "causes": {value.value: label(value) for value in Cause},
+    "flags": {value.value: label(value) for value in Flag},
+    "states": {value.value: label(value) for value in GradeState},
+    "evidence": {value.value: label(value) for value in Found},
+}
+"""The labels that the page of questions and answers needs."""
+
+INTERFACES = {
+    "python": "Python class",
+    "command": "program (JSON Lines over stdin and stdout)",
+    "http": "HTTP server (memeval protocol)",
+    "daemon": "HTTP server (jeffs-brain protocol)",
+    "mcp": "MCP server",
+}
+"""The interface of a system, by adapter kind."""
+
+READERS = {
+    "native": ("own answers", "The system writes each answer itself."),
+    "extractive": (
+        "retrieval only, fixed extractive reader",
+        "The system only retrieves. A fixed reader without an LLM copies the sentence that best matches the question.",
+    ),
+    "chunks": ("retrieval only, no reader", "The retrieved text itself is graded as the answer."),
+    "habits": ("retrieval only, rule-based reader", "The system only retrieves. Fixed rules write each answer."),
+    "none": ("retrieval only, no answers", "Only what the system retrieves is measured."),
+}
+"""By the name of a reader, a label of a track and what it means."""
+
+
+def reader_label(reader: str) -> str:
+    """Return who writes the answers of a track, by its reader's name."""
+    known = READERS.get(reader.partition("@")[0])
+    return known[0] if known else f"retrieval only, answers by {reader}"
+
+
+def reader_meaning(reader: str) -> str:
+    """Return the same as a sentence."""
+    known = READERS.get(reader.partition("@")[0])
+    return known[1] if known else f"The system only retrieves. The model {reader} writes each answer."
