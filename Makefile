@@ -40,7 +40,7 @@ serve: $(RUNTIME)
 # The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadscope $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 bench: $(DEV)
 	@mkdir -p build
