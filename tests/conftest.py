@@ -6,6 +6,8 @@ import os
 import shutil
 import tempfile
 
+import pytest
+
 pytest_plugins = ["tests.skips"]
 
 # Adapters of tests leave marks on the disk for the test to read. Tests of the sandbox ask for it by name.
@@ -18,6 +20,13 @@ atexit.register(shutil.rmtree, os.environ["MEMEVAL_DATA"], ignore_errors=True)
 # What is imported and collected stays to the end. To look through it for cycles again and again took a tenth of a
 # worker's time or more.
 gc.disable()
+
+DEAR = ("tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
+"""Folders whose files take longest: first, so that at the end no worker waits for another one's."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: next((n for n, folder in enumerate(DEAR) if item.nodeid.startswith(folder)), len(DEAR)))
 
 
 def pytest_collection_finish() -> None:

@@ -12,8 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
 
-from tests.site.conftest import Built, build_board
-from tests.site.factory import FakeBenchmark
+from tests.site.conftest import Built, shared_board
 
 FLAGS = [
     "--no-sandbox",
@@ -54,7 +53,7 @@ class Visit:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Return a site over a board with every kind of row."""
-    return build_board(tmp_path_factory.mktemp("browser"), FakeBenchmark())
+    return shared_board(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.errors import ExitCode
 from memeval.records.grade import GradeState
 from tests.support.adapters import plain_adapter
-from tests.support.commands import Said, ServerProcess, ended, memeval, start
+from tests.support.commands import Said, ServerProcess, Started, memeval, start
 from tests.support.model_server import ModelServer, digest, yes_or_no
 
 ITEMS = 60
@@ -47,9 +47,14 @@ def place(answered: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def begin(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Started:
+    """Begin to have all stored answers of the plain system judged by a model."""
+    return start(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
+
+
 def rejudge(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
     """Have all stored answers of the plain system judged by a model."""
-    return memeval(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
+    return begin(place, url, *more, key=key, judge=judge).said()
 
 
 def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
@@ -110,7 +115,7 @@ def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_after
         while len(recorded(place)) < JUDGED // 4 and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         server.kill()
-        said = ended(process)
+        said = process.said()
     assert said.code == ExitCode.BAD_INPUT
     assert "Nothing listens at the endpoint" in said.err and "Run the same command to resume" in said.err
     before = recorded(place)
@@ -181,20 +186,19 @@ Outcome = tuple[Said, ModelServer, Path]
 @pytest.fixture(scope="module")
 def waits(answered: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     """What came of judging over servers that make memeval wait; they are called at once, to wait together."""
-
-    def call(name: str) -> Outcome:
-        folder = tmp_path_factory.mktemp(name)
-        shutil.copytree(answered / "results", folder / "results")
-        server = ModelServer(**servers[name])
-        with server:
-            url = server.url.replace("http:", "https:") if name == "tls" else server.url
-            if name != "down":
-                return rejudge(folder, url), server, folder
-        return rejudge(folder, url), server, folder
-
     servers = {name: stop.server for name, stop in STOPS.items()} | {"flood": {"answer": flooding()}}
-    with ThreadPoolExecutor(len(servers)) as pool:
-        return dict(zip(servers, pool.map(call, servers), strict=True))
+    begun: dict[str, tuple[Started, ModelServer, Path]] = {}
+    with ExitStack() as up:
+        for name, options in servers.items():
+            folder = tmp_path_factory.mktemp(name)
+            shutil.copytree(answered / "results", folder / "results")
+            with ExitStack() as own:
+                server = own.enter_context(ModelServer(**options))
+                url = server.url.replace("http:", "https:") if name == "tls" else server.url
+                if name != "down":
+                    up.push(own.pop_all())
+            begun[name] = begin(folder, url), server, folder
+        return {name: (process.said(), server, folder) for name, (process, server, folder) in begun.items()}
 
 
 @pytest.mark.parametrize("name", STOPS)

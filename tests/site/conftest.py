@@ -1,16 +1,22 @@
-"""One built board for the tests that only look at it."""
+"""One built board for the tests that only look at it, whatever process they run in."""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment, FileSystemBytecodeCache
+from mkdocs.theme import Theme
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import Deed, Runner
 from memeval.site import build
+from memeval.storage import locked
 from tests.site.factory import FakeBenchmark, make_board
 
 
@@ -39,7 +45,36 @@ def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
     return Built(out, results, benchmark, runs)
 
 
+def shared_board(factory: pytest.TempPathFactory) -> Built:
+    """Return the board that all processes of a session look at; the first to ask builds it."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared-board"
+    folder.mkdir(exist_ok=True)
+    runs = folder / "runs.json"
+    with locked(folder):
+        if not runs.exists():
+            made = build_board(folder, FakeBenchmark())
+            runs.write_text(json.dumps([str(run.path) for run in made.runs]), encoding="utf-8")
+    found = [RunFolder(Path(path)) for path in json.loads(runs.read_text(encoding="utf-8"))]
+    return Built(folder / "site", folder / "results", FakeBenchmark(), found)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the theme's templates compiled from build to build: a third of a small one goes into compiling them."""
+    cache, get_env = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates"))), Theme.get_env
+
+    def with_cache(theme: Theme) -> Environment:
+        environment = get_env(theme)
+        environment.bytecode_cache = cache
+        return environment
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Theme, "get_env", with_cache)
+        yield
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Return a site over a board with every kind of row."""
-    return build_board(tmp_path_factory.mktemp("board"), FakeBenchmark())
+    return shared_board(tmp_path_factory)

@@ -228,13 +228,13 @@ def test_a_version_is_offered_only_where_one_is_published(built: Built, tmp_path
 
 
 @pytest.mark.slow
-def test_a_hundred_runs_cost_little_more_than_their_bytes(tmp_path: Path) -> None:
+def test_many_runs_cost_little_more_than_their_bytes(tmp_path: Path) -> None:
     benchmark = FakeBenchmark()
-    for number in range(100):
+    for number in range(40):
         started = f"2026-{1 + number // 25:02}-{1 + number % 25:02}T10:00:00+00:00"
         make_run(
             tmp_path / "results", Made(f"system-{number % 10}", f"System {number % 10}", started=started), benchmark
         )
     before = time.process_time()
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
-    assert time.process_time() - before < 20, "a thousand runs must stay well under a minute"
+    assert time.process_time() - before < 9, "a thousand runs must stay well under a minute"

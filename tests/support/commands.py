@@ -1,11 +1,19 @@
-"""``memeval`` as its users start it: a process of its own, with no key and no endpoint but those a test gives it."""
+"""``memeval`` as its users start it: a process of its own, with no key and no endpoint but those a test gives it.
+
+A fresh Python spends a second or two on imports before it does anything. So processes are forked here from one that
+has imported everything already, and has done nothing else; that ``python -m memeval`` starts is tested elsewhere.
+"""
 
 from __future__ import annotations
 
+import atexit
 import json
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +24,8 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
 OURS = ("OPENAI_", "MEMEVAL_JUDGE_", "MEMEVAL_READER_", "MEMEVAL_MODEL_", "MEMEVAL_RESULTS", "ANTHROPIC_")
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.support.preloaded"])
 
 
 @dataclass(frozen=True)
@@ -39,34 +49,83 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT)} | dict(more)
 
 
-def start(*words: str, where: Path, **variables: str) -> subprocess.Popen[str]:
-    """Start ``memeval`` in a folder."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "memeval", *words],
-        cwd=where,
-        env=environment(variables),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+class Started:
+    """A ``memeval`` that runs in a folder.
+
+    Args:
+        words: its arguments.
+        where: the folder.
+        variables: its whole environment.
+    """
+
+    def __init__(self, words: tuple[str, ...], where: Path, variables: dict[str, str]) -> None:
+        self._said = tempfile.TemporaryDirectory(prefix="memeval-said-")
+        self._process = FORKS.Process(target=_run, args=(words, where, variables, self._said.name))
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        """Return its exit code, ``None`` while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float = 120) -> int:
+        """Return its exit code once it has ended; kill it where that takes longer than ``timeout`` seconds."""
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            self.kill()
+            raise subprocess.TimeoutExpired("memeval", timeout)
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self._process.kill()
+        self._process.join()
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        os.kill(self.pid, signal.SIGINT)
+
+    def said(self) -> Said:
+        """Return what it said, once it has ended."""
+        code = self.wait()
+        out, err = ((Path(self._said.name) / name).read_text(encoding="utf-8") for name in ("out", "err"))
+        self._said.cleanup()
+        assert "Traceback" not in err, err
+        return Said(code, out, err)
 
 
-def ended(process: subprocess.Popen[str], timeout: float = 120) -> Said:
-    """Wait for a process that :func:`start` began."""
-    with process:
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-    assert "Traceback" not in err, err
-    return Said(process.returncode, out, err)
+def _run(words: tuple[str, ...], where: Path, variables: dict[str, str], said: str) -> None:
+    """Be ``memeval``: in the forked process."""
+    os.environ.clear()
+    os.environ.update(variables)
+    for number, (name, how) in enumerate(((os.devnull, "r"), ("out", "w"), ("err", "w"))):
+        with Path(said, name).open(how) as file:
+            os.dup2(file.fileno(), number)
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", errors="backslashreplace")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would this
+    os.chdir(where)
+    sys.argv = ["memeval", *words]
+    from memeval.__main__ import main
+
+    try:
+        main()
+    finally:
+        atexit._run_exitfuncs()
+
+
+def start(*words: str, where: Path, **variables: str) -> Started:
+    """Start ``memeval`` in a folder; ``variables`` are added to its environment."""
+    return Started(words, where, environment(variables))
 
 
 def memeval(*words: str, where: Path, **variables: str) -> Said:
     """Call ``memeval`` in a folder and wait for it; ``variables`` are added to its environment."""
-    return ended(start(*words, where=where, **variables))
+    return start(*words, where=where, **variables).said()
 
 
 class ServerProcess:

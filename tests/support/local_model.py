@@ -26,6 +26,7 @@ def main() -> None:
     given.model.path, given.model_alias = str(model), [NAME]
     given.hostnames, given.port = ["127.0.0.1"], 0
     given.n_ctx = 4096
+    given.n_predict = 32  # however long a reply may be by its request: what it goes on to say shows nothing more
     # What was asked before must not change a reply: one slot, and no prefix kept from request to request.
     given.n_parallel, given.cache_prompt = 1, False
     # More threads wait for one another by turning, which costs twice the work where other tests want the processors.

@@ -115,7 +115,7 @@ def right(path: str) -> dict[str, Any]:
 def test_any_body_gets_an_answer_that_is_no_fault_of_memevals(rig: Open) -> None:
     opened = rig(scenario_calls=10**6)
 
-    @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(requests())
     def check(request: tuple[str, Any]) -> None:
         path, body = request
@@ -129,7 +129,7 @@ def test_any_body_gets_an_answer_that_is_no_fault_of_memevals(rig: Open) -> None
 
 
 @pytest.mark.parametrize("path", sorted(EXCHANGES))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(reply=REPLY | ANY, streamed=st.booleans())
 def test_any_reply_is_said_or_refused(path: str, reply: Any, streamed: bool) -> None:
     kind = EXCHANGES[path]

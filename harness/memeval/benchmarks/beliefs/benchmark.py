@@ -59,8 +59,7 @@ class BeliefsDataset(Dataset):
 
     def __init__(self, seed: int, size: int, protocol: str) -> None:
         self.parameters = {"seed": seed, "size": size}
-        self._scenarios, self._keys = HISTORIES[protocol](seed, size)
-        self.digest = _digest(seed, size, protocol)
+        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol)
 
     def scenarios(self) -> Iterator[Scenario]:
         """Yield the scenarios, by category and number."""
@@ -71,12 +70,15 @@ class BeliefsDataset(Dataset):
         return iter(self._keys)
 
 
-@lru_cache(maxsize=4)
-def _digest(seed: int, size: int, protocol: str) -> Digest:
-    """Return the digest of a generation: its scenarios, then its keys, as lines of canonical JSON."""
+@lru_cache(maxsize=2)
+def _generation(seed: int, size: int, protocol: str) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
+    """Return scenarios, keys, and their digest: that of the scenarios, then the keys, as lines of canonical JSON.
+
+    The last two are kept: many runs in a row are graded again on the same generation, which takes a second to make.
+    """
     scenarios, keys = HISTORIES[protocol](seed, size)
     lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
-    return digest_bytes("".join(f"{line}\n" for line in lines).encode())
+    return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
 ELSEWHERE = frozenset({"delta-efficiency"})
