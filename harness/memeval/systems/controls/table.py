@@ -83,7 +83,7 @@ _TABLE = (
     Control(
         "oracle",
         "Oracle evidence",
-        "Gives the reader only the sessions that hold the evidence. It shows the best score that retrieval alone can reach "
+        "Gives the reader only the sessions that hold the evidence. It shows the best score that retrieval can reach "
         "with this reader.",
         "full_context.py",
         "FullContext",
@@ -130,7 +130,7 @@ _TABLE = (
     Control(
         "always-hedge-shrinking",
         "Always hedge, shrinking counter",
-        "Always answers that it is not sure, and reports false, falling token counts. It shows what both gain together.",
+        "Always answers that it is not sure, and reports falling, false token counts. It shows what both gain.",
         "always_hedge_shrinking.py",
         "AlwaysHedgeShrinking",
         (NATIVE,),
