@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from memeval.cli.main import app, command_of
+from memeval.cli.main import app
+from memeval.cli.plain_help import command_of
 from memeval.project import Project, project
 from memeval.site.plugin import MemevalPlugin
 

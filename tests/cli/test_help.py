@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from memeval.cli import publishing
-from memeval.cli.main import app, command_of
-from memeval.cli.plain_help import COMMAND_PANELS, MANY, OPTION_PANELS
+from memeval.cli.main import app
+from memeval.cli.plain_help import COMMAND_PANELS, MANY, OPTION_PANELS, command_of
 from memeval.cli.reference import COMMANDS, help_of
 
 

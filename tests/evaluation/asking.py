@@ -60,23 +60,23 @@ class PickyServer(ModelServer):
 
     Args:
         answer: the text of a reply, from the request's body.
-        refuses: which requests come to nothing.
+        fails_on: which requests fail.
         fault: what goes wrong with them; ``400`` is not tried again, ``500`` is.
     """
 
     def __init__(
         self,
         answer: Callable[[Json], str] = fair,
-        refuses: Callable[[Json], bool] = lambda _body: False,
+        fails_on: Callable[[Json], bool] = lambda _body: False,
         fault: str = "400",
         **more: Any,
     ) -> None:
         super().__init__(answer=answer, **more)
-        self.refuses, self.fault = refuses, fault
+        self.fails_on, self.fault = fails_on, fault
         self._refused: set[str] = set()
 
     async def _reply(self, request: web.Request, body: Json, name: str) -> web.StreamResponse:
-        (self._refused.add if self.refuses(body) else self._refused.discard)(name)
+        (self._refused.add if self.fails_on(body) else self._refused.discard)(name)
         return await super()._reply(request, body, name)
 
     def _fault(self, name: str) -> str | None:

@@ -113,13 +113,13 @@ def test_an_audit_is_measured_once_for_the_same_answers_and_judge(tmp_path: Path
 def test_an_audit_with_failed_judgments_is_measured_again(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.refuses = lambda body: "Lima" in answer_in(body)
+    server.fails_on = lambda body: "Lima" in answer_in(body)
     first = audit_judge(judge(), exam(), auditing(tmp_path))
     failed = [call for call in first.judgments() if call.error is not None]
     assert failed
     assert first.audit.overall.unparsed.count == len(failed)
     assert findings(first) == ""
-    server.refuses = lambda _body: False
+    server.fails_on = lambda _body: False
     asked = server.requests
     monkeypatch.setattr(
         auditing_module, "datetime", SimpleNamespace(now=lambda _zone: datetime(2030, 1, 1, tzinfo=UTC))

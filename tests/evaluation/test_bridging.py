@@ -75,7 +75,7 @@ def test_items_that_one_judge_gave_no_verdict_on_are_left_out(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     server.answer = lambda body: "Perhaps." if "Lima" in answer_in(body) else "yes"
-    server.refuses = lambda body: "Oslo" in answer_in(body)
+    server.fails_on = lambda body: "Oslo" in answer_in(body)
     bridge = bridge_judges([run], judge(), rejudging(tmp_path)).bridge
     assert counts(bridge.overall.agreement.equal) == (1, 2)
     assert (counts(bridge.overall.old), counts(bridge.overall.new)) == ((1, 2), (2, 2))

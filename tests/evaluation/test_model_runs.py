@@ -209,7 +209,7 @@ def test_a_forgery_of_reply_verdict_and_scores_is_left_to_nobody_but_the_record(
 def test_a_judgment_that_always_fails_is_an_error_of_its_item_and_sealed(
     tmp_path: Path, server: PickyServer, fault: str
 ) -> None:
-    server.refuses, server.fault, server.most_faults = lambda body: answer_in(body) == "Nowhere.", fault, None
+    server.fails_on, server.fault, server.most_faults = lambda body: answer_in(body) == "Nowhere.", fault, None
     run = judged(tmp_path)
     assert [(grade.state, grade.verdict) for grade in run.grades()] == [
         (GradeState.GRADED, True),
@@ -229,9 +229,9 @@ def test_a_judgment_that_always_fails_is_an_error_of_its_item_and_sealed(
 def test_a_failed_judgment_is_asked_for_again_on_request_and_nothing_else_is(
     tmp_path: Path, server: PickyServer
 ) -> None:
-    server.refuses = lambda body: answer_in(body) == "Nowhere."
+    server.fails_on = lambda body: answer_in(body) == "Nowhere."
     first = judged(tmp_path)
-    server.refuses = lambda _body: False
+    server.fails_on = lambda _body: False
     asked = server.requests
     source = file_source(tmp_path / "plain.py")
     assert run_system(source, exam(), options(tmp_path)).path == first.path
@@ -254,10 +254,10 @@ def test_a_failed_judgment_stays_on_record_beside_the_good_one_of_a_resumed_run(
             source, exam(), options(tmp_path, models=ModelOptions(caps=parse_caps(caps), judge_concurrency=1))
         )
 
-    server.refuses = lambda body: answer_in(body) == "Nowhere."
+    server.fails_on = lambda body: answer_in(body) == "Nowhere."
     with pytest.raises(BudgetSpent):
         go("judge.tokens=1700")
-    server.refuses = lambda _body: False
+    server.fails_on = lambda _body: False
     run = go()
     key = list(run.grades())[1].judgment_key
     assert [call.error is None for call in run.judgments() if call.key == key] == [False, True]
@@ -308,13 +308,13 @@ def made(run: RunFolder, caller: Caller) -> set[str]:
 
 def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(tmp_path: Path, server: PickyServer) -> None:
     answering(server)
-    server.refuses = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
+    server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
     source = searching_system(tmp_path)
     chosen = {"reader": "openai:gpt-4o-mini"}
     first = run_system(source, exam(), options(tmp_path, **chosen))
     assert [row.outcome for row in first.responses()][1] is Outcome.READER_ERROR
     assert findings(first) == differences(first) == ""
-    server.refuses = lambda _body: False
+    server.fails_on = lambda _body: False
     (tmp_path / "results" / RECORD).unlink()
     again = run_system(source, exam(), options(tmp_path, retry_errors=True, **chosen))
     rows = [(row.question_id, row.attempt, row.outcome) for row in again.responses()]
@@ -354,7 +354,7 @@ def test_a_replayed_run_asks_nobody_has_every_call_and_holds(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(server)
-    server.refuses = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
+    server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
     run = run_system(searching_system(tmp_path), exam(), options(tmp_path, reader="openai:gpt-4o-mini"))
     monkeypatch.delenv("OPENAI_BASE_URL")
     asked = server.requests

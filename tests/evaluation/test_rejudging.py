@@ -174,10 +174,10 @@ def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, 
 def test_a_judgment_that_failed_is_asked_for_again_only_when_it_is_wanted(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
-    server.refuses = lambda body: answer_in(body) == "Nowhere."
+    server.fails_on = lambda body: answer_in(body) == "Nowhere."
     failed = rejudge_run(run, judge(), rejudging(tmp_path))
     assert [grade.state for grade in failed.grades()][1] is GradeState.JUDGE_ERROR
-    server.refuses = lambda _body: False
+    server.fails_on = lambda _body: False
     assert rejudge_run(run, judge(), rejudging(tmp_path)).path == failed.path
     asked = server.requests
     assert rejudge_run(failed, judge(), rejudging(tmp_path)).path == failed.path

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder, sealed_runs
@@ -44,6 +45,11 @@ def stored_rows(results: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in results.glob("*/*/*/journal/responses.jsonl"))
 
 
+def has_rows(results: Path, count: int) -> bool:
+    """Return whether a run on disk has at least ``count`` rows."""
+    return begun(results) and stored_rows(results) >= count
+
+
 def begun(results: Path) -> bool:
     """Return whether a run is on disk."""
     return any(results.glob("*/*/*/journal"))
@@ -57,7 +63,7 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_a_calm_one(tmp_path:
     chance, results = random.Random(20), tmp_path / "results"
     for stored in KILLED_AT:
         process = start(*words(adapter, results), where=tmp_path)
-        wait_until(lambda stored=stored: begun(results) and stored_rows(results) >= stored)
+        wait_until(partial(has_rows, results, stored))
         assert process.poll() is None, "it was killed while it ran"
         time.sleep(chance.uniform(0, 0.05))
         process.kill()

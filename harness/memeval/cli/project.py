@@ -178,7 +178,7 @@ def doctor() -> None:
     _print_part(
         "for submissions",
         [
-            ("Python packages", find_uv() or find_pip() or "missing: install uv or pip"),
+            ("Python packages", str(find_uv() or find_pip() or "missing: install uv or pip")),
             ("Node packages", "npm" if shutil.which("npm") else "missing: install npm"),
             *((str(name), _installed(name)) for name in ServiceName),
         ],

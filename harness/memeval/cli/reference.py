@@ -68,7 +68,8 @@ def page() -> str:
 
 def help_of(*words: str) -> str:
     """Return what ``--help`` of a command prints, 80 columns wide and without colour."""
-    from memeval.cli.main import app, command_of
+    from memeval.cli.main import app
+    from memeval.cli.plain_help import command_of
 
     text = io.StringIO()
     with patch.dict(os.environ, {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}), redirect_stdout(text):

@@ -26,7 +26,7 @@ from memeval.records.release import Release
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.labels import reader_label
-from memeval.systems.manifest import MANIFEST, read_manifest
+from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
 """Gives the benchmark of an id, or refuses."""
@@ -240,9 +240,8 @@ def _submissions(folder: Path) -> dict[str, Submission]:
     """Return what the manifests beside the results folder say, by slug; a manifest with a fault is skipped."""
     found: dict[str, Submission] = {}
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
-        try:
-            whole = read_manifest(manifest)
-        except MemevalError:
+        whole, faults = examined_manifest(manifest)
+        if whole is None or faults:
             continue
         for slug, variant in whole.slugs.items():
             found[slug] = whole if variant is None else whole.varied(variant)
