@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
     find_local_model() is None, reason=f"needs {' and '.join(LOCAL_MODEL)}; tests/tools/install_tools.py installs them"
 )
 
-REPEATS = 5
+REPEATS = 3
 
 
 @pytest.fixture(scope="module")
