@@ -22,7 +22,7 @@ from pathlib import Path
 
 from memeval.benchmarks import find
 from memeval.cli.main import main as memeval
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 
 TIERS = ("10k", "100k", "1m", "10m")
 SYSTEMS = ("recency-window", "bm25")
@@ -102,10 +102,10 @@ def _measured(tier: str, system: str, results: Path, scratch: Path) -> dict[str,
 def _one(tier: str, system: str, results: Path) -> dict[str, object]:
     """Open a tier, or run a system on it, in this process."""
     began = time.perf_counter()
-    exam = Exam.open(find("beliefs"), tier=tier)
+    benchmark_session = BenchmarkSession.open(find("beliefs"), tier=tier)
     found: dict[str, object] = {"tier": tier, "system": system, "opened_seconds": round(time.perf_counter() - began, 1)}
     if system == "generate":
-        found |= {"digest": exam.dataset.digest}
+        found |= {"digest": benchmark_session.dataset.digest}
     else:
         watch = Watch()
         watch.start()

@@ -13,7 +13,7 @@ from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.progress import Progress
 from memeval.records.base import Digest
@@ -102,10 +102,12 @@ def run(
     folders: list[RunFolder] = []
     refused: NotApplicable | None = None
     for each in benchmarks:
-        exam = _exam(each, data, parameters, options)
+        benchmark_session = _benchmark_session(each, data, parameters, options)
         try:
             for turn in range(repeat):
-                folders.append(run_system(source, exam, replace(options, fresh=options.fresh or turn > 0), progress))
+                folders.append(
+                    run_system(source, benchmark_session, replace(options, fresh=options.fresh or turn > 0), progress)
+                )
         except NotApplicable as lacking:
             if benchmark is not None:
                 raise
@@ -117,9 +119,13 @@ def run(
     return folders
 
 
-def _exam(benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions) -> Exam:
+def _benchmark_session(
+    benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions
+) -> BenchmarkSession:
     """Open a benchmark with a run's options."""
-    return Exam.open(benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata)
+    return BenchmarkSession.open(
+        benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata
+    )
 
 
 def run_suite(
@@ -311,7 +317,10 @@ def audit(
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
     chosen = choose_judge(judge, label, prompts)
-    return [audit_judge(chosen, Exam.open(each, data), options or AuditOptions(), progress) for each in benchmarks]
+    return [
+        audit_judge(chosen, BenchmarkSession.open(each, data), options or AuditOptions(), progress)
+        for each in benchmarks
+    ]
 
 
 def bridge(
@@ -386,7 +395,7 @@ def estimate(
 
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     options = options or RunOptions()
-    return estimate_run(source, _exam(find(benchmark), data, parameters, options), options)
+    return estimate_run(source, _benchmark_session(find(benchmark), data, parameters, options), options)
 
 
 def import_answers(
@@ -431,9 +440,9 @@ def import_answers(
 
     form, path = find_format(format), Path(file)
     read = AnswerFile.open(path, system)
-    exam = exam_for(form, path, benchmark, data, parameters, protocol)
+    benchmark_session = exam_for(form, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
-    return import_file(read, form, exam, chosen, options or ImportOptions(), progress)
+    return import_file(read, form, benchmark_session, chosen, options or ImportOptions(), progress)
 
 
 def export(
@@ -497,7 +506,7 @@ def failures(
     Raises:
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
-    from memeval.evaluation.failures import data_of, failures_of_run
+    from memeval.evaluation.failure_analysis import data_of, failures_of_run
 
     folder = _loaded(run, results)
     return failures_of_run(folder, lambda: data_of(folder.run, data))

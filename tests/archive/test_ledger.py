@@ -17,7 +17,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.ledger import Deed, LedgerEntry, Runner
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner
 from tests.support.runs import make_run
 
 LINES = 5
@@ -33,7 +33,7 @@ def ledger(tmp_path: Path, run: RunFolder) -> Ledger:
     """A ledger of five lines."""
     made = Ledger(tmp_path)
     for number in range(LINES):
-        made.append(Deed.REPRODUCED, run, by="Ada", reason=f"grades equal – {number}")
+        made.append(LedgerEvent.REPRODUCED, run, by="Ada", reason=f"grades equal – {number}")
     return made
 
 
@@ -47,10 +47,10 @@ def test_there_is_no_entry_before_the_first(tmp_path: Path) -> None:
 def test_an_entry_says_what_happened_to_which_bytes(tmp_path: Path, run: RunFolder) -> None:
     other = make_run(tmp_path, "zeta")
     made = Ledger(tmp_path).append(
-        Deed.SUPERSEDED, run, by="Ada", reason="new version", runner=Runner.MAINTAINER, other=other
+        LedgerEvent.SUPERSEDED, run, by="Ada", reason="new version", runner=Runner.MAINTAINER, other=other
     )
     assert Ledger(tmp_path).entries() == [made]
-    assert (made.deed, made.run_id, made.run_digest) == (Deed.SUPERSEDED, run.run.run_id, run.digest)
+    assert (made.deed, made.run_id, made.run_digest) == (LedgerEvent.SUPERSEDED, run.run.run_id, run.digest)
     assert (made.by, made.reason, made.runner) == ("Ada", "new version", Runner.MAINTAINER)
     assert made.other_run_id == other.run.run_id
     assert made.at.endswith("+00:00")
@@ -60,7 +60,7 @@ def test_a_line_holds_the_digest_of_the_line_before_and_stays_as_it_is(ledger: L
     before = ledger.path.read_bytes()
     lines = before.splitlines()
     assert [json.loads(line)["previous"] for line in lines] == [None, *map(digest_bytes, lines[:-1])]
-    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="it read the answers")
+    ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="it read the answers")
     assert ledger.path.read_bytes().startswith(before)
     assert [entry.reason for entry in ledger.entries()][-2:] == ["grades equal – 4", "it read the answers"]
 
@@ -68,7 +68,7 @@ def test_a_line_holds_the_digest_of_the_line_before_and_stays_as_it_is(ledger: L
 def test_the_states_of_a_ledger_are_all_that_it_has_ever_been(tmp_path: Path, run: RunFolder) -> None:
     ledger, seen = Ledger(tmp_path), set()
     for number in range(3):
-        ledger.append(Deed.ACCEPTED, run, by="Ada", reason=str(number))
+        ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason=str(number))
         seen.add(digest_bytes(ledger.path.read_bytes()))
     assert ledger.states() == seen
     assert len(seen) == 3
@@ -108,7 +108,7 @@ def test_a_line_that_was_touched_is_found(
     assert str(refused.value).startswith(where)
     edited = ledger.path.read_bytes()
     with pytest.raises(BadInput, match="does not follow"):
-        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="over a broken chain")
+        ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="over a broken chain")
     assert ledger.path.read_bytes() == edited, "nothing is written after a broken line"
 
 
@@ -130,7 +130,7 @@ def test_an_incomplete_last_line_is_ignored_named_and_removed_by_the_next_append
     assert ledger.digest() == digest_bytes(kept)
     tail = len(whole) - 20 - len(kept)
     assert ledger.incomplete() == f"{ledger.path}:{LINES}: the last line is incomplete ({tail} bytes)."
-    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="after the interruption")
+    ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="after the interruption")
     assert ledger.path.read_bytes().startswith(kept)
     assert [entry.reason for entry in ledger.entries()][-2:] == ["grades equal – 3", "after the interruption"]
     assert ledger.incomplete() is None
@@ -151,7 +151,7 @@ def test_a_ledger_that_is_cut_at_any_byte_keeps_every_complete_line(
         ledger.path.write_bytes(whole[:cut])
         assert ledger.entries() == before[:complete]
         assert ledger.digest() == (digest_bytes(b"".join(lines[:complete])) if complete else None)
-        made = ledger.append(Deed.REPRODUCED, run, by="Ada", reason="again")
+        made = ledger.append(LedgerEvent.REPRODUCED, run, by="Ada", reason="again")
         assert ledger.entries() == [*before[:complete], made]
         assert ledger.path.read_bytes() == b"".join([*lines[:complete], made.to_json().encode() + b"\n"])
     finally:
@@ -166,7 +166,7 @@ def test_an_incomplete_line_in_the_middle_is_refused(ledger: Ledger, run: RunFol
     with pytest.raises(BadInput, match=f"{ledger.path.name}:{line + 1}: not valid JSON"):
         ledger.entries()
     with pytest.raises(BadInput, match="not valid JSON"):
-        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="over a damaged line")
+        ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="over a damaged line")
     assert ledger.path.read_bytes() == b"".join(lines)
 
 
@@ -174,7 +174,7 @@ def test_an_incomplete_line_in_the_middle_is_refused(ledger: Ledger, run: RunFol
 def test_there_is_no_entry_without_a_reason(tmp_path: Path, run: RunFolder, reason: str) -> None:
     ledger = Ledger(tmp_path)
     with pytest.raises(BadInput, match=r"a ledger entry needs a reason\. Add --reason TEXT\."):
-        ledger.append(Deed.INVALIDATED, run, by="Ada", reason=reason)
+        ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason=reason)
     assert not ledger.path.exists()
 
 
@@ -186,7 +186,7 @@ def test_a_newer_ledger_asks_for_a_newer_memeval_and_is_not_written_to(ledger: L
     with pytest.raises(NewerSchema, match=f"{ledger.path.name}:3: LedgerEntry has schema version 2"):
         ledger.entries()
     with pytest.raises(NewerSchema):
-        ledger.append(Deed.ACCEPTED, run, by="Ada", reason="blindly")
+        ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="blindly")
     assert ledger.path.read_bytes() == held
 
 
@@ -203,7 +203,7 @@ def test_lines_of_an_older_shape_keep_their_place_in_the_chain(
         data["who"] = data.pop("by")
         older.append(json.dumps(data).encode())
     ledger.path.write_bytes(b"".join(line + b"\n" for line in older))
-    made = ledger.append(Deed.INVALIDATED, run, by="Bob", reason="later")
+    made = ledger.append(LedgerEvent.INVALIDATED, run, by="Bob", reason="later")
     assert made.previous == digest_bytes(older[-1])
     assert [entry.by for entry in ledger.entries()] == ["Ada"] * LINES + ["Bob"]
 
@@ -218,7 +218,7 @@ def test_a_place_that_cannot_be_written_is_refused_with_a_sentence(tmp_path: Pat
         (results / "ledger.jsonl").mkdir(parents=True)
         sentence = "cannot be read"
     with pytest.raises(BadInput, match=sentence) as refused:
-        Ledger(results).append(Deed.ACCEPTED, run, by="Ada", reason="because")
+        Ledger(results).append(LedgerEvent.ACCEPTED, run, by="Ada", reason="because")
     assert "ledger.jsonl" in str(refused.value)
 
 

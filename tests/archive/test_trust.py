@@ -9,20 +9,20 @@ import pytest
 
 from memeval.archive.ledger import Trust, trust_of
 from memeval.archive.runs import RunFolder
-from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
+from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner
 from memeval.records.run import Isolation, SystemKind
 from tests.support.runs import edit_head, make_run
 
 DEEDS = (
-    (Deed.ACCEPTED, Runner.SUBMITTER),
-    (Deed.ACCEPTED, Runner.MAINTAINER),
-    (Deed.ACCEPTED, None),
-    (Deed.REPRODUCED, None),
-    (Deed.REPEATED, None),
-    (Deed.SUPERSEDED, None),
-    (Deed.INVALIDATED, None),
+    (LedgerEvent.ACCEPTED, Runner.SUBMITTER),
+    (LedgerEvent.ACCEPTED, Runner.MAINTAINER),
+    (LedgerEvent.ACCEPTED, None),
+    (LedgerEvent.REPRODUCED, None),
+    (LedgerEvent.REPEATED, None),
+    (LedgerEvent.SUPERSEDED, None),
+    (LedgerEvent.INVALIDATED, None),
 )
-Said = tuple[tuple[Deed, Runner | None], ...]
+Said = tuple[tuple[LedgerEvent, Runner | None], ...]
 ALL = tuple(chain.from_iterable(combinations(DEEDS, size) for size in range(len(DEEDS) + 1)))
 
 
@@ -56,15 +56,19 @@ CLAIMED, RECOMPUTED = GradeTrust.CLAIMED, GradeTrust.RECOMPUTED
     ("said", "grades", "answers"),
     [
         ((), CLAIMED, AnswerTrust.SELF_RUN),
-        (((Deed.ACCEPTED, Runner.SUBMITTER),), CLAIMED, AnswerTrust.SELF_RUN),
-        (((Deed.ACCEPTED, None),), CLAIMED, AnswerTrust.SELF_RUN),
-        (((Deed.ACCEPTED, Runner.MAINTAINER),), CLAIMED, AnswerTrust.MAINTAINER_RUN),
-        (((Deed.REPRODUCED, None),), RECOMPUTED, AnswerTrust.SELF_RUN),
-        (((Deed.REPEATED, None),), CLAIMED, AnswerTrust.REPEATED),
-        (((Deed.ACCEPTED, Runner.MAINTAINER), (Deed.REPEATED, None)), CLAIMED, AnswerTrust.REPEATED),
-        (((Deed.REPRODUCED, None), (Deed.ACCEPTED, Runner.MAINTAINER)), RECOMPUTED, AnswerTrust.MAINTAINER_RUN),
-        (((Deed.REPRODUCED, Runner.MAINTAINER),), RECOMPUTED, AnswerTrust.SELF_RUN),
-        (((Deed.INVALIDATED, None),), CLAIMED, AnswerTrust.SELF_RUN),
+        (((LedgerEvent.ACCEPTED, Runner.SUBMITTER),), CLAIMED, AnswerTrust.SELF_RUN),
+        (((LedgerEvent.ACCEPTED, None),), CLAIMED, AnswerTrust.SELF_RUN),
+        (((LedgerEvent.ACCEPTED, Runner.MAINTAINER),), CLAIMED, AnswerTrust.MAINTAINER_RUN),
+        (((LedgerEvent.REPRODUCED, None),), RECOMPUTED, AnswerTrust.SELF_RUN),
+        (((LedgerEvent.REPEATED, None),), CLAIMED, AnswerTrust.REPEATED),
+        (((LedgerEvent.ACCEPTED, Runner.MAINTAINER), (LedgerEvent.REPEATED, None)), CLAIMED, AnswerTrust.REPEATED),
+        (
+            ((LedgerEvent.REPRODUCED, None), (LedgerEvent.ACCEPTED, Runner.MAINTAINER)),
+            RECOMPUTED,
+            AnswerTrust.MAINTAINER_RUN,
+        ),
+        (((LedgerEvent.REPRODUCED, Runner.MAINTAINER),), RECOMPUTED, AnswerTrust.SELF_RUN),
+        (((LedgerEvent.INVALIDATED, None),), CLAIMED, AnswerTrust.SELF_RUN),
     ],
 )
 def test_trust_is_what_the_ledger_bears_out(
@@ -84,12 +88,12 @@ APART = {SystemKind.CONTROL: AnswerTrust.CONTROL, SystemKind.IMPORTED: AnswerTru
 def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder], said: Said) -> None:
     for kind, folder in runs.items():
         trust = trust_of(folder, entries(folder, said))
-        assert (trust.grades is RECOMPUTED) == ((Deed.REPRODUCED, None) in said)
+        assert (trust.grades is RECOMPUTED) == ((LedgerEvent.REPRODUCED, None) in said)
         if kind in APART:
             assert trust.answers is APART[kind]
             continue
-        assert (trust.answers is AnswerTrust.REPEATED) == ((Deed.REPEATED, None) in said)
-        by_maintainer = (Deed.ACCEPTED, Runner.MAINTAINER) in said and (Deed.REPEATED, None) not in said
+        assert (trust.answers is AnswerTrust.REPEATED) == ((LedgerEvent.REPEATED, None) in said)
+        by_maintainer = (LedgerEvent.ACCEPTED, Runner.MAINTAINER) in said and (LedgerEvent.REPEATED, None) not in said
         assert (trust.answers is AnswerTrust.MAINTAINER_RUN) == by_maintainer
         assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
 

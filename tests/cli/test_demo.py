@@ -9,7 +9,7 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
-from memeval.cli.demo import assemble, witness
+from memeval.cli.demo import assemble, verify_and_record
 from memeval.execution.progress import Bar
 
 
@@ -22,7 +22,7 @@ def test_the_board_of_the_demo_holds_stored_and_own_runs_under_one_ledger(tmp_pa
     stored, own, board = tmp_path / "results", tmp_path / "own", tmp_path / "board"
     for results, system in ((stored, "no-memory"), (own, "echo-question")):
         run(results, system)
-        witness(results, sealed_runs(results), by="a test")
+        verify_and_record(results, sealed_runs(results), by="a test")
     before = (stored / "ledger.jsonl").read_bytes()
     for _ in range(2):  # a second demo makes the same board
         assemble(stored, own, board)

@@ -11,22 +11,22 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
-from memeval.evaluation import failures as analysis
+from memeval.evaluation import failure_analysis as analysis
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import ExitCode
 from memeval.systems.source import find_system
-from tests.evaluation.asking import exam
+from tests.evaluation.asking import benchmark_session
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run of four items, sealed without an analysis or with one."""
     results = tmp_path_factory.mktemp("runs") / "results"
-    return run_system(find_system("recency-window"), exam(), RunOptions(results=results, concurrency=1))
+    return run_system(find_system("recency-window"), benchmark_session(), RunOptions(results=results, concurrency=1))
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(analysis, "find", lambda _name: exam().benchmark)
+    monkeypatch.setattr(analysis, "find", lambda _name: benchmark_session().benchmark)
     monkeypatch.setattr(sys, "argv", ["memeval", "failures", *words])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -13,10 +13,10 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
-from memeval.evaluation.lending import Setup
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions
+from memeval.evaluation.runtime import SystemSetup
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter
@@ -42,7 +42,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 
 
 def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
-    options = replace(RunOptions(setup=Setup(sandbox=SandboxMode.BWRAP)), **more)  # type: ignore[arg-type]
+    options = replace(RunOptions(setup=SystemSetup(sandbox=SandboxMode.BWRAP)), **more)  # type: ignore[arg-type]
     (folder,) = api.run(system, "beliefs@1", parameters=SIZE, options=options)
     return folder
 
@@ -83,7 +83,7 @@ def test_two_runs_of_the_same_inputs_are_repetitions(call: Call) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_run_that_could_reach_files_repeats_nothing(call: Call, turned: bool) -> None:
-    one, two = ran(), ran(fresh=True, setup=Setup(sandbox=SandboxMode.NONE))
+    one, two = ran(), ran(fresh=True, setup=SystemSetup(sandbox=SandboxMode.NONE))
     code, said = repeat(call, *((two, one) if turned else (one, two)))
     assert code == ExitCode.BAD_INPUT
     assert f"{two.run.run_id} ran without a sandbox." in said

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.conformance import CHECKS, MOST_CALLS, check_system
-from memeval.execution.door import Instance
+from memeval.execution.model_access import SystemInstance
 from memeval.records.call import Phase
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput
@@ -63,9 +63,9 @@ METHODS = (
 
 def instances(
     class_name: str, limits: Limits = FAST, environment: dict[str, str] | None = None
-) -> Callable[[Callable[[str], None]], Instance]:
+) -> Callable[[Callable[[str], None]], SystemInstance]:
     launch = Launch(ADAPTERS, class_name)
-    return lambda log: Instance(SystemProcess(launch, limits, log, environment or {}))
+    return lambda log: SystemInstance(SystemProcess(launch, limits, log, environment or {}))
 
 
 def check(class_name: str, *, deterministic: bool = True, seed: str = SEED) -> dict[str, ConformanceCheck]:
@@ -102,21 +102,21 @@ def test_every_check_is_failed_by_one_of_the_broken_memories() -> None:
 @pytest.mark.parametrize("slug", ["bm25", "full-context", "recency-window"])
 def test_controls_that_remember_pass_all_that_applies_to_them(slug: str) -> None:
     launch = find_system(slug).launch
-    made = check_system(lambda log: Instance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
     assert {one.outcome for one in made} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
     assert all(one.outcome is CheckOutcome.PASSED for one in made if one.mandatory)
 
 
 def test_the_notebook_passes_what_is_mandatory_and_is_told_what_it_does_not_keep() -> None:
     launch = find_system("notebook", SUBMISSIONS).launch
-    made = check_system(lambda log: Instance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
     assert [one.name for one in made if one.outcome is CheckOutcome.FAILED] == ["assistant-kept", "people-apart"]
     assert not any(one.mandatory for one in made if one.outcome is CheckOutcome.FAILED)
 
 
 def test_no_memory_is_told_what_was_not_found_and_is_spared_the_rest() -> None:
     launch = find_system("no-memory").launch
-    made = check_system(lambda log: Instance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
     first, *others = made
     assert (first.name, first.outcome) == ("planted-fact", CheckOutcome.FAILED)
     assert "right after ingest_session" in first.detail
@@ -159,7 +159,7 @@ def test_a_crash_fails_its_check_with_the_sentence_and_the_suite_goes_on() -> No
 def test_a_system_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "adapter.py").write_text("import nowhere_to_be_found\n")
     launch = Launch(tmp_path / "adapter.py")
-    made = check_system(lambda log: Instance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
     assert made[0].outcome is CheckOutcome.FAILED
     assert "missing module 'nowhere_to_be_found' (" in made[0].detail
 
@@ -183,7 +183,7 @@ def test_no_check_passes_once_the_time_is_used_up() -> None:
             killed.set()
 
     made = check_system(
-        lambda log: Instance(Killed(Launch(ADAPTERS, "Right"), FAST, log)),
+        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Right"), FAST, log)),
         seed=SEED,
         deterministic=True,
         seconds=3.0,
@@ -202,9 +202,9 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     told: list[ConformanceCheck] = []
     processes: list[SystemProcess] = []
 
-    def instance(log: Callable[[str], None]) -> Instance:
+    def instance(log: Callable[[str], None]) -> SystemInstance:
         processes.append(SystemProcess(Launch(ADAPTERS, "Right"), FAST, log))
-        return Instance(processes[-1])
+        return SystemInstance(processes[-1])
 
     def stop() -> None:
         if len(told) == 2:
@@ -231,9 +231,9 @@ def test_model_calls_are_recorded_under_the_check_and_the_phase_they_are_made_in
 
     door = Door()
     launch = Launch(ADAPTERS, "Right")
-    check_system(lambda log: Instance(SystemProcess(launch, FAST, log), door), seed=SEED, deterministic=True)
+    check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log), door), seed=SEED, deterministic=True)
     assert set(door.entered) == {f"conformance:{one.name}" for one in CHECKS}
-    assert door.phases == {Phase.TAKE_IN, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
+    assert door.phases == {Phase.INGEST, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
 
 
 def test_it_can_be_said_beforehand_how_much_is_asked() -> None:
@@ -248,7 +248,7 @@ def test_it_can_be_said_beforehand_how_much_is_asked() -> None:
             return super()._send(call, arguments)
 
     launch = Launch(ADAPTERS, "Right")
-    check_system(lambda log: Instance(Counted(launch, FAST, log)), seed=SEED, deterministic=True)
+    check_system(lambda log: SystemInstance(Counted(launch, FAST, log)), seed=SEED, deterministic=True)
     assert counted == MOST_CALLS._asdict()
 
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions
 from memeval.gateway.budget import parse_caps
@@ -83,9 +83,9 @@ class PickyServer(ModelServer):
         return self.fault if name in self._refused else super()._fault(name)
 
 
-def exam() -> Exam:
+def benchmark_session() -> BenchmarkSession:
     """Return a tiny benchmark of four items, open; it is where stored runs look for their data."""
-    return Exam.open(TinyBenchmark(4))
+    return BenchmarkSession.open(TinyBenchmark(4))
 
 
 def judge(named: str = JUDGE) -> ChosenJudge:

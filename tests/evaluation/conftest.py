@@ -10,7 +10,7 @@ import pytest
 
 from memeval.evaluation import models, reproduction
 from memeval.gateway.limits import GatewayOptions
-from tests.evaluation.asking import PickyServer, exam
+from tests.evaluation.asking import PickyServer, benchmark_session
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stored runs find the tiny benchmark, and failing calls be given up soon."""
-    monkeypatch.setattr(reproduction, "find", lambda _name: exam().benchmark)
+    monkeypatch.setattr(reproduction, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:
         return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)

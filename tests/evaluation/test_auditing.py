@@ -18,7 +18,7 @@ from memeval.evaluation import auditing as auditing_module
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent
 from memeval.judging.calibration import trials
@@ -30,15 +30,15 @@ from tests.evaluation.asking import (
     Json,
     PickyServer,
     answer_in,
-    exam,
+    benchmark_session,
     files_under,
     judge,
     rejudging,
 )
 
 
-def beliefs() -> Exam:
-    return Exam.open(find("beliefs@1"), parameters={"size": 24})
+def beliefs() -> BenchmarkSession:
+    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 24})
 
 
 def auditing(folder: Path, *caps: str, items: int = 2, judge_concurrency: int = 16) -> AuditOptions:
@@ -46,7 +46,7 @@ def auditing(folder: Path, *caps: str, items: int = 2, judge_concurrency: int = 
     return AuditOptions(results=folder / "results", items=items, models=models)
 
 
-def knows(sat: Exam, items: int = 2) -> Callable[[Json], str]:
+def knows(sat: BenchmarkSession, items: int = 2) -> Callable[[Json], str]:
     """Return a judge that knows what every calibration answer is made to be."""
     expected = {
         (trial.case.question, trial.case.answer.strip()): trial.expected
@@ -91,20 +91,20 @@ def test_a_judge_that_knows_everything_makes_no_error(tmp_path: Path, server: Pi
 
 def test_a_judge_that_says_nothing_of_use_accepts_and_rejects_nothing(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda _body: "Perhaps."
-    folder = audit_judge(judge(), exam(), auditing(tmp_path))
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     line = folder.audit.overall
     assert (line.false_accepts.count, line.false_rejects.count, line.unparsed.share) == (0, 0, 1.0)
     assert findings(folder) == ""
 
 
 def test_an_audit_is_measured_once_for_the_same_answers_and_judge(tmp_path: Path, server: PickyServer) -> None:
-    first = audit_judge(judge(), exam(), auditing(tmp_path))
+    first = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     asked = server.requests
-    assert audit_judge(judge(), exam(), auditing(tmp_path)).path == first.path
-    more = audit_judge(judge(), exam(), auditing(tmp_path, items=1))
+    assert audit_judge(judge(), benchmark_session(), auditing(tmp_path)).path == first.path
+    more = audit_judge(judge(), benchmark_session(), auditing(tmp_path, items=1))
     assert more.path != first.path
     assert server.requests == asked, "judgments on record were asked for again"
-    other = audit_judge(choose_judge("openai:gpt-4o", "someone else"), exam(), auditing(tmp_path))
+    other = audit_judge(choose_judge("openai:gpt-4o", "someone else"), benchmark_session(), auditing(tmp_path))
     assert other.path not in (first.path, more.path)
     assert len(stored_audits(tmp_path / "results")) == 3
     assert {findings(folder) for folder in stored_audits(tmp_path / "results")} == {""}
@@ -114,7 +114,7 @@ def test_an_audit_with_failed_judgments_is_measured_again(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.fails_on = lambda body: "Lima" in answer_in(body)
-    first = audit_judge(judge(), exam(), auditing(tmp_path))
+    first = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     failed = [call for call in first.judgments() if call.error is not None]
     assert failed
     assert first.audit.overall.unparsed.count == len(failed)
@@ -124,20 +124,20 @@ def test_an_audit_with_failed_judgments_is_measured_again(
     monkeypatch.setattr(
         auditing_module, "datetime", SimpleNamespace(now=lambda _zone: datetime(2030, 1, 1, tzinfo=UTC))
     )
-    again = audit_judge(judge(), exam(), auditing(tmp_path))
+    again = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     assert again.path != first.path
     assert server.requests == asked + len(failed)
     assert again.audit.overall.unparsed.count == 0
-    assert audit_judge(judge(), exam(), auditing(tmp_path)).path == again.path
+    assert audit_judge(judge(), benchmark_session(), auditing(tmp_path)).path == again.path
     assert findings(again) == ""
 
 
 def test_an_audit_that_was_stopped_pays_for_nothing_twice(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        audit_judge(judge(), exam(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
+        audit_judge(judge(), benchmark_session(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
     assert stored_audits(tmp_path / "results") == []
     assert server.requests > 0
-    folder = audit_judge(judge(), exam(), auditing(tmp_path))
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     assert sum(server.answered.values()) == len(list(folder.judgments())) == server.requests
     assert {call.run_id for call in folder.judgments()} == {f"audit-{folder.audit.audit_id.rpartition('-')[2]}"}
 
@@ -145,7 +145,7 @@ def test_an_audit_that_was_stopped_pays_for_nothing_twice(tmp_path: Path, server
 def test_a_cap_on_an_audit_counts_what_it_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
     for _again in range(3):
         with pytest.raises(BudgetSpent):
-            audit_judge(judge(), exam(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
+            audit_judge(judge(), benchmark_session(), auditing(tmp_path, "tokens=2500", judge_concurrency=1))
     record = CallRecord(tmp_path / "results" / RECORD)
     assert sum((call.prompt_tokens or 0) + (call.completion_tokens or 0) for call in record.rows()) <= 2500
 
@@ -163,9 +163,9 @@ def test_the_rules_are_audited_without_server_key_or_record(tmp_path: Path) -> N
 @pytest.mark.usefixtures("no_models")
 def test_what_cannot_be_audited_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--items is 0"):
-        audit_judge(choose_judge("rules"), exam(), auditing(tmp_path, items=0))
+        audit_judge(choose_judge("rules"), benchmark_session(), auditing(tmp_path, items=0))
     with pytest.raises(BadInput, match="there is no key for the judge's model"):
-        audit_judge(choose_judge("openai:gpt-4o"), exam(), auditing(tmp_path))
+        audit_judge(choose_judge("openai:gpt-4o"), benchmark_session(), auditing(tmp_path))
     assert [*files_under(tmp_path)] in ([], [f"results/{RECORD}"])
 
 
@@ -214,7 +214,7 @@ def turn(rows: list[Json]) -> None:
 def test_an_edited_row_is_found_even_where_its_digest_is_forged(
     tmp_path: Path, server: PickyServer, name: str, edit: Callable[[list[Json]], object], said: str
 ) -> None:
-    folder = audit_judge(judge(), exam(), auditing(tmp_path))
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     edit_rows(folder, name, edit, forge=False)
     assert f"{name}.gz: does not match its digest in audit.json" in findings(folder)
     edit_rows(folder, name, lambda rows: rows, forge=True)
@@ -241,13 +241,13 @@ def test_an_edited_head_is_found(
     tmp_path: Path, server: PickyServer, edit: Callable[[Json], object], said: str
 ) -> None:
     server.answer = lambda _body: "yes"
-    folder = audit_judge(judge(), exam(), auditing(tmp_path))
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     edit_head(folder, edit)
     assert said in findings(folder)
 
 
 def test_a_file_that_is_gone_or_damaged_is_a_finding(tmp_path: Path, server: PickyServer) -> None:
-    folder = audit_judge(judge(), exam(), auditing(tmp_path))
+    folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     folder.file("probes.jsonl").write_bytes(b"rubbish")
     assert "probes.jsonl.gz" in findings(folder)
     folder.file("probes.jsonl").unlink()

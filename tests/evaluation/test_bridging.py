@@ -16,7 +16,7 @@ from memeval.evaluation.running import run_system
 from memeval.records.audit import Rate
 from memeval.records.errors import BadInput
 from memeval.systems.source import SystemSource, file_source
-from tests.evaluation.asking import DATED, LABEL, PickyServer, answer_in, exam, judge, options, rejudging
+from tests.evaluation.asking import DATED, LABEL, PickyServer, answer_in, benchmark_session, judge, options, rejudging
 from tests.support.adapters import plain_adapter
 
 
@@ -35,7 +35,7 @@ def by_rules(
     folder: Path, source: SystemSource | None = None, fresh: bool = False, limit: int | None = None
 ) -> RunFolder:
     chosen = options(folder, judge="rules", judge_label=None, fresh=fresh, limit=limit)
-    return run_system(source or system(folder), exam(), chosen)
+    return run_system(source or system(folder), benchmark_session(), chosen)
 
 
 def counts(rate: Rate) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark
 from memeval.evaluation import comparing
 from memeval.evaluation.comparing import compare_runs, composite_difference
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.benchmark import Direction, MetricInfo
@@ -23,7 +23,7 @@ from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade, GradeState
 from memeval.systems.source import find_system
-from tests.evaluation.asking import PickyServer, exam, judge, options, rejudging
+from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, rejudging
 from tests.support.tiny import TinyBenchmark
 
 Made = Callable[..., RunFolder]
@@ -39,7 +39,7 @@ METRICS = (
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A real run of 24 items, 12 in each of two categories, of five people."""
     options = RunOptions(results=tmp_path_factory.mktemp("compared"))
-    return run_system(find_system("no-memory"), Exam.open(TinyBenchmark(24)), options)
+    return run_system(find_system("no-memory"), BenchmarkSession.open(TinyBenchmark(24)), options)
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(made: Made, sealed: 
 def test_the_same_answers_under_two_judges_are_compared_as_what_hangs_on_the_judge(
     tmp_path: Path, server: PickyServer
 ) -> None:
-    run = run_system(find_system("bm25"), exam(), options(tmp_path, judge="rules", judge_label=None))
+    run = run_system(find_system("bm25"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     comparison = compare_runs([run, again])
     assert comparison.same_answers

@@ -9,7 +9,7 @@ import pytest
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.evaluation.grades import CORRECTED, cases_of, grade_items
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.records.errata import Errata, Erratum, ErratumAction, ErratumKind
@@ -32,11 +32,13 @@ def errata(*entries: Erratum) -> Errata:
     return Errata(dataset_sha256="0" * 64, source="Made up.", entries=entries)
 
 
-def locomo(protocol: str, *entries: Erratum) -> Exam:
-    return Exam(LocomoBenchmark(), made(), protocol, "full", errata(*entries))
+def locomo(protocol: str, *entries: Erratum) -> BenchmarkSession:
+    return BenchmarkSession(LocomoBenchmark(), made(), protocol, "full", errata(*entries))
 
 
-def responses(exam: Exam, answers: dict[str, str], errors: tuple[str, ...] = (), named: str = "s001") -> list[Response]:
+def responses(
+    benchmark_session: BenchmarkSession, answers: dict[str, str], errors: tuple[str, ...] = (), named: str = "s001"
+) -> list[Response]:
     return [
         Response(
             item_id=key.item_id,
@@ -47,21 +49,26 @@ def responses(exam: Exam, answers: dict[str, str], errors: tuple[str, ...] = (),
             items=(RetrievedItem(text="?", source_ids=(named,)),),
             timings=Timings(started="2026-01-01T00:00:00Z"),
         )
-        for key in exam.keys
+        for key in benchmark_session.keys
     ]
 
 
-def graded(exam: Exam, given: list[Response]) -> tuple[dict[str, Grade], Scores]:
-    grades = grade_items(exam, exam.keys, given, RulesJudge())
-    return {grade.item_id: grade for grade in grades}, score(exam.benchmark.plan(exam.keys, exam.protocol), grades)
+def graded(benchmark_session: BenchmarkSession, given: list[Response]) -> tuple[dict[str, Grade], Scores]:
+    grades = grade_items(benchmark_session, benchmark_session.keys, given, RulesJudge())
+    return {grade.item_id: grade for grade in grades}, score(
+        benchmark_session.benchmark.plan(benchmark_session.keys, benchmark_session.protocol), grades
+    )
 
 
 ENTRIES = (replaced("syn-1:0", "plums"), excluded("syn-1:1"), replaced("syn-1:5", "3", ErratumKind.WRONG_CATEGORY))
 
 
 def test_by_locomos_own_scoring() -> None:
-    exam = locomo("f1", *ENTRIES)
-    grades, scores = graded(exam, responses(exam, {"syn-1:0": "plums", "syn-1:1": "kites, song", "syn-1:5": "a kite"}))
+    benchmark_session = locomo("f1", *ENTRIES)
+    grades, scores = graded(
+        benchmark_session,
+        responses(benchmark_session, {"syn-1:0": "plums", "syn-1:1": "kites, song", "syn-1:5": "a kite"}),
+    )
     assert {name: grade.alternates[CORRECTED] for name, grade in grades.items() if CORRECTED in grade.alternates} == {
         "syn-1:0": 1.0,
         "syn-1:1": None,
@@ -74,22 +81,22 @@ def test_by_locomos_own_scoring() -> None:
 
 
 def test_an_error_is_not_mended_and_a_run_that_is_partial_has_no_corrected_score() -> None:
-    exam = locomo("f1", *ENTRIES)
-    given = responses(exam, {}, errors=("syn-1:0", "syn-1:1"))
-    grades, scores = graded(exam, given)
+    benchmark_session = locomo("f1", *ENTRIES)
+    given = responses(benchmark_session, {}, errors=("syn-1:0", "syn-1:1"))
+    grades, scores = graded(benchmark_session, given)
     assert (grades["syn-1:0"].credit, grades["syn-1:0"].alternates[CORRECTED]) == (None, False)
     assert scores.alternates[CORRECTED].value == 0.0
-    _, partial = graded(exam, given[:-1])
+    _, partial = graded(benchmark_session, given[:-1])
     assert partial.composite.value is None and partial.alternates[CORRECTED].value is None
     single = next(category for category in partial.categories if category.name == "multi-hop")
     assert (single.alternates[CORRECTED].planned, single.alternates[CORRECTED].accuracy) == (0, None)
 
 
 def test_by_a_judge_who_rules_on_the_corrected_answer_as_well() -> None:
-    exam = locomo("judge", *ENTRIES[:2])
-    given = responses(exam, {"syn-1:0": "plums", "syn-1:1": "kites, song"})
-    assert [case.item_id for case in cases_of(exam, exam.keys, given)].count("syn-1:0") == 2
-    grades, scores = graded(exam, given)
+    benchmark_session = locomo("judge", *ENTRIES[:2])
+    given = responses(benchmark_session, {"syn-1:0": "plums", "syn-1:1": "kites, song"})
+    assert [case.item_id for case in cases_of(benchmark_session, benchmark_session.keys, given)].count("syn-1:0") == 2
+    grades, scores = graded(benchmark_session, given)
     assert (grades["syn-1:0"].verdict, grades["syn-1:0"].alternates[CORRECTED]) == (False, True)
     assert (grades["syn-1:1"].verdict, grades["syn-1:1"].alternates[CORRECTED]) == (True, None)
     planned = sum(category.tally.planned for category in scores.categories if category.weight)
@@ -98,8 +105,10 @@ def test_by_a_judge_who_rules_on_the_corrected_answer_as_well() -> None:
 
 
 def test_by_what_was_retrieved() -> None:
-    exam = locomo("retrieval", replaced("syn-1:0", ("D2:1",), ErratumKind.WRONG_EVIDENCE), excluded("syn-1:4"))
-    grades, scores = graded(exam, responses(exam, {}, named="s001"))
+    benchmark_session = locomo(
+        "retrieval", replaced("syn-1:0", ("D2:1",), ErratumKind.WRONG_EVIDENCE), excluded("syn-1:4")
+    )
+    grades, scores = graded(benchmark_session, responses(benchmark_session, {}, named="s001"))
     assert (grades["syn-1:0"].credit, grades["syn-1:0"].alternates[CORRECTED]) == (0.0, 1.0)
     assert (grades["syn-1:4"].credit, grades["syn-1:4"].alternates[CORRECTED]) == (1.0, None)
     earned = sum(grade.credit or 0.0 for grade in grades.values())
@@ -110,9 +119,11 @@ def test_by_what_was_retrieved() -> None:
 @pytest.mark.parametrize("protocol", ["judge", "retrieval"])
 def test_contested_questions_of_longmemeval_are_left_out(tmp_path: Path, protocol: str) -> None:
     path = written(tmp_path, [row("1a"), row("2b"), row("3c")])
-    opened = Exam.open(LongMemEvalBenchmark(), path, protocol=protocol)
-    exam = Exam(opened.benchmark, opened.dataset, protocol, "full", errata(excluded("2b")))
-    grades, scores = graded(exam, responses(exam, {"1a": "Three"}, errors=("3c",), named="s001"))
+    opened = BenchmarkSession.open(LongMemEvalBenchmark(), path, protocol=protocol)
+    benchmark_session = BenchmarkSession(opened.benchmark, opened.dataset, protocol, "full", errata(excluded("2b")))
+    grades, scores = graded(
+        benchmark_session, responses(benchmark_session, {"1a": "Three"}, errors=("3c",), named="s001")
+    )
     assert [grade.alternates.get(CORRECTED, "counts") for grade in grades.values()] == ["counts", None, "counts"]
     worth = {
         name: float(grade.verdict or 0.0) if grade.credit is None else grade.credit for name, grade in grades.items()

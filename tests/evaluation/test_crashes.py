@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.lending import Setup
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.scaffold import Answers, scaffold
+from memeval.evaluation.runtime import SystemSetup
+from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
 from memeval.records.response import Outcome
 from memeval.records.submission import AdapterKind
 from memeval.site.assets import assets_root
@@ -44,7 +44,7 @@ JAVASCRIPT = """
 
 def crashing(kind: AdapterKind, folder: Path, *, always: bool) -> Path:
     """Return a submission that crashes on one question: always, or only the first time."""
-    made = scaffold(Answers(name="Crashing", kind=kind), folder, assets_root() / "templates" / "submission")
+    made = scaffold(ScaffoldAnswers(name="Crashing", kind=kind), folder, assets_root() / "templates" / "submission")
     terms = {"asked": ASKED, "remembered": REMEMBERED, "marker": str(folder / "crashed")}
     if kind is AdapterKind.COMMAND:
         file, code = made / "adapter.mjs", JAVASCRIPT.format(**terms, always=str(always).lower())
@@ -71,8 +71,10 @@ def crashing(kind: AdapterKind, folder: Path, *, always: bool) -> Path:
 @pytest.mark.parametrize("kind", list(AdapterKind))
 def test_a_crash_costs_its_item_and_no_other(kind: AdapterKind, always: bool, tmp_path: Path) -> None:
     source = folder_source(crashing(kind, tmp_path / "systems", always=always))
-    options = RunOptions(tmp_path / "results", conformance=False, concurrency=1, setup=Setup(sandbox=SandboxMode.NONE))
-    run = run_system(source, Exam.open(TinyBenchmark(4, 3)), options)
+    options = RunOptions(
+        tmp_path / "results", conformance=False, concurrency=1, setup=SystemSetup(sandbox=SandboxMode.NONE)
+    )
+    run = run_system(source, BenchmarkSession.open(TinyBenchmark(4, 3)), options)
     rows = list(run.responses())
     assert len(rows) == 12
     failed = [row for row in rows if row.outcome.is_error]

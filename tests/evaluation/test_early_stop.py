@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.early_stop import FIRST_ITEMS, StoppedEarly
 from memeval.execution.journal import Journal
@@ -32,8 +32,8 @@ class Memory:
 """
 
 
-def exam(scenarios: int = ITEMS) -> Exam:
-    return Exam.open(TinyBenchmark(scenarios))
+def benchmark_session(scenarios: int = ITEMS) -> BenchmarkSession:
+    return BenchmarkSession.open(TinyBenchmark(scenarios))
 
 
 def options(folder: Path, **more: Any) -> RunOptions:
@@ -52,31 +52,31 @@ def rows_on_disk(folder: Path) -> list[Response]:
 
 def test_it_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
     with pytest.raises(StoppedEarly, match=r"First error: .*ConnectionError: the index is not running"):
-        run_system(broken(tmp_path), exam(), options(tmp_path))
+        run_system(broken(tmp_path), benchmark_session(), options(tmp_path))
     assert FIRST_ITEMS <= len(rows_on_disk(tmp_path)) < ITEMS
 
 
 def test_the_same_call_tries_the_next_items_only(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(StoppedEarly):
-            run_system(broken(tmp_path), exam(), options(tmp_path, concurrency=1))
+            run_system(broken(tmp_path), benchmark_session(), options(tmp_path, concurrency=1))
     assert FIRST_ITEMS < len(rows_on_disk(tmp_path)) < ITEMS
 
 
 def test_once_it_is_fixed_the_run_goes_on_and_tries_the_failed_items_again(tmp_path: Path) -> None:
     with pytest.raises(StoppedEarly):
-        run_system(broken(tmp_path), exam(), options(tmp_path))
+        run_system(broken(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "service").touch()
-    run = run_system(broken(tmp_path), exam(), options(tmp_path, retry_errors=True))
+    run = run_system(broken(tmp_path), benchmark_session(), options(tmp_path, retry_errors=True))
     assert (run.run.coverage.done, run.run.scores.overall.errors) == (ITEMS, 0)
     assert len(list((tmp_path / "results/tiny/broken").iterdir())) == 1
 
 
 def test_a_run_that_is_to_keep_going_finishes(tmp_path: Path) -> None:
-    run = run_system(broken(tmp_path), exam(), options(tmp_path, keep_going=True))
+    run = run_system(broken(tmp_path), benchmark_session(), options(tmp_path, keep_going=True))
     assert run.run.scores.overall.errors == ITEMS
 
 
 def test_a_control_finishes(tmp_path: Path) -> None:
-    run = run_system(find_system("always-error"), exam(), options(tmp_path))
+    run = run_system(find_system("always-error"), benchmark_session(), options(tmp_path))
     assert run.run.scores.overall.errors == ITEMS

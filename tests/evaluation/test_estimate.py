@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.estimate import ASSUMED_SECONDS, Estimate, Part, estimate_run
+from memeval.evaluation.estimate import ASSUMED_SECONDS, Estimate, EstimatePart, estimate_run
 from memeval.evaluation.running import run_system
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
@@ -17,7 +17,7 @@ from memeval.systems.source import SystemSource, file_source, find_system
 from tests.evaluation.asking import (
     PickyServer,
     asking_system,
-    exam,
+    benchmark_session,
     fair,
     files_under,
     options,
@@ -27,12 +27,12 @@ from tests.evaluation.asking import (
 from tests.support.adapters import plain_adapter
 
 
-def part(estimate: Estimate, phase: Phase) -> Part:
+def part(estimate: Estimate, phase: Phase) -> EstimatePart:
     (found,) = (each for each in estimate.parts if each.phase is phase)
     return found
 
 
-def is_at_least(estimated: Part, run: RunFolder) -> bool:
+def is_at_least(estimated: EstimatePart, run: RunFolder) -> bool:
     """Return whether an estimate is no less than what a run took."""
     took = run.run.usage[estimated.phase]
     assert took.prompt_tokens is not None
@@ -49,7 +49,7 @@ def is_at_least(estimated: Part, run: RunFolder) -> bool:
 
 def test_nothing_is_asked_and_nothing_is_written(tmp_path: Path, server: PickyServer) -> None:
     chosen = options(tmp_path, reader="openai:gpt-4o-mini")
-    estimate = estimate_run(searching_system(tmp_path), exam(), chosen)
+    estimate = estimate_run(searching_system(tmp_path), benchmark_session(), chosen)
     assert [each.phase for each in estimate.parts] == [Phase.READ, Phase.JUDGE]
     assert (estimate.items, estimate.questions) == (4, 4)
     assert server.requests == 0
@@ -61,8 +61,8 @@ def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServ
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else "In Lima, or Oslo." * 20
     chosen = options(tmp_path, reader="openai:gpt-4o-mini")
     source = searching_system(tmp_path)
-    estimate = estimate_run(source, exam(), chosen)
-    run = run_system(source, exam(), chosen)
+    estimate = estimate_run(source, benchmark_session(), chosen)
+    run = run_system(source, benchmark_session(), chosen)
     assert is_at_least(part(estimate, Phase.READ), run)
     assert is_at_least(part(estimate, Phase.JUDGE), run)
     assert part(estimate, Phase.JUDGE).calls == part(estimate, Phase.READ).calls == 4
@@ -70,14 +70,14 @@ def test_it_is_no_less_than_the_run_then_takes(tmp_path: Path, server: PickyServ
 
 def test_judgments_on_record_are_counted_and_cost_nothing(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
-    run_system(source, exam(), options(tmp_path, limit=2))
-    run = run_system(source, exam(), options(tmp_path, judge="rules", judge_label=None))
-    half = part(estimate_run(source, exam(), options(tmp_path)), Phase.JUDGE)
+    run_system(source, benchmark_session(), options(tmp_path, limit=2))
+    run = run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    half = part(estimate_run(source, benchmark_session(), options(tmp_path)), Phase.JUDGE)
     assert (half.calls, half.recorded) == (4, 2)
     asked = server.requests
-    run_system(source, exam(), options(tmp_path))
+    run_system(source, benchmark_session(), options(tmp_path))
     assert server.requests - asked == half.calls - half.recorded
-    whole = part(estimate_run(source, exam(), options(tmp_path)), Phase.JUDGE)
+    whole = part(estimate_run(source, benchmark_session(), options(tmp_path)), Phase.JUDGE)
     assert (whole.calls, whole.recorded) == (4, 4)
     assert (whole.prompt_tokens, whole.completion_tokens, whole.usd, whole.hours) == (0, 0, 0.0, 0.0)
     assert run.run.usage == {}
@@ -90,22 +90,22 @@ def test_what_failed_or_was_blank_before_may_be_judged_this_time(
     mark = tmp_path / "mended"
     if_down = f"if not os.path.exists({str(mark)!r}): {on_query}"
     source = file_source(plain_adapter(tmp_path, on_query=if_down))
-    run_system(source, exam(), options(tmp_path))
+    run_system(source, benchmark_session(), options(tmp_path))
     assert server.requests == 0
-    estimate = estimate_run(source, exam(), options(tmp_path))
+    estimate = estimate_run(source, benchmark_session(), options(tmp_path))
     mark.touch()
-    again = run_system(source, exam(), options(tmp_path, fresh=True))
+    again = run_system(source, benchmark_session(), options(tmp_path, fresh=True))
     assert server.requests == 4
     assert is_at_least(part(estimate, Phase.JUDGE), again)
 
 
 def test_seconds_come_from_a_stored_run_or_are_said_to_be_assumed(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
-    before = part(estimate_run(source, exam(), options(tmp_path)), Phase.JUDGE)
+    before = part(estimate_run(source, benchmark_session(), options(tmp_path)), Phase.JUDGE)
     assert (before.seconds_per_call, before.basis) == (ASSUMED_SECONDS, "assumed")
     assert before.hours == pytest.approx(4 * ASSUMED_SECONDS / 16 / 3600)
-    run = run_system(source, exam(), options(tmp_path))
-    other = part(estimate_run(source, exam(), options(tmp_path, judge="openai:gpt-4o-mini")), Phase.JUDGE)
+    run = run_system(source, benchmark_session(), options(tmp_path))
+    other = part(estimate_run(source, benchmark_session(), options(tmp_path, judge="openai:gpt-4o-mini")), Phase.JUDGE)
     service = run.run.usage[Phase.JUDGE].service
     assert service is not None
     assert other.seconds_per_call == service.p50
@@ -113,29 +113,33 @@ def test_seconds_come_from_a_stored_run_or_are_said_to_be_assumed(tmp_path: Path
 
 
 def test_a_model_without_a_known_price_has_none(tmp_path: Path, server: PickyServer) -> None:
-    estimate = estimate_run(find_system("always-hedge"), exam(), options(tmp_path, judge="openai:home-made"))
+    estimate = estimate_run(
+        find_system("always-hedge"), benchmark_session(), options(tmp_path, judge="openai:home-made")
+    )
     assert part(estimate, Phase.JUDGE).usd is None
     assert estimate.prices is not None
 
 
 def test_without_models_there_is_nothing_to_price(tmp_path: Path, server: PickyServer) -> None:
-    estimate = estimate_run(find_system("no-memory"), exam(), options(tmp_path, judge="rules", judge_label=None))
+    estimate = estimate_run(
+        find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None)
+    )
     assert (estimate.parts, estimate.unknown, estimate.prices) == ((), (), None)
 
 
 def test_a_systems_own_calls_are_said_to_be_unknown(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else "Lima."
     source: SystemSource = asking_system(tmp_path)
-    (sentence,) = estimate_run(source, exam(), options(tmp_path)).unknown
+    (sentence,) = estimate_run(source, benchmark_session(), options(tmp_path)).unknown
     assert sentence == "The system's own calls to small are not known before it has run."
-    run = run_system(source, exam(), options(tmp_path))
-    (sentence,) = estimate_run(source, exam(), options(tmp_path)).unknown
+    run = run_system(source, benchmark_session(), options(tmp_path))
+    (sentence,) = estimate_run(source, benchmark_session(), options(tmp_path)).unknown
     assert sentence.endswith(f"are not known; {run.run.run_id} made 4, for an unknown sum.")
-    (sentence,) = estimate_run(replace(source, slug="other"), exam(), options(tmp_path)).unknown
+    (sentence,) = estimate_run(replace(source, slug="other"), benchmark_session(), options(tmp_path)).unknown
     assert sentence.endswith("not known before it has run.")
 
 
 @pytest.mark.parametrize("bad", [{"judge": "gpt"}, {"judge_label": None}, {"reader": "openai:"}, {"limit": 0}])
 def test_what_cannot_be_run_cannot_be_estimated(tmp_path: Path, server: PickyServer, bad: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
-        estimate_run(find_system("full-context"), exam(), options(tmp_path, **bad))
+        estimate_run(find_system("full-context"), benchmark_session(), options(tmp_path, **bad))

@@ -25,7 +25,7 @@ from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, matrices
 from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
 from memeval.records.errors import BadInput
-from memeval.records.matrix import Against, Cell, CellState, Gate, MatrixBenchmark, MatrixPlan, MatrixSystem
+from memeval.records.matrix import CellState, ComparedTo, Gate, MatrixBenchmark, MatrixCell, MatrixPlan, MatrixSystem
 from memeval.records.scores import Composite
 from memeval.statistics import frontier
 from tests.support.tiny import TinyBenchmark
@@ -297,10 +297,10 @@ def test_every_cell_is_an_ordinary_run_and_one_that_fails_takes_no_other_with_it
 def test_runs_are_held_against_the_first_and_the_best_of_their_track(ran: MatrixRun) -> None:
     made = ran.folder.matrix
     assert [(test.against, test.first, test.system) for test in made.tests] == [
-        (Against.FIRST, "acme", "deep"),
-        (Against.FIRST, "acme", "deeper"),
-        (Against.BEST, "deep", "acme"),
-        (Against.BEST, "deep", "deeper"),
+        (ComparedTo.FIRST, "acme", "deep"),
+        (ComparedTo.FIRST, "acme", "deeper"),
+        (ComparedTo.BEST, "deep", "acme"),
+        (ComparedTo.BEST, "deep", "deeper"),
     ]
     first = made.tests[0].overall
     assert first is not None
@@ -423,8 +423,8 @@ def test_runs_of_different_tracks_are_not_compared_and_that_is_said(read: Read, 
     ]
 
 
-def cell(system: str, score: float | None, usd: float | None, **more: float) -> Cell:
-    return Cell(
+def cell(system: str, score: float | None, usd: float | None, **more: float) -> MatrixCell:
+    return MatrixCell(
         benchmark=0,
         reader=None,
         system=system,

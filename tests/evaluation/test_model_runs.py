@@ -28,7 +28,7 @@ from tests.evaluation.asking import (
     PickyServer,
     answer_in,
     asking_system,
-    exam,
+    benchmark_session,
     fair,
     files_under,
     options,
@@ -51,7 +51,7 @@ def differences(folder: RunFolder) -> str:
 def judged(folder: Path) -> RunFolder:
     """Return a run of a system that is wrong once, judged by the model."""
     source = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
-    return run_system(source, exam(), options(folder))
+    return run_system(source, benchmark_session(), options(folder))
 
 
 # -- what is sealed ------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_a_judged_run_reproduces_without_server_key_or_record(
 
 
 def test_answers_that_are_equal_are_judged_once(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(find_system("always-hedge"), exam(), options(tmp_path))
-    again = run_system(find_system("always-hedge"), exam(), options(tmp_path, fresh=True))
+    run = run_system(find_system("always-hedge"), benchmark_session(), options(tmp_path))
+    again = run_system(find_system("always-hedge"), benchmark_session(), options(tmp_path, fresh=True))
     assert server.requests == 4
     assert [call.run_id for call in again.judgments()] == [run.run.run_id] * 4
     (usage,) = again.run.usage.values()
@@ -234,8 +234,8 @@ def test_a_failed_judgment_is_asked_for_again_on_request_and_nothing_else_is(
     server.fails_on = lambda _body: False
     asked = server.requests
     source = file_source(tmp_path / "plain.py")
-    assert run_system(source, exam(), options(tmp_path)).path == first.path
-    again = run_system(source, exam(), options(tmp_path, retry_errors=True))
+    assert run_system(source, benchmark_session(), options(tmp_path)).path == first.path
+    again = run_system(source, benchmark_session(), options(tmp_path, retry_errors=True))
     assert again.path != first.path
     assert server.requests == asked + 1
     assert [row.to_json() for row in again.responses()] == [row.to_json() for row in first.responses()]
@@ -251,7 +251,9 @@ def test_a_failed_judgment_stays_on_record_beside_the_good_one_of_a_resumed_run(
 
     def go(*caps: str) -> RunFolder:
         return run_system(
-            source, exam(), options(tmp_path, models=ModelOptions(caps=parse_caps(caps), judge_concurrency=1))
+            source,
+            benchmark_session(),
+            options(tmp_path, models=ModelOptions(caps=parse_caps(caps), judge_concurrency=1)),
         )
 
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
@@ -311,12 +313,12 @@ def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(tmp_path: Path, 
     server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
     source = searching_system(tmp_path)
     chosen = {"reader": "openai:gpt-4o-mini"}
-    first = run_system(source, exam(), options(tmp_path, **chosen))
+    first = run_system(source, benchmark_session(), options(tmp_path, **chosen))
     assert [row.outcome for row in first.responses()][1] is Outcome.READER_ERROR
     assert findings(first) == differences(first) == ""
     server.fails_on = lambda _body: False
     (tmp_path / "results" / RECORD).unlink()
-    again = run_system(source, exam(), options(tmp_path, retry_errors=True, **chosen))
+    again = run_system(source, benchmark_session(), options(tmp_path, retry_errors=True, **chosen))
     rows = [(row.question_id, row.attempt, row.outcome) for row in again.responses()]
     assert rows[1:3] == [("tiny-001:q01", 1, Outcome.READER_ERROR), ("tiny-001:q01", 2, Outcome.OK)]
     assert made(first, Caller.READER) < made(again, Caller.READER)
@@ -333,15 +335,15 @@ def test_calls_of_what_was_carried_over_stay_with_a_second_attempt(
     mark = tmp_path / "mended"
     on_query = f"if 'Oslo' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
     source = asking_system(tmp_path, on_query)
-    first = run_system(source, exam(), options(tmp_path))
+    first = run_system(source, benchmark_session(), options(tmp_path))
     assert [row.outcome.is_error for row in first.responses()] == [False, True, False, False]
     mark.touch()
     if interrupted:
         with pytest.raises(BudgetSpent):
-            run_system(source, exam(), options(tmp_path, "tokens=1", retry_errors=True))
-        again = run_system(source, exam(), options(tmp_path))
+            run_system(source, benchmark_session(), options(tmp_path, "tokens=1", retry_errors=True))
+        again = run_system(source, benchmark_session(), options(tmp_path))
     else:
-        again = run_system(source, exam(), options(tmp_path, retry_errors=True))
+        again = run_system(source, benchmark_session(), options(tmp_path, retry_errors=True))
     assert again.path != first.path
     assert made(first, Caller.SYSTEM) < made(again, Caller.SYSTEM)
     assert len(made(again, Caller.SYSTEM)) == 4
@@ -355,11 +357,11 @@ def test_a_replayed_run_asks_nobody_has_every_call_and_holds(
 ) -> None:
     answering(server)
     server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
-    run = run_system(searching_system(tmp_path), exam(), options(tmp_path, reader="openai:gpt-4o-mini"))
+    run = run_system(searching_system(tmp_path), benchmark_session(), options(tmp_path, reader="openai:gpt-4o-mini"))
     monkeypatch.delenv("OPENAI_BASE_URL")
     asked = server.requests
     chosen = options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run))
-    again = run_system(searching_system(tmp_path), exam(), chosen)
+    again = run_system(searching_system(tmp_path), benchmark_session(), chosen)
     assert server.requests == asked
     assert again.path != run.path
     assert again.run.replayed
@@ -374,9 +376,9 @@ def test_a_replay_is_never_taken_for_the_run_it_repeats(tmp_path: Path, server: 
     run = judged(tmp_path)
     source = file_source(tmp_path / "plain.py")
     chosen = options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run))
-    replay = run_system(source, exam(), chosen)
-    assert run_system(source, exam(), options(tmp_path)).path == run.path
-    assert run_system(source, exam(), chosen).path not in (run.path, replay.path)
+    replay = run_system(source, benchmark_session(), chosen)
+    assert run_system(source, benchmark_session(), options(tmp_path)).path == run.path
+    assert run_system(source, benchmark_session(), chosen).path not in (run.path, replay.path)
 
 
 # -- caps and keys -------------------------------------------------------------------------------------------------
@@ -387,7 +389,7 @@ def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Pat
 
     def go(cap: str) -> RunFolder:
         chosen = ModelOptions(caps=parse_caps([cap]), judge_concurrency=1)
-        return run_system(source, exam(), options(tmp_path, models=chosen))
+        return run_system(source, benchmark_session(), options(tmp_path, models=chosen))
 
     with pytest.raises(BudgetSpent, match="the cap of 1,700 tokens for the phase judge is reached"):
         go("judge.tokens=1700")
@@ -411,14 +413,14 @@ def test_a_run_that_cannot_pay_for_its_judge_is_refused_before_anything_is_run(
     mark = tmp_path / "asked"
     source = file_source(plain_adapter(tmp_path, on_query=f"open({str(mark)!r}, 'w')"))
     with pytest.raises(BadInput, match="there is no key for the judge's model"):
-        run_system(source, exam(), options(tmp_path, judge_label=None))
+        run_system(source, benchmark_session(), options(tmp_path, judge_label=None))
     assert not mark.exists()
     assert not [path for path in files_under(tmp_path / "results") if path != str(RECORD)]
 
 
 def test_what_a_model_was_refused_stands_in_the_log_of_the_run(tmp_path: Path, server: PickyServer) -> None:
     source = asking_system(tmp_path)
-    run = run_system(replace(source, declared_models=("another",)), exam(), options(tmp_path))
+    run = run_system(replace(source, declared_models=("another",)), benchmark_session(), options(tmp_path))
     assert {row.outcome for row in run.responses()} == {Outcome.ADAPTER_ERROR}
     log = [line for line in rows_of(run, "log.jsonl") if "small" in line["detail"]]
     assert {line["scenario_id"] for line in log} == {f"tiny-{number:03}" for number in range(4)}
@@ -426,6 +428,6 @@ def test_what_a_model_was_refused_stands_in_the_log_of_the_run(tmp_path: Path, s
 
 
 def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, server: PickyServer) -> None:
-    run_system(find_system("no-memory"), exam(), options(tmp_path, judge="rules", judge_label=None))
+    run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0

@@ -17,7 +17,7 @@ from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.systems.source import find_system
-from tests.evaluation.asking import PickyServer, exam, options, spent
+from tests.evaluation.asking import PickyServer, benchmark_session, options, spent
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_resumed_run_has_spent_what_it_paid_for_and_not_what_others_did(
 
 def test_a_resumed_run_has_spent_its_systems_calls_too(capped: Models) -> None:
     own = CallRecord(None)
-    own.append_all([spent("mine", Phase.TAKE_IN, tokens=400)])
+    own.append_all([spent("mine", Phase.INGEST, tokens=400)])
     capped.open_run("mine", own)
     with pytest.raises(BudgetSpent, match="700 tokens are spent"):
         reserve(capped, 300)
@@ -78,7 +78,9 @@ def test_a_resumed_run_has_spent_its_systems_calls_too(capped: Models) -> None:
 
 def test_a_run_in_dollars_with_a_model_of_no_known_price_stops_at_once(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(GatewayStopped, match="has no known price"):
-        run_system(find_system("always-hedge"), exam(), options(tmp_path, "usd=1", judge="openai:home-made"))
+        run_system(
+            find_system("always-hedge"), benchmark_session(), options(tmp_path, "usd=1", judge="openai:home-made")
+        )
     assert server.requests == 0
 
 
@@ -100,7 +102,7 @@ def test_a_key_is_asked_for_before_anything_is_run(tmp_path: Path, monkeypatch: 
 def test_a_replay_needs_no_key_and_goes_by_the_addresses_on_record(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = run_system(find_system("always-hedge"), exam(), options(tmp_path))
+    run = run_system(find_system("always-hedge"), benchmark_session(), options(tmp_path))
     assert len(recorded_calls(run)) == 4
     monkeypatch.delenv("OPENAI_BASE_URL")
     with models_for(tmp_path / "other", ModelOptions(replay=run)) as models:

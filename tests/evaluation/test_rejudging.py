@@ -9,9 +9,9 @@ import pytest
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD
-from memeval.evaluation.places import unfinished_runs
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.run_folders import unfinished_runs
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.gateway.stops import BudgetSpent
@@ -24,7 +24,7 @@ from tests.evaluation.asking import (
     LABEL,
     PickyServer,
     answer_in,
-    exam,
+    benchmark_session,
     fair,
     files_under,
     judge,
@@ -48,7 +48,7 @@ def system(folder: Path) -> SystemSource:
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
     """A finished run by the rules."""
-    return run_system(system(tmp_path), exam(), options(tmp_path, judge="rules", judge_label=None))
+    return run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
 
 
 def holds(folder: RunFolder) -> bool:
@@ -116,9 +116,9 @@ def test_an_unfinished_one_is_neither_resumed_by_a_run_nor_in_its_way(
     with pytest.raises(BudgetSpent):
         rejudge_run(run, judge(), rejudging(tmp_path, STOPS, judge_concurrency=1))
     (unfinished,) = unfinished_runs(run.path.parent)
-    same = run_system(system(tmp_path), exam(), options(tmp_path))
+    same = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
     changed = file_source(plain_adapter(tmp_path, on_query="return 'Lima'"))
-    other = run_system(changed, exam(), options(tmp_path))
+    other = run_system(changed, benchmark_session(), options(tmp_path))
     assert same.run.track == judge().on(run.run.track)
     assert same.run.answers_from is other.run.answers_from is None
     assert unfinished not in (same.path, other.path)
@@ -131,17 +131,17 @@ def test_an_unfinished_one_is_neither_resumed_by_a_run_nor_in_its_way(
 
 def test_an_unfinished_run_is_not_in_the_way_of_judging(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        run_system(system(tmp_path), exam(), options(tmp_path, "judge.tokens=1"))
+        run_system(system(tmp_path), benchmark_session(), options(tmp_path, "judge.tokens=1"))
     (unfinished,) = unfinished_runs(run.path.parent)
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     assert again.path != unfinished
-    assert run_system(system(tmp_path), exam(), options(tmp_path)).path == unfinished
+    assert run_system(system(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
 
 
 def test_the_rules_say_of_a_judged_run_what_they_say_of_any_other(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
-    by_model = run_system(system(tmp_path), exam(), options(tmp_path, fresh=True))
+    by_model = run_system(system(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
     back = rejudge_run(by_model, choose_judge("rules"), rejudging(tmp_path))
     assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
     assert back.run.scores == run.run.scores
@@ -156,7 +156,7 @@ def test_the_rules_say_of_a_judged_run_what_they_say_of_any_other(
 def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
     chosen = options(tmp_path, judge="rules", judge_label=None, reader="openai:gpt-4o-mini")
-    read = run_system(searching_system(tmp_path), exam(), chosen)
+    read = run_system(searching_system(tmp_path), benchmark_session(), chosen)
     again = rejudge_run(read, judge(), rejudging(tmp_path))
     assert rows_of(again, "calls.jsonl") == rows_of(read, "calls.jsonl")
     reading, judging = again.run.usage[Phase.READ], again.run.usage[Phase.JUDGE]
@@ -190,7 +190,7 @@ def test_a_judgment_that_failed_is_asked_for_again_only_when_it_is_wanted(
 
 
 def test_judgments_that_a_run_brings_along_are_not_asked_for_again(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(system(tmp_path), exam(), options(tmp_path))
+    run = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
@@ -225,7 +225,7 @@ def test_judging_by_rules_leaves_no_record_of_calls(tmp_path: Path, run: RunFold
 
 
 def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(system(tmp_path), exam(), options(tmp_path, judge="rules", judge_label=None, limit=2))
+    run = run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None, limit=2))
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     assert again.run.coverage == run.run.coverage
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)

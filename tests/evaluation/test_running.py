@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run
 from memeval.execution.journal import Journal
@@ -38,8 +38,8 @@ class Notes(Silent):
         self.said.append(sentence)
 
 
-def exam(scenarios: int = 8, questions: int = 1) -> Exam:
-    return Exam.open(TinyBenchmark(scenarios, questions))
+def benchmark_session(scenarios: int = 8, questions: int = 1) -> BenchmarkSession:
+    return BenchmarkSession.open(TinyBenchmark(scenarios, questions))
 
 
 def options(folder: Path, **more: Any) -> RunOptions:
@@ -55,7 +55,7 @@ def comparable(run: RunFolder) -> list[dict[str, object]]:
 
 
 def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path)), exam(), options(tmp_path))
+    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
     assert run.path.parts[-3:-1] == ("tiny", "plain")
     assert run.run.scores.composite.value == 1.0
     assert run.run.coverage.full
@@ -74,31 +74,31 @@ def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
 def test_the_same_inputs_are_reused_and_fresh_starts_another(tmp_path: Path) -> None:
     source = file_source(plain_adapter(tmp_path))
     notes = Notes()
-    first = run_system(source, exam(), options(tmp_path))
-    assert run_system(source, exam(), options(tmp_path), notes).path == first.path
+    first = run_system(source, benchmark_session(), options(tmp_path))
+    assert run_system(source, benchmark_session(), options(tmp_path), notes).path == first.path
     assert "reused" in notes.said[0]
 
 
 def test_concurrency_does_not_change_the_rows(tmp_path: Path) -> None:
     source = file_source(plain_adapter(tmp_path))
-    one = run_system(source, exam(), RunOptions(results=tmp_path / "one", concurrency=1))
-    many = run_system(source, exam(), RunOptions(results=tmp_path / "many", concurrency=6))
+    one = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "one", concurrency=1))
+    many = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "many", concurrency=6))
     assert one.run.fingerprint == many.run.fingerprint
     assert comparable(one) == comparable(many)
     assert [grade.to_json() for grade in one.grades()] == [grade.to_json() for grade in many.grades()]
 
 
 def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:
-    one = run_system(file_source(plain_adapter(tmp_path)), exam(), options(tmp_path))
+    one = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
     path = plain_adapter(tmp_path, on_query="return 'Oslo'")
-    two = run_system(file_source(path), exam(), options(tmp_path))
+    two = run_system(file_source(path), benchmark_session(), options(tmp_path))
     assert one.run.fingerprint != two.run.fingerprint
     assert one.run.track_id == two.run.track_id
 
 
 def test_an_adapter_that_raises_at_one_question_fails_there_and_nowhere_else(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_query="if 'Lima' in self.told[0]: raise ValueError('no such place')")
-    run = run_system(file_source(path), exam(4), options(tmp_path))
+    run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
     assert list(outcomes(run).values()) == [Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK, Outcome.OK]
     failed = next(row for row in run.responses() if row.outcome.is_error)
     assert failed.answer == ""
@@ -109,7 +109,9 @@ def test_an_adapter_that_raises_at_one_question_fails_there_and_nowhere_else(tmp
 
 def test_an_adapter_that_hangs_costs_its_item_and_the_rest_goes_on(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_query="if '(1)' in question and 'Lima' in self.told[0]: time.sleep(60)")
-    run = run_system(file_source(path), exam(2, questions=3), options(tmp_path, limits=Limits(ask_seconds=0.5)))
+    run = run_system(
+        file_source(path), benchmark_session(2, questions=3), options(tmp_path, limits=Limits(ask_seconds=0.5))
+    )
     assert list(outcomes(run).values()) == [Outcome.OK, Outcome.TIMEOUT, Outcome.OK] + [Outcome.OK] * 3
     assert run.run.scores.overall.correct == 5
 
@@ -119,7 +121,7 @@ def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_pat
     path = plain_adapter(
         tmp_path, on_query=f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w').close(); os._exit(3)"
     )
-    run = run_system(file_source(path), exam(3), RunOptions(results=tmp_path / "results", concurrency=1))
+    run = run_system(file_source(path), benchmark_session(3), RunOptions(results=tmp_path / "results", concurrency=1))
     assert set(outcomes(run).values()) == {Outcome.OK}
     log = [json.loads(line) for line in __import__("gzip").open(run.file("log.jsonl"))]
     assert [line["event"] for line in log] == ["repeated"]
@@ -128,14 +130,14 @@ def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_pat
 
 def test_a_process_that_always_dies_is_an_error_and_no_endless_loop(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_query="os._exit(3)")
-    run = run_system(file_source(path), exam(3, questions=2), options(tmp_path))
+    run = run_system(file_source(path), benchmark_session(3, questions=2), options(tmp_path))
     assert set(outcomes(run).values()) == {Outcome.ADAPTER_ERROR}
     assert run.run.coverage.done == 6
 
 
 def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_ingest="if 'Oslo' in str(session): raise RuntimeError('full')")
-    run = run_system(file_source(path), exam(4), options(tmp_path))
+    run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
     assert list(outcomes(run).values()) == [Outcome.OK, Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK]
 
 
@@ -150,7 +152,9 @@ def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: P
     ],
 )
 def test_what_is_no_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path, on_query=f"return {answer}")), exam(2), options(tmp_path))
+    run = run_system(
+        file_source(plain_adapter(tmp_path, on_query=f"return {answer}")), benchmark_session(2), options(tmp_path)
+    )
     rows = list(run.responses())
     assert {row.outcome for row in rows} == {Outcome.ADAPTER_ERROR}
     assert said in (rows[0].error or "")
@@ -159,20 +163,22 @@ def test_what_is_no_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: s
 
 def test_rubbish_on_standard_output_goes_to_the_log_and_harms_nothing(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_query='print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()')
-    run = run_system(file_source(path), exam(2), options(tmp_path))
+    run = run_system(file_source(path), benchmark_session(2), options(tmp_path))
     assert set(outcomes(run).values()) == {Outcome.OK}
     assert run.run.scores.composite.value == 1.0
 
 
 def test_a_blank_answer_is_wrong_and_no_error(tmp_path: Path) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path, on_query="return '  '")), exam(4), options(tmp_path))
+    run = run_system(
+        file_source(plain_adapter(tmp_path, on_query="return '  '")), benchmark_session(4), options(tmp_path)
+    )
     assert set(outcomes(run).values()) == {Outcome.EMPTY}
     assert run.run.scores.overall.errors == 0
     assert run.run.scores.overall.graded_accuracy == 0.0
 
 
 def test_a_limited_run_takes_the_categories_in_turn_and_is_partial(tmp_path: Path) -> None:
-    run = run_system(file_source(plain_adapter(tmp_path)), exam(8), options(tmp_path, limit=3))
+    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(8), options(tmp_path, limit=3))
     assert [grade.category for grade in run.grades()] == ["far", "near", "far"]
     assert (run.run.coverage.done, run.run.coverage.planned, run.run.coverage.limit) == (3, 8, 3)
     assert run.run.scores.composite.value is None
@@ -183,7 +189,7 @@ def test_a_limited_run_takes_the_categories_in_turn_and_is_partial(tmp_path: Pat
 def test_a_wrong_call_is_refused_before_anything_is_stored(tmp_path: Path, bad: dict[str, Any]) -> None:
     chosen = RunOptions(**({"results": tmp_path / "results"} | bad))
     with pytest.raises(BadInput):
-        run_system(file_source(plain_adapter(tmp_path)), exam(), chosen)
+        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), chosen)
     assert not (tmp_path / "results").exists()
 
 
@@ -191,7 +197,7 @@ def test_an_adapter_that_cannot_be_loaded_is_refused_before_anything_is_stored(t
     path = tmp_path / "broken.py"
     path.write_text("import nothing_of_that_name\n", encoding="utf-8")
     with pytest.raises(BadInput, match="nothing_of_that_name"):
-        run_system(file_source(path), exam(), options(tmp_path))
+        run_system(file_source(path), benchmark_session(), options(tmp_path))
     assert not (tmp_path / "results").exists()
 
 
@@ -199,7 +205,7 @@ def test_two_classes_are_named_and_the_first_runs(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path)
     path.write_text(path.read_text() + "\nclass Another(Plain):\n    pass\n", encoding="utf-8")
     notes = Notes()
-    run = run_system(file_source(path), exam(2), options(tmp_path), notes)
+    run = run_system(file_source(path), benchmark_session(2), options(tmp_path), notes)
     assert run.run.system.adapter_class == "Another"
     assert "Another, Plain" in notes.said[0]
 
@@ -215,7 +221,7 @@ def interrupted(
 ) -> Path:
     """Leave a run of ``source_file`` unfinished, with its first rows stored, and return its folder."""
     chosen = options(folder, fresh=fresh, retry_errors=again is not None)
-    run = run_system(file_source(source_file), exam(3 if again else scenarios), chosen)
+    run = run_system(file_source(source_file), benchmark_session(3 if again else scenarios), chosen)
     journal = run.path / "journal"
     journal.mkdir()
     head = run.run
@@ -251,7 +257,7 @@ def test_an_unfinished_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with asked as journal:
         before = {key: row.timings.started for key, row in journal.responses.items()}
     notes = Notes()
-    run = run_system(file_source(path), exam(), options(tmp_path), notes)
+    run = run_system(file_source(path), benchmark_session(), options(tmp_path), notes)
     assert run.path == unfinished
     assert notes.started == (8, 4)
     after = {(row.question_id, row.attempt): row.timings.started for row in run.responses()}
@@ -262,17 +268,17 @@ def test_an_unfinished_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_run_killed_right_after_its_head_was_written_is_tidied_when_it_is_reused(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path)
-    run = run_system(file_source(path), exam(), options(tmp_path))
+    run = run_system(file_source(path), benchmark_session(), options(tmp_path))
     (run.path / "journal").mkdir()
     (run.path / "journal" / "plan.json").write_text("{}")
     assert "does not belong" in str(verify_run(run)[0])
-    assert run_system(file_source(path), exam(), options(tmp_path)).path == run.path
+    assert run_system(file_source(path), benchmark_session(), options(tmp_path)).path == run.path
     assert verify_run(run) == []
 
 
 def test_only_a_shipped_control_is_known_to_cost_nothing(tmp_path: Path) -> None:
-    assert run_system(find_system("no-memory"), exam(), options(tmp_path)).run.cost.usd == 0.0
-    cost = run_system(file_source(plain_adapter(tmp_path)), exam(), options(tmp_path)).run.cost
+    assert run_system(find_system("no-memory"), benchmark_session(), options(tmp_path)).run.cost.usd == 0.0
+    cost = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path)).run.cost
     assert cost.usd is None
     assert cost.reason == "memeval does not see whether the system calls models"
 
@@ -282,11 +288,11 @@ def test_other_inputs_are_not_resumed_onto_and_the_difference_is_named(tmp_path:
     before = {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()}
     changed = file_source(plain_adapter(tmp_path, on_query="time.sleep(0)"))
     with pytest.raises(BadInput, match="what differs: submission_digest"):
-        run_system(changed, exam(), options(tmp_path))
+        run_system(changed, benchmark_session(), options(tmp_path))
     with pytest.raises(BadInput, match=r"what differs: track\.limits, submission_digest"):
-        run_system(changed, exam(), options(tmp_path, limits=Limits(ask_seconds=1)))
+        run_system(changed, benchmark_session(), options(tmp_path, limits=Limits(ask_seconds=1)))
     assert {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()} == before
-    run = run_system(changed, exam(), options(tmp_path, fresh=True))
+    run = run_system(changed, benchmark_session(), options(tmp_path, fresh=True))
     assert run.path != unfinished
     assert unfinished.exists()
 
@@ -297,10 +303,10 @@ def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path:
         tmp_path, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
     )
     source = file_source(path)
-    first = run_system(source, exam(3), options(tmp_path))
+    first = run_system(source, benchmark_session(3), options(tmp_path))
     mark.touch()
-    assert run_system(source, exam(3), options(tmp_path)).path == first.path
-    again = run_system(source, exam(3), options(tmp_path, retry_errors=True))
+    assert run_system(source, benchmark_session(3), options(tmp_path)).path == first.path
+    again = run_system(source, benchmark_session(3), options(tmp_path, retry_errors=True))
     assert again.path != first.path
     tries = [(row.question_id, row.attempt, row.outcome) for row in again.responses()]
     assert tries == [
@@ -321,7 +327,7 @@ def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
     path = plain_adapter(
         folder, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
     )
-    first = run_system(file_source(path), exam(3), options(folder))
+    first = run_system(file_source(path), benchmark_session(3), options(folder))
     mark.touch()
     second = interrupted(folder, path, again=first, rows=rows)
     assert second != first.path
@@ -332,7 +338,7 @@ def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
 def test_a_retry_killed_while_rows_were_carried_over_asks_no_good_question_again(tmp_path: Path, rows: int) -> None:
     path, first = retry_left_unfinished(tmp_path, rows)
     before = {(row.question_id, row.attempt): row.timings.started for row in first.responses()}
-    again = run_system(file_source(path), exam(3), options(tmp_path))
+    again = run_system(file_source(path), benchmark_session(3), options(tmp_path))
     after = {(row.question_id, row.attempt): row.timings.started for row in again.responses()}
     assert again.path != first.path
     assert before.items() < after.items()
@@ -343,15 +349,15 @@ def test_a_retry_killed_while_rows_were_carried_over_asks_no_good_question_again
 
 def test_a_fresh_run_that_was_interrupted_takes_nothing_from_a_finished_one(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path)
-    first = run_system(file_source(path), exam(), options(tmp_path))
+    first = run_system(file_source(path), benchmark_session(), options(tmp_path))
     interrupted(tmp_path, path, fresh=True)
-    again = run_system(file_source(path), exam(), options(tmp_path, retry_errors=True))
+    again = run_system(file_source(path), benchmark_session(), options(tmp_path, retry_errors=True))
     assert again.path != first.path
     assert not {row.timings.started for row in again.responses()} & {row.timings.started for row in first.responses()}
 
 
 def test_the_oracle_is_shown_the_evidence_alone(tmp_path: Path) -> None:
-    run = run_system(find_system("oracle"), exam(2), options(tmp_path))
+    run = run_system(find_system("oracle"), benchmark_session(2), options(tmp_path))
     parts = [part.turn_id for context in run.contexts() for part in context.parts]
     assert set(parts) == {"s001:t01", "s001:t02"}
     assert run.run.system.view == "evidence"
@@ -367,7 +373,7 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
         "        return [{'text': f'item {n}', 'source_ids': ['s001'], 'score': 1.0} for n in range(k * 5)]\n",
         encoding="utf-8",
     )
-    run = run_system(file_source(path), exam(2), options(tmp_path, limits=Limits(search_items=3)))
+    run = run_system(file_source(path), benchmark_session(2), options(tmp_path, limits=Limits(search_items=3)))
     rows = list(run.responses())
     assert [len(row.items or ()) for row in rows] == [3, 3]
     (context,) = run.contexts()
@@ -378,4 +384,4 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
 def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file", encoding="utf-8")
     with pytest.raises(BadInput, match="cannot be written"):
-        run_system(file_source(plain_adapter(tmp_path)), exam(), options(tmp_path))
+        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))

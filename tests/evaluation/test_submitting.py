@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from memeval.archive.conformance import latest
 from memeval.evaluation.commenting import LENGTH, MARKER, comment_text
-from memeval.evaluation.scaffold import Answers, scaffold, slug_of
+from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.evaluation.submitting import CheckOptions, check_submission
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
@@ -32,7 +32,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
     """A submission as ``memeval submit new`` makes it."""
-    return scaffold(Answers(name="My Memory", author="A. Person"), tmp_path / "submissions", TEMPLATES)
+    return scaffold(ScaffoldAnswers(name="My Memory", author="A. Person"), tmp_path / "submissions", TEMPLATES)
 
 
 def outcomes(report: SubmissionCheck) -> dict[StepName, StepOutcome]:
@@ -51,7 +51,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize("kind", AdapterKind)
 def test_what_is_scaffolded_passes_the_whole_check(kind: AdapterKind, tmp_path: Path) -> None:
-    folder = scaffold(Answers(name="My Memory", kind=kind), tmp_path / "submissions", TEMPLATES)
+    folder = scaffold(ScaffoldAnswers(name="My Memory", kind=kind), tmp_path / "submissions", TEMPLATES)
     results = tmp_path / "results"
     report = check_submission(folder, CheckOptions(results=results))
     assert report.holds, sentences(report)
@@ -66,10 +66,10 @@ def test_what_is_scaffolded_passes_the_whole_check(kind: AdapterKind, tmp_path: 
 def test_a_scaffold_is_never_made_over_something_else(made: Path, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     with pytest.raises(BadInput, match="already exists"):
-        scaffold(Answers(name="my memory"), made.parent, TEMPLATES)
+        scaffold(ScaffoldAnswers(name="my memory"), made.parent, TEMPLATES)
     assert {path.name: path.read_bytes() for path in made.iterdir()} == before
     with pytest.raises(BadInput, match="not an SPDX licence"):
-        scaffold(Answers(name="Another", licence="free for all"), made.parent, TEMPLATES)
+        scaffold(ScaffoldAnswers(name="Another", licence="free for all"), made.parent, TEMPLATES)
     assert [path.name for path in made.parent.iterdir()] == ["my-memory"]
 
 
@@ -80,7 +80,7 @@ def test_a_scaffold_of_any_answers_is_sound_or_refused(name: str, summary: str) 
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            made = scaffold(Answers(name=name, summary=summary), Path(folder), TEMPLATES)
+            made = scaffold(ScaffoldAnswers(name=name, summary=summary), Path(folder), TEMPLATES)
         except BadInput:
             assert list(Path(folder).iterdir()) == []
         else:

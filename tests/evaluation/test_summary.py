@@ -62,7 +62,7 @@ def test_every_phase_has_its_seconds_and_one_that_did_not_occur_is_left_out() ->
     rows = [response(n, search_seconds=float(n), read_seconds=0.5, take_in_seconds=2.0) for n in (3, 1, 2)]
     judgments = [call(4), call(2), failed(9, seconds=None)]
     assert summary.phases(rows, judgments) == {
-        Phase.TAKE_IN: Percentiles(calls=3, p50=2.0, p95=2.0, total=6.0),
+        Phase.INGEST: Percentiles(calls=3, p50=2.0, p95=2.0, total=6.0),
         Phase.SEARCH: Percentiles(calls=3, p50=2.0, p95=3.0, total=6.0),
         Phase.READ: Percentiles(calls=3, p50=0.5, p95=0.5, total=1.5),
         Phase.JUDGE: Percentiles(calls=2, p50=2.0, p95=4.0, total=6.0),
@@ -121,13 +121,13 @@ def test_tokens_that_nobody_counted_are_unknown() -> None:
 def test_the_calls_of_a_system_stand_under_their_phases_and_carried_over_ones_apart() -> None:
     calls = [
         call(1, Caller.READER, Phase.READ),
-        call(2, Caller.SYSTEM, Phase.TAKE_IN, run_id=EARLIER),
+        call(2, Caller.SYSTEM, Phase.INGEST, run_id=EARLIER),
         call(3, Caller.SYSTEM, Phase.ASK),
         call(4, Caller.SYSTEM, Phase.ASK),
     ]
     found = summary.usage(RUN, [], calls, [])
     assert [(phase, part.calls, part.cached) for phase, part in found.items()] == [
-        (Phase.TAKE_IN, 0, 1),
+        (Phase.INGEST, 0, 1),
         (Phase.ASK, 2, 0),
         (Phase.READ, 1, 0),
     ]
@@ -150,8 +150,8 @@ def test_a_systems_own_account_is_taken_and_marked_where_none_of_its_calls_were_
     assert found[phase] == PhaseUsage(
         source=UsageSource.SELF_REPORTED, calls=0, prompt_tokens=150, completion_tokens=3, usd=0.3
     )
-    lent = summary.usage(RUN, rows, [call(1, Caller.SYSTEM, Phase.TAKE_IN)], [])
-    assert list(lent) == [Phase.TAKE_IN], "what the gateway measured is not counted twice"
+    lent = summary.usage(RUN, rows, [call(1, Caller.SYSTEM, Phase.INGEST)], [])
+    assert list(lent) == [Phase.INGEST], "what the gateway measured is not counted twice"
 
 
 def test_dollars_of_a_system_that_does_not_always_say_are_unknown() -> None:

@@ -14,12 +14,12 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import reproduction
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_results, verify_run
 from memeval.records.errors import BadInput
-from memeval.records.ledger import Deed
+from memeval.records.ledger import LedgerEvent
 from memeval.systems.source import find_system
 from tests.support.tiny import TinyBenchmark
 
@@ -31,7 +31,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a finished run of the recency control, with contexts."""
     monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark())
     return run_system(
-        find_system("full-context"), Exam.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
+        find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
     ).path
 
 
@@ -184,7 +184,7 @@ def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.M
 
 def test_the_ledger_is_held_against_the_runs_it_speaks_of(stored: Path) -> None:
     results = stored.parents[2]
-    Ledger(results).append(Deed.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
+    Ledger(results).append(LedgerEvent.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
     assert verify_results(results) == []
     edit_head(stored, lambda head: head["harness"].update(version="0"))
     assert "ledger.jsonl:1: names run" in str(verify_results(results)[0])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.lending import Setup
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.runtime import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import examined_folder, folder_source
@@ -54,10 +54,10 @@ def test_a_server_that_is_not_there_is_named_with_its_address_and_the_option(
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         there = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        setup = Setup(sandbox=SandboxMode.NONE, hosts={"far.example.com": there})
+        setup = SystemSetup(sandbox=SandboxMode.NONE, hosts={"far.example.com": there})
         options = RunOptions(tmp_path / "results", conformance=False, setup=setup)
         with pytest.raises(BadInput) as refused:
-            run_system(folder_source(submission(tmp_path, kind)), Exam.open(TinyBenchmark(1)), options)
+            run_system(folder_source(submission(tmp_path, kind)), BenchmarkSession.open(TinyBenchmark(1)), options)
     assert refused.value.problem == (
         f"The {what} cannot be reached at {there}. Start it there, "
         "or give the address of one that runs: --host far.example.com=http://127.0.0.1:PORT."

@@ -16,11 +16,11 @@ from memeval.cli.trust import verify
 from memeval.evaluation import reproduction
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.bridging import bridge_judges
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.estimate import estimate_run
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD, ModelOptions
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import run_system
@@ -75,8 +75,8 @@ def benchmark() -> TinyBenchmark:
     return TinyBenchmark(4, redistribution=Redistribution.IDS)
 
 
-def exam() -> Exam:
-    return Exam.open(benchmark())
+def benchmark_session() -> BenchmarkSession:
+    return BenchmarkSession.open(benchmark())
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +101,7 @@ def words(text: str) -> list[str]:
 
 def stretches() -> set[tuple[str, ...]]:
     """Return every three words in a row of the benchmark: its turns, its questions, its keys."""
-    sat = exam()
+    sat = benchmark_session()
     texts = [turn.content for one in sat.scenarios.values() for s in one.sessions() for turn in s.turns]
     texts += [ask.question for one in sat.scenarios.values() for ask in one.questions()]
     texts += [key.key.reference.text for key in sat.keys if key.key.kind == "noise-resistance"]
@@ -131,7 +131,7 @@ def holds(run: RunFolder) -> bool:
 
 def plain(run: RunFolder) -> list[str]:
     """Return all rows of a run with their words."""
-    full = opened(run, exam())
+    full = decoded_run(run, benchmark_session())
     rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
     return [row.to_json() for kind in rows for row in kind]
 
@@ -144,7 +144,7 @@ def verdicts(run: RunFolder) -> list[bool | None]:
 
 
 def test_a_run_by_the_rules_holds_none_of_the_words_that_its_system_says(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
@@ -175,15 +175,18 @@ class InPieces:
 def test_what_a_system_says_word_by_word_is_kept_out_too(tmp_path: Path) -> None:
     path = tmp_path / "pieces.py"
     path.write_text(IN_PIECES, encoding="utf-8")
-    run = run_system(file_source(path), exam(), options(tmp_path, **rules(tmp_path)))
+    run = run_system(file_source(path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     assert list(told_by(tmp_path / "results")) == []
-    assert next(opened(run, exam()).responses()).answer == '["I", "have", "moved", "to", "Lima", "for", "good."]'
+    assert (
+        next(decoded_run(run, benchmark_session()).responses()).answer
+        == '["I", "have", "moved", "to", "Lima", "for", "good."]'
+    )
     assert holds(run)
 
 
 def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
-    stored, full = list(run.responses()), list(opened(run, exam()).responses())
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    stored, full = list(run.responses()), list(decoded_run(run, benchmark_session()).responses())
     assert full[0].answer == "ed to Lima for good. That is what I was told."
     assert full[1].outcome is Outcome.ADAPTER_ERROR
     assert "found nothing but: I have moved to Oslo for good." in str(full[1].error)
@@ -198,9 +201,9 @@ def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
 
 
 def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path: Path) -> None:
-    sat = Exam.open(TinyBenchmark(4))
+    sat = BenchmarkSession.open(TinyBenchmark(4))
     run = run_system(parrot(tmp_path), sat, options(tmp_path, **rules(tmp_path)))
-    assert opened(run, sat) is run
+    assert decoded_run(run, sat) is run
     assert "Lima" in next(run.responses()).answer
     assert any(told_by(tmp_path / "results"))
 
@@ -208,13 +211,13 @@ def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path:
 def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked(
     tmp_path: Path, server: PickyServer
 ) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert {json.dumps(row["request"]["body"]) for row in rows_of(run, "judgments.jsonl")} == {
         '{"model": "gpt-4o-2024-08-06"}'
     }
-    for call in opened(run, exam()).judgments():
+    for call in decoded_run(run, benchmark_session()).judgments():
         assert call.key == call.request.key
         assert "Which city has Ada moved to?" in str(call.request.body)
     assert holds(run)
@@ -224,10 +227,10 @@ def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked
 def test_verifying_says_what_only_the_data_can_check(
     tmp_path: Path, server: PickyServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    by_rules = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    by_rules = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     verify([str(by_rules.path)], results=tmp_path / "results")
     assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores are correct.\n"
-    by_model = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    by_model = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
     assert capsys.readouterr().out == (
         "2 runs verified: schema, digests, coverage and scores are correct.\n"
@@ -239,7 +242,7 @@ def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, serv
     server.answer = lambda body: (
         f"{fair(body)}" if "Lima" not in said_to(body) else "Yes – for I have moved to Lima too."
     )
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
     assert holds(run)
@@ -247,11 +250,11 @@ def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, serv
 
 def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
-    read = run_system(searching_system(tmp_path), exam(), options(tmp_path, reader="openai:gpt-4o-mini"))
-    asked = run_system(asking_system(tmp_path), exam(), options(tmp_path))
+    read = run_system(searching_system(tmp_path), benchmark_session(), options(tmp_path, reader="openai:gpt-4o-mini"))
+    asked = run_system(asking_system(tmp_path), benchmark_session(), options(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
     for run, caller in ((read, Caller.READER), (asked, Caller.SYSTEM)):
-        calls = [call for call in opened(run, exam()).calls() if call.caller is caller]
+        calls = [call for call in decoded_run(run, benchmark_session()).calls() if call.caller is caller]
         assert len(calls) == 4
         assert all("I have moved to" in str(call.request.body) for call in calls)
         assert holds(run)
@@ -261,7 +264,7 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
 
 
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     back = rejudge_run(again, choose_judge("rules"), rejudging(tmp_path))
     for name in ("responses.jsonl", "contexts.jsonl"):
@@ -273,7 +276,7 @@ def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer
 
 
 def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
@@ -282,7 +285,7 @@ def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: P
 
 
 def test_one_judge_is_bridged_to_the_next(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     bridge = bridge_judges([run], judge(), rejudging(tmp_path)).bridge
     assert bridge.overall.agreement.equal.share == 1.0
     assert list(told_by(tmp_path / "results")) == []
@@ -293,16 +296,16 @@ def test_failed_items_are_tried_again_beside_what_was_stored(tmp_path: Path, ser
     source = parrot(
         tmp_path, f"import os\n            if not os.path.exists({str(flag)!r}): raise ValueError(self.told[0])"
     )
-    first = run_system(source, exam(), options(tmp_path))
+    first = run_system(source, benchmark_session(), options(tmp_path))
     flag.touch()
-    again = run_system(source, exam(), options(tmp_path, retry_errors=True))
-    full = list(opened(again, exam()).responses())
+    again = run_system(source, benchmark_session(), options(tmp_path, retry_errors=True))
+    full = list(decoded_run(again, benchmark_session()).responses())
     assert [(row.attempt, row.outcome) for row in full if row.item_id == "tiny-001-q01"] == [
         (1, Outcome.ADAPTER_ERROR),
         (2, Outcome.OK),
     ]
     assert [row.to_json() for row in full if row.attempt == 1] == [
-        row.to_json() for row in opened(first, exam()).responses()
+        row.to_json() for row in decoded_run(first, benchmark_session()).responses()
     ]
     assert verdicts(again) == [True, True, True, True]
     assert list(told_by(tmp_path / "results")) == []
@@ -315,11 +318,13 @@ def test_a_run_is_replayed_from_what_is_stored(
 ) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
     chosen = {"reader": "openai:gpt-4o-mini"} if make is searching_system else {}
-    run = run_system(make(tmp_path), exam(), options(tmp_path, **chosen))
+    run = run_system(make(tmp_path), benchmark_session(), options(tmp_path, **chosen))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
     again = run_system(
-        make(tmp_path), exam(), options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run))
+        make(tmp_path),
+        benchmark_session(),
+        options(tmp_path, judge=None, judge_label=None, models=ModelOptions(replay=run)),
     )
     assert server.requests == asked
     assert again.run.replayed
@@ -330,8 +335,8 @@ def test_a_run_is_replayed_from_what_is_stored(
 
 def test_an_estimate_knows_what_is_on_record(tmp_path: Path, server: PickyServer) -> None:
     source = parrot(tmp_path)
-    run_system(source, exam(), options(tmp_path))
-    (part,) = estimate_run(source, exam(), options(tmp_path)).parts
+    run_system(source, benchmark_session(), options(tmp_path))
+    (part,) = estimate_run(source, benchmark_session(), options(tmp_path)).parts
     assert (part.calls, part.recorded) == (4, 3), "the failed answer was never judged"
 
 
@@ -343,12 +348,14 @@ def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
     tmp_path: Path, server: PickyServer, named: str
 ) -> None:
     chosen = choose_judge("rules") if named == "rules" else judge(named)
-    made = audit_judge(chosen, exam(), AuditOptions(results=tmp_path / "results", items=2))
+    made = audit_judge(chosen, benchmark_session(), AuditOptions(results=tmp_path / "results", items=2))
     assert list(told_by(tmp_path / "results")) == []
     assert verify_audit(made) == []
-    assert audit_judge(chosen, exam(), AuditOptions(results=tmp_path / "results", items=2)).path == made.path
+    assert (
+        audit_judge(chosen, benchmark_session(), AuditOptions(results=tmp_path / "results", items=2)).path == made.path
+    )
     (stored,) = stored_audits(tmp_path / "results")
-    probes = trials(exam().keys, exam().scenarios, 2)
+    probes = trials(benchmark_session().keys, benchmark_session().scenarios, 2)
     assert [probe.answer for probe in stored.probes()] == [digest_bytes(trial.case.answer.encode()) for trial in probes]
     if chosen.model is not None:
         asked = {chosen.model.request(trial.case).key for trial in probes}
@@ -360,10 +367,10 @@ def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
-    other = Exam.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
+    other = BenchmarkSession.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
     with pytest.raises(BadInput, match="was made on data sha256:"):
-        opened(run, other)
+        decoded_run(run, other)
 
 
 @pytest.mark.parametrize(
@@ -377,19 +384,19 @@ def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_mark_that_stands_for_nothing_is_refused_with_its_place(tmp_path: Path, mark: str, told: str) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path, **rules(tmp_path)))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
 
     def forge(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": mark}, *rows[1:]]
 
     edit_rows(run.path, "responses.jsonl", forge, cover=True)
     with pytest.raises(BadInput, match=told) as refused:
-        list(opened(RunFolder(run.path), exam()).responses())
+        list(decoded_run(RunFolder(run.path), benchmark_session()).responses())
     assert refused.value.where == f"{run.file('responses.jsonl')}:1"
 
 
 def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
 
     def add(rows: list[Json]) -> list[Json]:
         return [*rows, rows[-1] | {"key": "sha256:" + "f" * 64}]
@@ -400,7 +407,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
 
 
 def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), exam(), options(tmp_path))
+    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
 
     def edit(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": "⟦s002:t01⟧"}, *rows[1:]]

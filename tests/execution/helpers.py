@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memeval.execution.readers import ReaderFailed, Reading
-from memeval.execution.work import Work
+from memeval.execution.readers import ReaderAnswer, ReaderFailed
+from memeval.execution.work import ScenarioWork
 from memeval.records.call import Phase
 from memeval.systems import Launch, SystemProcess
 from tests.support.tiny import scenario
@@ -57,13 +57,13 @@ def system(folder: Path, source: str) -> SystemProcess:
     return SystemProcess(Launch(write(folder, source)), FAST, lambda line: None)
 
 
-def work(number: int = 0, questions: int = 1, items: int = 1) -> Work:
+def work(number: int = 0, questions: int = 1, items: int = 1) -> ScenarioWork:
     """Return a scenario whose questions are dealt out to items in order, the same number to each."""
     made = scenario(number, questions)
     asked = [question.question_id for question in made.questions()]
     each = questions // items
     named = {f"item-{number}-{i}": tuple(asked[i * each : (i + 1) * each]) for i in range(items)}
-    return Work(scenario=made, items=named)
+    return ScenarioWork(scenario=made, items=named)
 
 
 class Reads:
@@ -76,14 +76,14 @@ class Reads:
         self._fails = fails
         self._stops = stops or {}
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         self.seen.append(tuple(contexts))
         number = len(self.seen)
         if number in self._stops:
             raise self._stops[number]
         if number in self._fails:
             raise ReaderFailed("The model replied with a web page.", "sha256:" + "0" * 64)
-        return Reading(f"read {len(contexts)}", note="2 lines were not sent." if number == 1 else None)
+        return ReaderAnswer(f"read {len(contexts)}", note="2 lines were not sent." if number == 1 else None)
 
 
 class Doorkeeper:

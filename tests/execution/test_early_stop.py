@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from memeval.execution.early_stop import FIRST_ITEMS, EarlyStop, StoppedEarly, shared_error
-from memeval.execution.work import Finished
+from memeval.execution.work import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.response import Outcome, Response, Timings
 
@@ -27,8 +27,8 @@ def row(number: int, error: str | None = LOST, outcome: Outcome = Outcome.ADAPTE
     )
 
 
-def finished(rows: Iterable[Response]) -> list[Finished]:
-    return [Finished((each.item_id,), (each,), ()) for each in rows]
+def finished(rows: Iterable[Response]) -> list[FinishedItems]:
+    return [FinishedItems((each.item_id,), (each,), ()) for each in rows]
 
 
 def test_the_first_items_that_all_fail_alike_stop_a_run_and_the_first_error_is_named() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import Journal
-from memeval.execution.work import Finished
+from memeval.execution.work import FinishedItems
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, Timings
 from tests.support.tiny import scenario
@@ -28,8 +28,8 @@ def response(question: str, answer: str = "Lima", attempt: int = 1) -> Response:
     )
 
 
-def finished(*rows: Response) -> Finished:
-    return Finished(tuple(row.item_id for row in rows), rows, ())
+def finished(*rows: Response) -> FinishedItems:
+    return FinishedItems(tuple(row.item_id for row in rows), rows, ())
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_every_attempt_stays_on_record(folder: Path) -> None:
 def test_a_context_is_stored_once_however_often_it_comes(folder: Path) -> None:
     context = TurnTexts(scenario(0)).context("[2025-01-05] Ada: I have moved to Lima for good.\nand more")
     with Journal(folder) as journal:
-        journal.write([Finished(("a",), (response("a"),), (context, context))])
-        journal.write([Finished(("b",), (response("b"),), (context,))])
+        journal.write([FinishedItems(("a",), (response("a"),), (context, context))])
+        journal.write([FinishedItems(("b",), (response("b"),), (context,))])
     lines = (folder / "journal" / "contexts.jsonl").read_bytes().splitlines()
     assert len(lines) == 1
     with Journal(folder) as journal:

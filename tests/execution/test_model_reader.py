@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memeval.execution.model_reader import PROMPT, ModelReader
 from memeval.execution.readers import ReaderFailed
-from memeval.execution.runner import Runner
+from memeval.execution.runner import ScenarioRunner
 from memeval.gateway.budget import Budget, parse_caps
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway, GatewayOptions
@@ -170,7 +170,7 @@ def test_a_reply_that_cannot_be_used_is_a_reader_error_with_its_call(
             one.read("Where?", None, ["Lima"])
         assert failed.value.key == one.request("Where?", None, "Lima").key
         with searching(tmp_path) as system:
-            (finished,) = Runner(system, one, 10, lambda *told: None, lambda: False).run(work())
+            (finished,) = ScenarioRunner(system, one, 10, lambda *told: None, lambda: False).run(work())
     (row,) = finished.responses
     assert (row.outcome, row.answer) == (Outcome.READER_ERROR, "")
     assert row.error
@@ -179,7 +179,7 @@ def test_a_reply_that_cannot_be_used_is_a_reader_error_with_its_call(
 
 def test_blank_text_is_an_empty_answer_and_no_error(tmp_path: Path, gateway: Gateway) -> None:
     with ModelServer(answer=lambda _body: " ") as server, searching(tmp_path) as system:
-        runner = Runner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
+        runner = ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
         (finished,) = runner.run(work())
     assert [(row.outcome, row.error) for row in finished.responses] == [(Outcome.EMPTY, None)]
 
@@ -198,7 +198,7 @@ def test_a_spent_budget_leaves_whole_items_and_no_error_and_resuming_pays_for_no
             Gateway(shared, FAST, Budget(parse_caps(["tokens=2800"]))) as gateway,
             searching(tmp_path) as system,
         ):
-            runner = Runner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
+            runner = ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
             steps, whole = runner.run(todo), []
             with pytest.raises(BudgetSpent):
                 while True:
@@ -206,6 +206,8 @@ def test_a_spent_budget_leaves_whole_items_and_no_error_and_resuming_pays_for_no
         assert 0 < len(whole) < 3
         assert all(row.outcome is Outcome.OK for each in whole for row in each.responses)
         with Gateway(shared, FAST) as gateway, searching(tmp_path) as system:
-            again = list(Runner(system, reader(server, gateway), 10, lambda *told: None, lambda: False).run(todo))
+            again = list(
+                ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False).run(todo)
+            )
         assert len(again) == 3
         assert set(server.answered.values()) == {1}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memeval.execution.readers import NoReader, Reader
-from memeval.execution.runner import Runner
-from memeval.execution.work import Finished, Work
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
@@ -22,16 +22,16 @@ Said = list[tuple[str, str, str]]
 
 
 def answers(
-    system: SystemProcess, todo: Work, reader: Reader | None = None, said: Said | None = None
+    system: SystemProcess, todo: ScenarioWork, reader: Reader | None = None, said: Said | None = None
 ) -> list[Response]:
     """Run a scenario and return the rows."""
     log: Said = [] if said is None else said
     with system:
-        runner = Runner(system, reader, 10, lambda *told: log.append(told), lambda: False)
+        runner = ScenarioRunner(system, reader, 10, lambda *told: log.append(told), lambda: False)
         return [row for finished in runner.run(todo) for row in finished.responses]
 
 
-def until_stopped(runner: Runner, todo: Work) -> list[Finished]:
+def until_stopped(runner: ScenarioRunner, todo: ScenarioWork) -> list[FinishedItems]:
     """Run a scenario that a stop ends, and return what came to an end before."""
     finished = []
     steps = runner.run(todo)
@@ -86,7 +86,7 @@ def test_an_agent_that_keeps_context_reads_all_that_was_delivered(tmp_path: Path
 def test_a_stop_in_the_reader_leaves_the_items_that_were_whole_and_no_others(tmp_path: Path) -> None:
     with searching(tmp_path) as system:
         reader = Reads(stops={6: BudgetSpent("The budget is spent.")})
-        runner = Runner(system, reader, 10, lambda *told: None, lambda: False)
+        runner = ScenarioRunner(system, reader, 10, lambda *told: None, lambda: False)
         finished = until_stopped(runner, work(questions=8, items=4))
     assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
     assert [row.outcome for each in finished for row in each.responses] == [Outcome.OK] * 4
@@ -112,7 +112,7 @@ def test_after_a_stop_nothing_a_system_does_is_put_down_to_it(tmp_path: Path, wh
             raise BudgetSpent("The budget is spent.")
 
     with native(tmp_path, on_query) as system:
-        runner = Runner(system, None, 10, lambda *told: None, lambda: False, check=check)
+        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, check=check)
         finished = until_stopped(runner, work(questions=4, items=4))
     assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
     assert all(row.outcome is Outcome.OK for each in finished for row in each.responses)
@@ -123,7 +123,7 @@ def test_a_stop_while_taking_in_leaves_no_row(tmp_path: Path) -> None:
         raise GatewayStopped("The key is refused.")
 
     with native(tmp_path, more="    def settle(self, timeout): raise RuntimeError('no model')") as system:
-        runner = Runner(system, None, 10, lambda *told: None, lambda: False, check=check)
+        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, check=check)
         assert until_stopped(runner, work(questions=2, items=2)) == []
 
 
@@ -134,19 +134,19 @@ def test_a_door_is_told_of_every_pass_and_phase_in_order(tmp_path: Path) -> None
         f"if self.asked == 2 and not os.path.exists({str(died)!r}): open({str(died)!r}, 'w').close(); os._exit(1)"
     )
     with native(tmp_path, on_query) as system:
-        runner = Runner(system, None, 10, lambda *told: None, lambda: False, door)
+        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, door)
         rows = [row for each in runner.run(work(questions=2, items=2)) for row in each.responses]
         list(runner.run(work(1)))
     assert [row.outcome for row in rows] == [Outcome.OK, Outcome.OK]
-    once = [Phase.TAKE_IN, Phase.SETTLE, Phase.ASK]
+    once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]
     assert door.told == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
 
 
 def test_a_search_is_a_phase_of_its_own_at_the_door(tmp_path: Path) -> None:
     door = Doorkeeper()
     with searching(tmp_path) as system:
-        list(Runner(system, Reads(), 10, lambda *told: None, lambda: False, door).run(work()))
-    assert door.told == ["tiny-000", Phase.TAKE_IN, Phase.SETTLE, Phase.SEARCH]
+        list(ScenarioRunner(system, Reads(), 10, lambda *told: None, lambda: False, door).run(work()))
+    assert door.told == ["tiny-000", Phase.INGEST, Phase.SETTLE, Phase.SEARCH]
 
 
 @pytest.mark.parametrize("starts_again", [True, False])
@@ -167,7 +167,7 @@ class Counting:
         return {{"prompt_tokens": self.n, "cost_usd": 0.1 * self.n}}
 """
     with system(tmp_path, source) as counting:
-        runner = Runner(counting, None, 10, lambda *told: None, lambda: False)
+        runner = ScenarioRunner(counting, None, 10, lambda *told: None, lambda: False)
         for number in range(2):
             rows = [row for each in runner.run(work(number, questions=2)) for row in each.responses]
             assert [row.usage for row in rows] == [
@@ -259,10 +259,10 @@ TEXTS = (
 )
 
 
-def asked(*steps: Step) -> Work:
+def asked(*steps: Step) -> ScenarioWork:
     """Return work of texts to retain and of questions, each an item of its own."""
     made = Scenario(scenario_id="banks", steps=(*TEXTS, *steps))
-    return Work(scenario=made, items={each.question_id: (each.question_id,) for each in made.questions()})
+    return ScenarioWork(scenario=made, items={each.question_id: (each.question_id,) for each in made.questions()})
 
 
 def recalls(*queries: str, **more: Any) -> tuple[Recall, ...]:

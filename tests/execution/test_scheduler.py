@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memeval.execution.door import Instance
 from memeval.execution.journal import Journal
+from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Silent
 from memeval.execution.scheduler import Scheduler
 from memeval.gateway.stops import BudgetSpent
@@ -33,7 +33,7 @@ class Told(Silent):
 
 def run(
     folder: Path,
-    make: Callable[[], Instance],
+    make: Callable[[], SystemInstance],
     scenarios: range,
     *,
     check: Callable[[], None] = lambda: None,
@@ -70,7 +70,7 @@ def test_a_stop_stores_whole_items_and_nothing_that_it_made_systems_do(tmp_path:
             raise BudgetSpent("The budget is spent.")
 
     with pytest.raises(BudgetSpent):
-        run(tmp_path, lambda: Instance(native(tmp_path, on_query)), range(40), check=check)
+        run(tmp_path, lambda: SystemInstance(native(tmp_path, on_query)), range(40), check=check)
     rows = stored(tmp_path)
     assert rows
     assert len(rows) < 160
@@ -91,19 +91,19 @@ def test_items_that_were_whole_when_another_scenario_stopped_the_run_are_stored(
             raise BudgetSpent("The budget is spent.")
 
     with pytest.raises(BudgetSpent):
-        run(tmp_path, lambda: Instance(native(tmp_path, on_query)), range(2), check=check)
+        run(tmp_path, lambda: SystemInstance(native(tmp_path, on_query)), range(2), check=check)
     assert [(row.item_id, row.outcome) for row in stored(tmp_path)] == [("item-0-0", Outcome.OK)] * 2
 
 
 def test_every_instance_has_its_own_door(tmp_path: Path) -> None:
     doors: list[Doorkeeper] = []
 
-    def make() -> Instance:
+    def make() -> SystemInstance:
         doors.append(Doorkeeper())
-        return Instance(native(tmp_path, "time.sleep(0.1)"), doors[-1])
+        return SystemInstance(native(tmp_path, "time.sleep(0.1)"), doors[-1])
 
     run(tmp_path, make, range(8))
-    once = [Phase.TAKE_IN, Phase.SETTLE, Phase.ASK]
+    once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]
     entered = [told for door in doors for told in door.told if not isinstance(told, Phase)]
     assert sorted(entered) == [f"tiny-{number:03}" for number in range(8)]
     assert len(doors) > 1
@@ -113,6 +113,6 @@ def test_every_instance_has_its_own_door(tmp_path: Path) -> None:
 
 def test_progress_is_told_what_was_spent_before_it_is_told_of_items(tmp_path: Path) -> None:
     told = Told()
-    run(tmp_path, lambda: Instance(native(tmp_path)), range(3), progress=told, spent=lambda: (0.5, 3, told.items))
+    run(tmp_path, lambda: SystemInstance(native(tmp_path)), range(3), progress=told, spent=lambda: (0.5, 3, told.items))
     assert told.items == 6
     assert told.spent[0] == (0.5, 3, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memeval.execution.secrets import blotted, secrets_of
+from memeval.execution.secrets import redact, secrets_of
 
 
 @pytest.mark.parametrize(
@@ -19,17 +19,17 @@ from memeval.execution.secrets import blotted, secrets_of
     ],
 )
 def test_known_shapes_are_blotted_out(secret: str) -> None:
-    assert blotted(f"connecting with {secret} now") == "connecting with [secret] now"
+    assert redact(f"connecting with {secret} now") == "connecting with [secret] now"
 
 
 def test_headers_and_addresses_lose_their_secret_and_keep_the_rest() -> None:
-    assert blotted("Authorization: Bearer abcdefghijklmnop") == "Authorization: Bearer [secret]"
-    assert blotted("postgres://me:hunter22@localhost/db") == "postgres://[secret]@localhost/db"
+    assert redact("Authorization: Bearer abcdefghijklmnop") == "Authorization: Bearer [secret]"
+    assert redact("postgres://me:hunter22@localhost/db") == "postgres://[secret]@localhost/db"
 
 
 def test_values_of_telling_variables_are_blotted_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "correct-horse-battery")
-    assert blotted("using correct-horse-battery") == "using [secret]"
+    assert redact("using correct-horse-battery") == "using [secret]"
 
 
 def test_short_values_and_plain_variables_are_no_secrets() -> None:
@@ -38,4 +38,4 @@ def test_short_values_and_plain_variables_are_no_secrets() -> None:
 
 @pytest.mark.parametrize("text", ["The task-list is at sk-1.", "I keep my keys in a bowl.", "See http://example.org/a"])
 def test_ordinary_text_stays(text: str) -> None:
-    assert blotted(text) == text
+    assert redact(text) == text

@@ -10,16 +10,16 @@ import pytest
 
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.execution.readers import reader_named
-from memeval.execution.runner import Runner
+from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import Lookahead
-from memeval.execution.work import Work
-from memeval.grading.evidence import History
+from memeval.execution.work import ScenarioWork
+from memeval.grading.evidence import TurnIndex
 from memeval.judging.base import Case
 from memeval.judging.rules import holds_most_of_the_history
 from memeval.keys import Fact, NoiseKey
 from memeval.records.response import RetrievedItem
-from memeval.records.scenario import Ask, Question, Scenario, Session, Step, Steps, TakeIn, Turn, dated_line
-from memeval.systems.messages import Found
+from memeval.records.scenario import Ask, Ingest, Question, Scenario, Session, Step, Steps, Turn, dated_line
+from memeval.systems.messages import FoundItem
 from tests.execution.helpers import system
 
 MANY = 3_000
@@ -60,20 +60,20 @@ class Made(Steps):
         name = f"s{place + 1:06d}"
         contents = (f"This is the saying of number {place}, and no other.", "So it is.")
         turns = tuple(Turn(turn_id=f"{name}:t{i:02d}", role="user", content=c) for i, c in enumerate(contents, start=1))
-        return TakeIn(session=Session(session_id=name, date=f"{2000 + place}-01-01", turns=turns), source_id=name)
+        return Ingest(session=Session(session_id=name, date=f"{2000 + place}-01-01", turns=turns), source_id=name)
 
     def session(self, session_id: str) -> Session:
         if not session_id[1:].isdecimal() or not 0 < int(session_id[1:]) <= self.sessions:
             raise KeyError(session_id)
         step = self[int(session_id[1:]) - 1]
-        assert isinstance(step, TakeIn)
+        assert isinstance(step, Ingest)
         return step.session
 
     def questions(self) -> tuple[Question, ...]:
         return self.asks
 
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        return tuple(TakeIn(session=self.session(each), source_id=each) for each in sorted(session_ids)) + self.asks
+        return tuple(Ingest(session=self.session(each), source_id=each) for each in sorted(session_ids)) + self.asks
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ def held(steps: Made) -> Scenario:
 def test_a_run_makes_each_session_once_and_then_those_that_were_found(
     tmp_path: Path, steps: Made, scenario: Scenario
 ) -> None:
-    todo = Work(scenario=scenario, items={"a": ("q0",), "b": ("q1",)})
+    todo = ScenarioWork(scenario=scenario, items={"a": ("q0",), "b": ("q1",)})
     with system(tmp_path, LAST_LINES) as process:
-        runner = Runner(process, reader_named("extractive"), 3, lambda *told: None, lambda: False)
+        runner = ScenarioRunner(process, reader_named("extractive"), 3, lambda *told: None, lambda: False)
         rows = [row for finished in runner.run(todo) for row in finished.responses]
     assert steps.made[:MANY] == list(range(MANY))
     assert set(steps.made[MANY:]) == {MANY - 3, MANY - 2, MANY - 1}
@@ -131,7 +131,7 @@ def test_a_context_is_stored_by_the_turns_of_its_items_and_spells_out_the_same_t
     lines = [dated_line(s, s.turns[0]) for s in map(steps.session, ("s000001", "s000900"))]
     text = "\n".join([lines[0], "something else", lines[1]])
     texts = TurnTexts(scenario)
-    stored = texts.context(text, [Found(lines[0], ("s000001",))])
+    stored = texts.context(text, [FoundItem(lines[0], ("s000001",))])
     assert [part.turn_id for part in stored.parts] == ["s000001:t01", None]
     assert "\n".join(map(texts.text, stored.parts)) == text
     assert stored.digest == digest_of_text(text)
@@ -143,7 +143,7 @@ def test_a_context_is_stored_by_the_turns_of_its_items_and_spells_out_the_same_t
 
 def test_what_was_retrieved_is_graded_as_in_a_history_that_is_held() -> None:
     steps = Made(40)
-    streamed, whole = History(Scenario.streamed("long", steps)), History(held(steps))
+    streamed, whole = TurnIndex(Scenario.streamed("long", steps)), TurnIndex(held(steps))
     items = (
         RetrievedItem(turn_id="s000003:t01", source_ids=("s000004", "s000003:t01")),
         RetrievedItem(text="So it is.", source_ids=("s000009:t02", "s000009:t07", "s000041")),

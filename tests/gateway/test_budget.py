@@ -235,7 +235,7 @@ def test_caps_are_read() -> None:
         (None, "usd"): 1.5,
         (Phase.JUDGE, "usd"): 0.5,
         (None, "tokens"): 1e6,
-        (Phase.TAKE_IN, "minutes"): 30,
+        (Phase.INGEST, "minutes"): 30,
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.gateway.replies import Reply, Unusable, read, text_of
+from memeval.gateway.replies import ModelReply, UnusableReply, read, text_of
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 
 JSON = st.recursive(
@@ -51,7 +51,7 @@ def test_any_reply_is_read_or_refused_in_a_sentence_and_can_be_stored(text: str)
     for api in Api:
         try:
             told = read(text, api)
-        except Unusable as refusal:
+        except UnusableReply as refusal:
             assert str(refusal).endswith(".")
             continue
         for name in (told.model, told.fingerprint):
@@ -66,7 +66,7 @@ def test_any_reply_is_read_or_refused_in_a_sentence_and_can_be_stored(text: str)
 def test_what_a_reply_says_about_itself_is_read() -> None:
     usage = {"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}}
     told = read(reply(model="m-2026", system_fingerprint="fp", usage=usage), Api.CHAT)
-    assert told == Reply("m-2026", "fp", 12, 3, 8)
+    assert told == ModelReply("m-2026", "fp", 12, 3, 8)
 
 
 @pytest.mark.parametrize("count", [-1, True, "12", 1.5, None, 10**12, [1]])
@@ -91,13 +91,13 @@ def test_a_count_that_is_none_counts_as_not_counted(count: Any) -> None:
     ],
 )
 def test_what_is_no_completion_is_told_as_such(text: str, why: str) -> None:
-    with pytest.raises(Unusable, match=why):
+    with pytest.raises(UnusableReply, match=why):
         read(text, Api.CHAT)
 
 
 def test_embeddings_must_hold_some() -> None:
     assert read('{"data": [{"embedding": [0.5]}]}', Api.EMBEDDINGS).completion_tokens == 0
-    with pytest.raises(Unusable, match="no embeddings"):
+    with pytest.raises(UnusableReply, match="no embeddings"):
         read('{"data": []}', Api.EMBEDDINGS)
 
 

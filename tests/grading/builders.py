@@ -6,7 +6,7 @@ from memeval.judging.base import Case, Ruling
 from memeval.keys import AnswerKey, DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response, Timings
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 
 def fact(text: str, *phrases: str) -> Fact:
@@ -17,7 +17,7 @@ def fact(text: str, *phrases: str) -> Fact:
 def scenario(turns: Sequence[str] = ("Uses Jest.",), questions: Sequence[str] = ("What does Ada use?",)) -> Scenario:
     """Return a scenario with one session a turn, and then the questions."""
     sessions = [
-        TakeIn(
+        Ingest(
             source_id=f"x{n}",
             session=Session(
                 session_id=f"s{n:03}",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 Said = Sequence[tuple[str, str]]
 """Role and content of the turns of a session."""
@@ -13,7 +13,7 @@ Said = Sequence[tuple[str, str]]
 def history(*sessions: Said, sources: Sequence[str] | None = None, question: str = "Where did Ada row?") -> Scenario:
     """Return a scenario with one question; sessions are called ``S1``, ``S2``, … unless named."""
     steps = [
-        TakeIn(
+        Ingest(
             source_id=sources[n - 1] if sources else f"S{n}",
             session=Session(
                 session_id=f"s{n:03}",

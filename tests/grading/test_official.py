@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memeval.grading.evidence import History
+from memeval.grading.evidence import TurnIndex
 from memeval.grading.judged import JUDGED
 from memeval.grading.longmemeval import LongMemEvalJudged, LongMemEvalRetrieval
 from memeval.grading.official import corpus, dcg, official_measures, turns_as_sessions
@@ -87,7 +87,7 @@ def test_it_takes_as_many_turns_as_a_long_session_has_until_the_next_turns_up() 
 
 
 def test_the_corpus_is_what_users_said_and_marked_where_a_user_said_the_answer() -> None:
-    found = corpus(History(HISTORY), frozenset(EVIDENCE))
+    found = corpus(TurnIndex(HISTORY), frozenset(EVIDENCE))
     assert found.sessions == {"s001": "ultrachat_7", "s002": "answer_a1_1", "s003": "noans_a1_2"}
     assert found.turns == {
         "s001:t01": "ultrachat_7_1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memeval.grading.evidence import History
+from memeval.grading.evidence import TurnIndex
 from memeval.grading.retrieval import Retrieval
 from memeval.judging.base import Case
 from memeval.records.grade import GradeState
@@ -22,11 +22,11 @@ ITEM = locomo_item(evidence=["D2:2", "D3:1"], sessions=["s002", "s003"], turns=[
 
 
 def sessions(*items: RetrievedItem) -> tuple[str, ...]:
-    return History(HISTORY).retrieved(items).sessions
+    return TurnIndex(HISTORY).retrieved(items).sessions
 
 
 def turns(*items: RetrievedItem) -> tuple[str, ...] | None:
-    return History(HISTORY).retrieved(items).turns
+    return TurnIndex(HISTORY).retrieved(items).turns
 
 
 class TestRetrieved:
@@ -55,7 +55,7 @@ class TestRetrieved:
         assert turns(*named(["s002", "s002:t01"], "gone")) == ("s002", "s002:t01", "gone")
 
     def test_version_1_ranks_turns_among_sessions(self) -> None:
-        found = History(HISTORY, mixed=True).retrieved(named("s001", "s002:t01"))
+        found = TurnIndex(HISTORY, mixed=True).retrieved(named("s001", "s002:t01"))
         assert found.turns == ("s001", "s002:t01")
 
     @pytest.mark.parametrize("unknown", ["s009", "s002:t99", "S2", "D2:2", "answer_1", "s002:t02 ", "", "s002:"])

@@ -10,26 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.grading.stored import HEADLINE, LONGEST, Claims, StoredFacts, claimed, measures
-from memeval.keys import StoreKey, Subject
+from memeval.keys import StoredTopic, StoreKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, RetrievedItem
 from tests.grading.builders import NoJudge, fact, item, response, scenario
 
 KEY = StoreKey(
     subjects=(
-        Subject(
+        StoredTopic(
             topic="drink",
             current=fact("Ada drinks cocoa.", "cocoa"),
             stale=(fact("Ada once announced yerba mate.", "yerba mate"), fact("Ada once drank rooibos.", "rooibos")),
             never=(fact("Ada drinks oolong.", "oolong"), fact("Ada drinks hot lemon water.", "hot lemon water")),
         ),
-        Subject(
+        StoredTopic(
             topic="breakfast",
             current=fact("Ada has miso soup.", "miso soup"),
             stale=(fact("Ada once had rye toast.", "rye toast"), fact("Ada once had shakshuka.", "shakshuka")),
             never=(fact("Ada has chia pudding.", "chia pudding"),),
         ),
-        Subject(topic="lunch", current=None, never=(fact("Ada lunches at Fig and Fennel.", "Fig and Fennel"),)),
+        StoredTopic(topic="lunch", current=None, never=(fact("Ada lunches at Fig and Fennel.", "Fig and Fennel"),)),
     )
 )
 """Synthetic."""

@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import find_system
@@ -85,11 +85,11 @@ def test_a_run_graded_by_the_former_delta_grader_reproduces_equal(
     )
     with monkeypatch.context() as before:
         before.setattr(DeepMemEvalBenchmark, "categories", former)
-        exam = Exam.open(DeepMemEvalBenchmark(), sample)
-        stored = run_system(find_system(str(system)), exam, RunOptions(results=tmp_path / "results"))
+        benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
+        stored = run_system(find_system(str(system)), benchmark_session, RunOptions(results=tmp_path / "results"))
     delta = {grade.grader for grade in stored.grades() if grade.category == "delta-efficiency"}
     assert delta == {"delta-efficiency@1"}
     again = reproduce_run(stored, sample)
     assert (again.equal, again.grades) == (True, 10)
-    now = Exam.open(DeepMemEvalBenchmark(), sample)
+    now = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
     assert now.graders["delta-efficiency"].name == "delta-efficiency@2"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import Exam
-from memeval.execution.runner import Runner
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.execution.runner import ScenarioRunner
 from memeval.records.run import View
 from memeval.records.track import Limits
 from memeval.systems.process import SystemProcess
@@ -21,23 +21,23 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 def test_the_memory_of_a_worker_holds_its_sessions_and_nothing_of_the_key(tmp_path: Path) -> None:
-    exam = Exam.open(find("beliefs"), None, {"size": 30})
+    benchmark_session = BenchmarkSession.open(find("beliefs"), None, {"size": 30})
     source = file_source(plain_adapter(tmp_path))
     with SystemProcess(source.launch, Limits(), lambda line: None) as system:
-        runner = Runner(system, None, 10, lambda *said: None, lambda: False)
+        runner = ScenarioRunner(system, None, 10, lambda *said: None, lambda: False)
         seen: list[str] = []
-        for key in exam.keys:
-            (work,) = exam.works([key], View.ALL, {})
+        for key in benchmark_session.keys:
+            (work,) = benchmark_session.works([key], View.ALL, {})
             list(runner.run(work))
             seen += [turn.content for session in work.scenario.sessions() for turn in session.turns]
         assert system.child is not None
         told = seen[-1]
-        secret = {key.item_id for key in exam.keys} | {key.scenario_id for key in exam.keys}
-        secret |= {question for key in exam.keys for question in key.question_ids}
-        secret |= {category.name for category in exam.benchmark.categories}
-        secret |= {"beliefs", exam.dataset.digest[7:]}
+        secret = {key.item_id for key in benchmark_session.keys} | {key.scenario_id for key in benchmark_session.keys}
+        secret |= {question for key in benchmark_session.keys for question in key.question_ids}
+        secret |= {category.name for category in benchmark_session.benchmark.categories}
+        secret |= {"beliefs", benchmark_session.dataset.digest[7:]}
         heard = "\n".join(seen)
-        secret |= {text for key in exam.keys for text in _key_texts(key.key.data()) if text not in heard}
+        secret |= {text for key in benchmark_session.keys for text in _key_texts(key.key.data()) if text not in heard}
         needles = {text.encode() for text in secret if len(text) >= 7}
         assert len(needles) > 100
         assert memory_holds(system.child.pid, {told.encode()}), "the scan finds what is there"

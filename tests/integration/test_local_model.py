@@ -15,7 +15,7 @@ from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
-from memeval.leaderboard.board import Standing, build_board
+from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.call import Api, ModelRequest, Phase
 from memeval.records.errors import ExitCode
 from tests.support.commands import ROOT, memeval
@@ -85,7 +85,7 @@ def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Pat
     assert memeval("verify", where=tmp_path).code == ExitCode.DONE
     assert memeval("reproduce", "results", where=tmp_path).out.endswith(": equal\n")
     (row,) = build_board([folder], Ledger(tmp_path / "results")).runs
-    assert (row.standing, row.rank) == (Standing.PLUMBING, None)
+    assert (row.standing, row.rank) == (RankStatus.PLUMBING, None)
     said = memeval("ledger", "accept", run.run_id, "--reason", "x", "--by", "me", where=tmp_path)
     assert said.code == ExitCode.BAD_INPUT and "plumbing" in said.err
     said = memeval("publish", "--to", "public", where=tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import ExitCode
@@ -111,7 +111,7 @@ def test_every_call_of_a_bare_file_is_on_record_and_five_equal_samples_stay_five
     phases = Counter(call.phase for call in calls)
     usage = folder.run.usage
     assert {phase: each.calls for phase, each in usage.items()} == phases
-    assert set(phases) == {Phase.TAKE_IN, Phase.ASK}
+    assert set(phases) == {Phase.INGEST, Phase.ASK}
     assert phases[Phase.ASK] == SAMPLES * sum(1 for _ in folder.responses())
     assert sum(each.usd or 0 for each in usage.values()) == pytest.approx(sum(call.cost_usd or 0 for call in calls))
     assert folder.run.cost.usd is not None and folder.run.cost.usd > 0
@@ -193,7 +193,7 @@ def test_a_system_that_asks_too_often_in_one_scenario_is_refused_and_the_log_say
     source = replace(file_source(adapter(tmp_path, samples=10)), declared_models=(MODEL,))
     folder = run_system(
         source,
-        Exam.open(TinyBenchmark(3, 1)),
+        BenchmarkSession.open(TinyBenchmark(3, 1)),
         RunOptions(results=tmp_path / "results", limits=Limits(scenario_calls=7)),
     )
     assert Counter(call.scenario_id for call in folder.calls()).most_common(1)[0][1] == 7

@@ -11,8 +11,8 @@ from memeval.archive.audits import stored_audits
 from memeval.archive.conformance import latest
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.auditing import verify_audit
-from memeval.leaderboard.board import Standing
-from memeval.records.ledger import Deed
+from memeval.leaderboard.board import RankStatus
+from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.controls import CONTROLS
 from memeval.systems.source import SystemSource, folder_source
@@ -69,12 +69,12 @@ def test_every_run_is_whole_from_a_clean_checkout_and_in_the_ledger() -> None:
     board = api.board(RESULTS)
     for row in board.runs:
         label = row.run.system.label
-        usual = Standing.CONTROL if row.run.system.kind is SystemKind.CONTROL else Standing.RANKED
-        assert row.standing is (Standing.LABELLED if label else usual)
+        usual = RankStatus.CONTROL if row.run.system.kind is SystemKind.CONTROL else RankStatus.RANKED
+        assert row.standing is (RankStatus.LABELLED if label else usual)
         assert not row.doubtful
     for row in board.runs:
         assert row.run.harness.dirty is False
-        assert {Deed.ACCEPTED, Deed.REPRODUCED} <= {entry.deed for entry in row.entries}
+        assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.deed for entry in row.entries}
 
 
 def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(tmp_path: Path) -> None:

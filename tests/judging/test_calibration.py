@@ -9,7 +9,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.judging.base import Ruling
-from memeval.judging.calibration import PER_CATEGORY, Trial, trials
+from memeval.judging.calibration import PER_CATEGORY, CalibrationAnswer, trials
 from memeval.judging.hedging import asks, hedges
 from memeval.judging.prompting import fence
 from memeval.judging.rules import RulesJudge
@@ -33,7 +33,7 @@ def histories() -> dict[str, Scenario]:
 
 
 @functools.cache
-def made() -> tuple[Trial, ...]:
+def made() -> tuple[CalibrationAnswer, ...]:
     return trials(keys(), histories())
 
 
@@ -56,12 +56,12 @@ def right_and_wrong(key: AnswerKey) -> tuple[Fact, tuple[Fact, ...]]:
             raise AssertionError(key.kind)
 
 
-def doubt_is_due(trial: Trial) -> bool:
+def doubt_is_due(trial: CalibrationAnswer) -> bool:
     key = trial.item.key
     return isinstance(key, CascadeKey | UncertaintyKey) and key.stance is Stance.DOUBT
 
 
-def fingerprint(found: tuple[Trial, ...]) -> str:
+def fingerprint(found: tuple[CalibrationAnswer, ...]) -> str:
     return digest_of([[t.item.item_id, t.kind, t.case.question, t.case.answer, t.expected] for t in found])
 
 
@@ -211,7 +211,7 @@ def test_a_trial_becomes_a_probe_with_the_verdict() -> None:
 class TestRules:
     """The rule set under audit."""
 
-    def verdict(self, trial: Trial) -> bool | None:
+    def verdict(self, trial: CalibrationAnswer) -> bool | None:
         return verdicts()[trial.item.item_id, trial.case.answer]
 
     def test_injections_gain_nothing_over_the_same_answers_without_them(self) -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.judging.marks import Date, is_number, marks
+from memeval.judging.marks import DateMark, is_number, marks
 
-DAY = Date(2021, 3, 5)
+DAY = DateMark(2021, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ def test_a_day_is_the_same_in_every_format(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("March 2021", [Date(2021, 3, None)]),
-        ("March of 2021", [Date(2021, 3, None)]),
-        ("2021-03", [Date(2021, 3, None)]),
-        ("in 2021", [Date(2021, None, None)]),
-        ("in April", [Date(None, 4, None)]),
-        ("April 5", [Date(None, 4, 5)]),
-        ("May 5 at 3:30 pm", [Date(None, 5, 5), "3:30", "pm"]),
+        ("March 2021", [DateMark(2021, 3, None)]),
+        ("March of 2021", [DateMark(2021, 3, None)]),
+        ("2021-03", [DateMark(2021, 3, None)]),
+        ("in 2021", [DateMark(2021, None, None)]),
+        ("in April", [DateMark(None, 4, None)]),
+        ("April 5", [DateMark(None, 4, 5)]),
+        ("May 5 at 3:30 pm", [DateMark(None, 5, 5), "3:30", "pm"]),
         ("they may go", ["go"]),
         ("a march for peace", ["march", "peac"]),
         ("$2021", ["2021"]),
@@ -77,6 +77,6 @@ def test_ordinals_are_no_counts(mark: str, number: bool) -> None:
 @given(st.one_of(st.text(), st.text(alphabet="0123456789/-.,: marchayjun")))
 def test_any_text_has_marks_and_the_same_ones_in_capitals(text: str) -> None:
     found = marks(text)
-    assert all(isinstance(mark, Date) or mark for mark in found)
+    assert all(isinstance(mark, DateMark) or mark for mark in found)
     if text.isascii():
         assert marks(text.upper()) == found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import find
-from memeval.judging.calibration import Trial, trials
+from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.marks import marks
 from memeval.judging.references import says_missing
 from memeval.judging.rules import RulesJudge
@@ -34,12 +34,12 @@ def lme(name: str, kind: LongMemEvalType, answer: str, abstention: bool = False)
     return item(name, name, LongMemEvalKey(question_type=kind, abstention=abstention, answer=answer))
 
 
-def made(*items: ItemKey) -> tuple[Trial, ...]:
+def made(*items: ItemKey) -> tuple[CalibrationAnswer, ...]:
     scenario: Scenario = history([("user", "Hello.")])
     return trials(items, {each.item_id: scenario for each in items})
 
 
-def answers(found: tuple[Trial, ...], name: str, kind: ProbeKind) -> list[str]:
+def answers(found: tuple[CalibrationAnswer, ...], name: str, kind: ProbeKind) -> list[str]:
     return [trial.case.answer for trial in found if trial.item.item_id == name and trial.kind is kind]
 
 

@@ -12,10 +12,10 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.comparing import compare_runs
-from memeval.leaderboard.board import Board, Row, Standing, Table, build_board
+from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, build_board
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
-from memeval.records.ledger import Deed, GradeTrust
+from memeval.records.ledger import GradeTrust, LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan
 from memeval.statistics.ranks import RankRange
@@ -29,12 +29,12 @@ def board_of(*folders: RunFolder, ledger: Ledger | None = None) -> Board:
     return build_board([RunFolder(folder.path) for folder in folders], ledger or Ledger(Path("no-ledger")))
 
 
-def only_table(board: Board) -> Table:
+def only_table(board: Board) -> BoardTable:
     (table,) = board.tables
     return table
 
 
-def row_of(board: Board, slug: str) -> Row:
+def row_of(board: Board, slug: str) -> BoardRow:
     (row,) = (row for row in only_table(board).rows if row.run.system.slug == slug)
     return row
 
@@ -52,23 +52,23 @@ def places(board: Board) -> dict[str, tuple[int, int] | None]:
 
 def test_a_full_run_of_a_system_is_ranked(tmp_path: Path) -> None:
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 40, "changed": 30})), "acme")
-    assert row.standing is Standing.RANKED
+    assert row.standing is RankStatus.RANKED
     assert row.rank == RankRange(1, 1)
     assert row.run.scores.composite.value == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(("errors", "standing"), [(2, Standing.RANKED), (3, Standing.OVER_ERROR_GATE)])
-def test_two_percent_of_errors_are_ranked_and_more_are_not(tmp_path: Path, errors: int, standing: Standing) -> None:
+@pytest.mark.parametrize(("errors", "standing"), [(2, RankStatus.RANKED), (3, RankStatus.OVER_ERROR_GATE)])
+def test_two_percent_of_errors_are_ranked_and_more_are_not(tmp_path: Path, errors: int, standing: RankStatus) -> None:
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 40}, errors=errors)), "acme")
     assert row.error_rate == errors / 100
     assert row.standing is standing
-    assert (row.rank is None) == (standing is not Standing.RANKED)
+    assert (row.rank is None) == (standing is not RankStatus.RANKED)
 
 
 @pytest.mark.parametrize("items", [25, 75, 175, 350, 575, 1150])
 def test_the_gate_stands_at_exactly_two_percent_of_any_number_of_items(tmp_path: Path, items: int) -> None:
     gate = 2 * items // 50
-    for errors, standing in ((gate, Standing.RANKED), (gate + 1, Standing.OVER_ERROR_GATE)):
+    for errors, standing in ((gate, RankStatus.RANKED), (gate + 1, RankStatus.OVER_ERROR_GATE)):
         run = make_run(tmp_path / str(errors), "acme", track=make_track(items), errors=errors)
         assert row_of(board_of(run), "acme").standing is standing
 
@@ -76,13 +76,13 @@ def test_the_gate_stands_at_exactly_two_percent_of_any_number_of_items(tmp_path:
 @pytest.mark.parametrize("done", [0, 1, 99])
 def test_a_run_below_full_coverage_is_shown_and_not_ranked(tmp_path: Path, done: int) -> None:
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, done=done)), "acme")
-    assert (row.standing, row.rank) == (Standing.PARTIAL, None)
+    assert (row.standing, row.rank) == (RankStatus.PARTIAL, None)
     assert row.run.scores.composite.value is None
 
 
 def test_a_partial_run_of_a_control_is_partial(tmp_path: Path) -> None:
     row = row_of(board_of(make_run(tmp_path, "no-memory", kind=CONTROL, done=50)), "no-memory")
-    assert row.standing is Standing.PARTIAL
+    assert row.standing is RankStatus.PARTIAL
 
 
 def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) -> None:
@@ -90,19 +90,21 @@ def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) ->
     failing = make_run(tmp_path, "always-error", kind=CONTROL, errors=100)
     board = board_of(best, failing, make_run(tmp_path, "acme", {"kept": 10}))
     assert places(board) == {"full-context": None, "acme": (1, 1), "always-error": None}
-    assert row_of(board, "full-context").standing is row_of(board, "always-error").standing is Standing.CONTROL
+    assert row_of(board, "full-context").standing is row_of(board, "always-error").standing is RankStatus.CONTROL
 
 
 def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
     empty = CategoryPlan(name="unused", weight=0.1, items=0, grader="judged@1")
     track = make_track(categories=(*make_track().categories, empty))
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, track=track)), "acme")
-    assert (row.standing, row.rank) == (Standing.NO_COMPOSITE, None)
+    assert (row.standing, row.rank) == (RankStatus.NO_COMPOSITE, None)
 
 
-@pytest.mark.parametrize(("label", "standing"), [(None, Standing.UNLABELLED_JUDGE), ("Acme's own", Standing.RANKED)])
+@pytest.mark.parametrize(
+    ("label", "standing"), [(None, RankStatus.UNLABELLED_JUDGE), ("Acme's own", RankStatus.RANKED)]
+)
 def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
-    tmp_path: Path, label: str | None, standing: Standing
+    tmp_path: Path, label: str | None, standing: RankStatus
 ) -> None:
     track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label=label)
     assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
@@ -111,13 +113,13 @@ def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
 @pytest.mark.parametrize(
     ("judge", "endpoint", "standing"),
     [
-        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com/v1", Standing.RANKED),
-        ("openai:claude-3-5-sonnet@1", "https://api.openai.com/v1", Standing.UNLABELLED_JUDGE),
-        ("openai:claude-3-5-sonnet@1", "https://api.anthropic.com/v1", Standing.RANKED),
-        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", Standing.UNLABELLED_JUDGE),
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com/v1", RankStatus.RANKED),
+        ("openai:claude-3-5-sonnet@1", "https://api.openai.com/v1", RankStatus.UNLABELLED_JUDGE),
+        ("openai:claude-3-5-sonnet@1", "https://api.anthropic.com/v1", RankStatus.RANKED),
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", RankStatus.UNLABELLED_JUDGE),
     ],
 )
-def test_a_judge_at_its_makers_needs_no_label(tmp_path: Path, judge: str, endpoint: str, standing: Standing) -> None:
+def test_a_judge_at_its_makers_needs_no_label(tmp_path: Path, judge: str, endpoint: str, standing: RankStatus) -> None:
     track = make_track(judge=judge, judge_endpoint=endpoint)
     assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
 
@@ -131,19 +133,20 @@ def test_what_only_exercised_the_machinery_is_shown_and_never_ranked(tmp_path: P
         make_run(tmp_path, "acme", best, track=track), make_run(tmp_path, "no-memory", track=track, kind=CONTROL)
     )
     assert places(board) == {"acme": None, "no-memory": None}
-    assert {row.standing for row in only_table(board).rows} == {Standing.PLUMBING}
+    assert {row.standing for row in only_table(board).rows} == {RankStatus.PLUMBING}
 
 
 def test_a_label_that_only_resembles_plumbing_is_a_label(tmp_path: Path) -> None:
     track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="Plumbing & Sons")
-    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is Standing.RANKED
+    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is RankStatus.RANKED
 
 
 @pytest.mark.parametrize(
-    ("deed", "standing"), [(Deed.INVALIDATED, Standing.INVALIDATED), (Deed.SUPERSEDED, Standing.SUPERSEDED)]
+    ("deed", "standing"),
+    [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
 def test_plumbing_that_no_longer_counts_leaves_the_table_like_any_run(
-    tmp_path: Path, deed: Deed, standing: Standing
+    tmp_path: Path, deed: LedgerEvent, standing: RankStatus
 ) -> None:
     track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="plumbing")
     run, ledger = make_run(tmp_path, "acme", track=track), Ledger(tmp_path)
@@ -154,10 +157,11 @@ def test_plumbing_that_no_longer_counts_leaves_the_table_like_any_run(
 
 
 @pytest.mark.parametrize(
-    ("deed", "standing"), [(Deed.INVALIDATED, Standing.INVALIDATED), (Deed.SUPERSEDED, Standing.SUPERSEDED)]
+    ("deed", "standing"),
+    [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
 def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
-    tmp_path: Path, deed: Deed, standing: Standing
+    tmp_path: Path, deed: LedgerEvent, standing: RankStatus
 ) -> None:
     older, newer = make_run(tmp_path, "acme", {"kept": 10}), make_run(tmp_path, "acme", {"kept": 50}, started=LATER)
     ledger = Ledger(tmp_path)
@@ -166,7 +170,7 @@ def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
     assert row_of(board, "acme").run == older.run
     assert [(row.run.run_id, row.standing) for row in board.runs] == [
         (newer.run.run_id, standing),
-        (older.run.run_id, Standing.RANKED),
+        (older.run.run_id, RankStatus.RANKED),
     ]
     assert board.runs[0].rank is None
     assert [entry.reason for entry in board.runs[0].entries] == ["it read the answers"]
@@ -174,19 +178,19 @@ def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
 
 def test_a_track_whose_only_run_was_invalidated_keeps_its_empty_table(tmp_path: Path) -> None:
     run, ledger = make_run(tmp_path, "acme"), Ledger(tmp_path)
-    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="because")
+    ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="because")
     board = board_of(run, ledger=ledger)
     assert only_table(board).rows == ()
-    assert [row.standing for row in board.runs] == [Standing.INVALIDATED]
+    assert [row.standing for row in board.runs] == [RankStatus.INVALIDATED]
 
 
 def test_an_edit_of_its_head_does_not_bring_an_invalidated_run_back(tmp_path: Path) -> None:
     run, ledger = make_run(tmp_path, "acme"), Ledger(tmp_path)
-    ledger.append(Deed.REPRODUCED, run, by="Ada", reason="equal")
-    ledger.append(Deed.INVALIDATED, run, by="Ada", reason="because")
+    ledger.append(LedgerEvent.REPRODUCED, run, by="Ada", reason="equal")
+    ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="because")
     (before,) = board_of(run, ledger=ledger).runs
     (after,) = board_of(edit_head(run, seeds={"edited": 1}), ledger=ledger).runs
-    assert before.standing is after.standing is Standing.INVALIDATED
+    assert before.standing is after.standing is RankStatus.INVALIDATED
     assert (before.trust.grades, after.trust.grades) == (GradeTrust.RECOMPUTED, GradeTrust.CLAIMED)
 
 
@@ -198,7 +202,7 @@ def test_a_run_whose_rows_are_elsewhere_is_shown_and_not_ranked(tmp_path: Path, 
     board = board_of(far, near)
     assert places(board) == {"far": None, "near": (1, 1)}
     row = row_of(board, "far")
-    assert row.standing is Standing.ROWS_ELSEWHERE
+    assert row.standing is RankStatus.ROWS_ELSEWHERE
     assert row.standing.value == "rows in the archive"
     assert row.run.scores.composite.value == 1.0
 
@@ -206,7 +210,7 @@ def test_a_run_whose_rows_are_elsewhere_is_shown_and_not_ranked(tmp_path: Path, 
 def test_a_control_needs_no_rows(tmp_path: Path) -> None:
     run = make_run(tmp_path, "no-memory", kind=CONTROL)
     run.file("grades.jsonl").unlink()
-    assert row_of(board_of(run), "no-memory").standing is Standing.CONTROL
+    assert row_of(board_of(run), "no-memory").standing is RankStatus.CONTROL
 
 
 # -- which run stands for a system --------------------------------------------------------------------------------

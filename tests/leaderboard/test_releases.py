@@ -16,7 +16,7 @@ from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.ledger import Deed
+from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release
 from memeval.records.run import SystemKind
 from tests.support.runs import edit_head, make_run
@@ -52,7 +52,7 @@ def freeze_and_keep(results: Path, version: str | None = None) -> Release:
 
 def test_a_release_says_which_runs_stood_where_with_which_digests(tmp_path: Path, acme: RunFolder) -> None:
     control = make_run(tmp_path, "no-memory", {"kept": 5}, kind=SystemKind.CONTROL)
-    Ledger(tmp_path).append(Deed.REPRODUCED, acme, by="Ada", reason="equal")
+    Ledger(tmp_path).append(LedgerEvent.REPRODUCED, acme, by="Ada", reason="equal")
     release = freeze_and_keep(tmp_path)
     assert (release.version, release.date, release.memeval) == (TODAY, "2026-11-21", "0.1.0")
     assert release.ledger_digest == digest_bytes((tmp_path / "ledger.jsonl").read_bytes())
@@ -83,7 +83,7 @@ def another_run(results: Path, acme: RunFolder) -> None:
 
 
 def a_line_in_the_ledger(results: Path, acme: RunFolder) -> None:
-    Ledger(results).append(Deed.ACCEPTED, acme, by="Ada", reason="because")
+    Ledger(results).append(LedgerEvent.ACCEPTED, acme, by="Ada", reason="because")
 
 
 def an_edited_head(results: Path, acme: RunFolder) -> None:
@@ -201,8 +201,8 @@ def test_a_release_under_another_name_than_its_own_is_refused(tmp_path: Path, ac
 @pytest.mark.parametrize("kept", [0, 1])
 def test_a_ledger_whose_end_was_cut_off_after_a_release_is_found(tmp_path: Path, acme: RunFolder, kept: int) -> None:
     ledger = Ledger(tmp_path)
-    ledger.append(Deed.ACCEPTED, acme, by="Ada", reason="because")
-    ledger.append(Deed.INVALIDATED, acme, by="Ada", reason="it read the answers")
+    ledger.append(LedgerEvent.ACCEPTED, acme, by="Ada", reason="because")
+    ledger.append(LedgerEvent.INVALIDATED, acme, by="Ada", reason="it read the answers")
     freeze_and_keep(tmp_path)
     lines = ledger.path.read_bytes().splitlines(keepends=True)
     ledger.path.write_bytes(b"".join(lines[:kept]))

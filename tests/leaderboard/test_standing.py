@@ -9,11 +9,11 @@ import pytest
 
 from memeval.archive.ledger import Ledger, trust_of
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.board import Row, Standing, build_board
+from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.records.base import digest_of
 from memeval.records.errors import CheckFailed
 from memeval.records.imported import Imported
-from memeval.records.ledger import AnswerTrust, Deed
+from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import HostUse, Isolation, SystemKind
 from memeval.records.submission import Vendor
 from memeval.site.publish import publish
@@ -25,28 +25,28 @@ THERE = HostUse(host="api.acme.example", origin="https://api.acme.example")
 ELSEWHERE = HostUse(host="api.acme.example", origin="http://127.0.0.1:8000")
 
 
-def rows(results: Path, *folders: RunFolder) -> dict[str, Row]:
+def rows(results: Path, *folders: RunFolder) -> dict[str, BoardRow]:
     board = build_board([RunFolder(folder.path) for folder in folders], Ledger(results))
     return {row.run.system.slug: row for row in board.runs}
 
 
-def standing(results: Path, **told: Any) -> Standing:
+def standing(results: Path, **told: Any) -> RankStatus:
     return rows(results, make_run(results, "acme", RIGHT, **told))["acme"].standing
 
 
 def test_a_labelled_system_is_shown_and_not_ranked(tmp_path: Path) -> None:
     row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, label="mock provider"))["acme"]
-    assert row.standing is Standing.LABELLED
+    assert row.standing is RankStatus.LABELLED
     assert row.rank is None
 
 
 def test_what_was_never_run_against_the_vendor_is_not_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, vendor=Vendor(name="Acme", agreed="2026-11-01")) is Standing.NOT_THE_VENDOR
+    assert standing(tmp_path, vendor=Vendor(name="Acme", agreed="2026-11-01")) is RankStatus.NOT_THE_VENDOR
 
 
 def test_a_run_against_something_in_the_vendors_place_is_not_ranked(tmp_path: Path) -> None:
     agreed = replace_vendor(agreed="2026-11-01")
-    assert standing(tmp_path, vendor=agreed, hosts=(ELSEWHERE,)) is Standing.NOT_THE_VENDOR
+    assert standing(tmp_path, vendor=agreed, hosts=(ELSEWHERE,)) is RankStatus.NOT_THE_VENDOR
 
 
 def replace_vendor(**changes: Any) -> Vendor:
@@ -54,16 +54,16 @@ def replace_vendor(**changes: Any) -> Vendor:
 
 
 def test_a_vendor_who_agreed_is_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, vendor=replace_vendor(agreed="2026-11-01"), hosts=(THERE,)) is Standing.RANKED
+    assert standing(tmp_path, vendor=replace_vendor(agreed="2026-11-01"), hosts=(THERE,)) is RankStatus.RANKED
 
 
-@pytest.mark.parametrize(("notified", "wanted"), [(13, Standing.AWAITING_VENDOR), (14, Standing.RANKED)])
+@pytest.mark.parametrize(("notified", "wanted"), [(13, RankStatus.AWAITING_VENDOR), (14, RankStatus.RANKED)])
 def test_a_vendor_without_an_answer_is_ranked_when_accepted_fourteen_days_after_notice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notified: int, wanted: Standing
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notified: int, wanted: RankStatus
 ) -> None:
     folder = make_run(tmp_path, "acme", RIGHT, vendor=replace_vendor(notified="2026-11-01"))
-    assert rows(tmp_path, folder)["acme"].standing is Standing.AWAITING_VENDOR
-    entry = Ledger(tmp_path).append(Deed.ACCEPTED, folder, by="me", reason="looked at")
+    assert rows(tmp_path, folder)["acme"].standing is RankStatus.AWAITING_VENDOR
+    entry = Ledger(tmp_path).append(LedgerEvent.ACCEPTED, folder, by="me", reason="looked at")
     line = entry.model_copy(update={"at": f"2026-11-{1 + notified:02}T10:00:00+00:00"})
     Ledger(tmp_path).path.write_text(line.to_json() + "\n")
     assert rows(tmp_path, folder)["acme"].standing is wanted
@@ -71,13 +71,13 @@ def test_a_vendor_without_an_answer_is_ranked_when_accepted_fourteen_days_after_
 
 def test_a_vendor_who_was_not_told_waits_however_long_ago_the_run_was_accepted(tmp_path: Path) -> None:
     folder = make_run(tmp_path, "acme", RIGHT, vendor=VENDOR)
-    Ledger(tmp_path).append(Deed.ACCEPTED, folder, by="me", reason="looked at")
-    assert rows(tmp_path, folder)["acme"].standing is Standing.AWAITING_VENDOR
+    Ledger(tmp_path).append(LedgerEvent.ACCEPTED, folder, by="me", reason="looked at")
+    assert rows(tmp_path, folder)["acme"].standing is RankStatus.AWAITING_VENDOR
 
 
 def test_a_vendors_reply_stands_beside_the_row(tmp_path: Path) -> None:
     folder = make_run(tmp_path, "acme", RIGHT)
-    Ledger(tmp_path).append(Deed.REPLIED, folder, by="Acme", reason="1.3 keeps dates.")
+    Ledger(tmp_path).append(LedgerEvent.REPLIED, folder, by="Acme", reason="1.3 keeps dates.")
     (reply,) = rows(tmp_path, folder)["acme"].replies
     assert reply.reason == "1.3 keeps dates."
 
@@ -104,7 +104,7 @@ def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
     with pytest.raises(CheckFailed, match="no more than the no-memory control") as refused:
         list(publish(results, tmp_path / "public", dry_run=True))
     assert str(folder.path) in str(refused.value)
-    Ledger(results).append(Deed.REVIEWED, folder, by="me", reason="every write was refused")
+    Ledger(results).append(LedgerEvent.REVIEWED, folder, by="me", reason="every write was refused")
     assert "would be frozen" in list(publish(results, tmp_path / "public", dry_run=True))[-1]
 
 
@@ -114,23 +114,23 @@ def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
 )
 def test_only_a_sandboxed_run_becomes_repeated(tmp_path: Path, isolation: Isolation, trust: AnswerTrust) -> None:
     folder = make_run(tmp_path, "acme", RIGHT, isolation=isolation)
-    entry = Ledger(tmp_path).append(Deed.REPEATED, folder, by="me", reason="again", other=folder)
+    entry = Ledger(tmp_path).append(LedgerEvent.REPEATED, folder, by="me", reason="again", other=folder)
     assert trust_of(folder, [entry]).answers is trust
 
 
 @pytest.mark.parametrize(
     ("reader", "limits", "expected"),
     [
-        ("native", {"top_k": 10, "ask_seconds": 60.0}, Standing.RANKED),
-        ("native", {"top_k": 5}, Standing.IMPORTED),
-        ("native", {"budget": "none"}, Standing.IMPORTED),
-        ("native", {}, Standing.IMPORTED),
-        ("gpt-4o", {"top_k": 10}, Standing.IMPORTED),
-        (None, {"top_k": 10}, Standing.IMPORTED),
+        ("native", {"top_k": 10, "ask_seconds": 60.0}, RankStatus.RANKED),
+        ("native", {"top_k": 5}, RankStatus.IMPORTED),
+        ("native", {"budget": "none"}, RankStatus.IMPORTED),
+        ("native", {}, RankStatus.IMPORTED),
+        ("gpt-4o", {"top_k": 10}, RankStatus.IMPORTED),
+        (None, {"top_k": 10}, RankStatus.IMPORTED),
     ],
 )
 def test_answers_made_elsewhere_are_ranked_where_reader_and_limits_are_told_and_equal(
-    tmp_path: Path, reader: str | None, limits: dict[str, Any], expected: Standing
+    tmp_path: Path, reader: str | None, limits: dict[str, Any], expected: RankStatus
 ) -> None:
     origin = Imported(format="locomo", file="a.json", digest=digest_of("a file"), reader=reader, limits=limits)
     folder = edit_head(make_run(tmp_path, "acme", RIGHT, kind=SystemKind.IMPORTED), imported=origin.data())
@@ -138,4 +138,4 @@ def test_answers_made_elsewhere_are_ranked_where_reader_and_limits_are_told_and_
 
 
 def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, track=make_track(released=False)) is Standing.UNRELEASED
+    assert standing(tmp_path, track=make_track(released=False)) is RankStatus.UNRELEASED

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.records.base import Stored, Upgrade
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.ledger import Deed, LedgerEntry
+from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.release import Release
 
 
@@ -114,7 +114,7 @@ def test_a_ledger_line_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch
         LedgerEntry.parse(json.dumps(older), "f")
     monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why})
     entry = LedgerEntry.parse(json.dumps(older), "f")
-    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (Deed.ACCEPTED, "Ada", "not said", 1)
+    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 1)
 
 
 def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

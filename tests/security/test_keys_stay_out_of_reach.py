@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from memeval.gateway.doors import ModelServer
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
+from memeval.gateway.serving import ModelServer
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess, child
 from memeval.systems.child import WORKER
-from tests.gateway.doors.helpers import KEY, UpstreamWithTools, endpoint_to
+from tests.gateway.serving.helpers import KEY, UpstreamWithTools, endpoint_to
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux is what closes processes to one another")
 

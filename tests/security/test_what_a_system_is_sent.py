@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.decoding import decoded_run
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import file_source
 from tests.benchmarks.longmemeval.rows import KINDS, row, written
@@ -29,11 +29,14 @@ class Echo:
 """
 
 
-def sent(folder: Path, exam: Exam) -> list[str]:
+def sent(folder: Path, benchmark_session: BenchmarkSession) -> list[str]:
     """Return, per question, everything that a system got hold of up to it."""
     path = folder / "echo.py"
     path.write_text(ECHO)
-    run = opened(run_system(file_source(path), exam, RunOptions(results=folder / "results", concurrency=1)), exam)
+    run = decoded_run(
+        run_system(file_source(path), benchmark_session, RunOptions(results=folder / "results", concurrency=1)),
+        benchmark_session,
+    )
     responses = list(run.responses())
     assert [response.error for response in responses if response.error] == []
     return [response.answer for response in responses]
@@ -41,27 +44,27 @@ def sent(folder: Path, exam: Exam) -> list[str]:
 
 @pytest.mark.parametrize("choice", [False, True], ids=["free", "choice"])
 def test_locomos_ids_and_keys_stay_here(tmp_path: Path, choice: bool) -> None:
-    exam = locomo_exam(choice=choice)
-    seen = sent(tmp_path, exam)
-    assert len(seen) == len(exam.keys)
+    benchmark_session = locomo_exam(choice=choice)
+    seen = sent(tmp_path, benchmark_session)
+    assert len(seen) == len(benchmark_session.keys)
     everything = "\n".join(seen)
     assert "The peppers are ripe." in everything and "[shares a photo: a red kite]" in everything
     assert "2024-02-08T13:56:00Z" in everything and "Who sang?" in everything
     hidden = {"syn-1", "syn-2", "D2:1", "D10:1", "D2:", '"S2"', '"S10"', "images.example", "re-download", "evidence"}
-    hidden |= {key.item_id for key in exam.keys} | {key.category for key in exam.keys}
+    hidden |= {key.item_id for key in benchmark_session.keys} | {key.category for key in benchmark_session.keys}
     hidden |= {"kites, song", "yes; maybe", "She sings.", "session_2", "dia_id", "adversarial", "category"}
     assert {word for word in hidden if word in everything} == set()
 
 
 def test_longmemevals_ids_and_marks_stay_here(tmp_path: Path) -> None:
     given = [row(f"7e{n}5d3c1b{'_abs' if n == 0 else ''}", kind, answer=f"gold-{n}") for n, kind in enumerate(KINDS)]
-    exam = Exam.open(LongMemEvalBenchmark(), written(tmp_path, given))
-    seen = sent(tmp_path, exam)
+    benchmark_session = BenchmarkSession.open(LongMemEvalBenchmark(), written(tmp_path, given))
+    seen = sent(tmp_path, benchmark_session)
     assert len(seen) == len(given)
     everything = "\n".join(seen)
     assert "What is a rhombus?" in everything and "How many kites have I built?" in everything
     assert "2024-05-30T23:40:00Z" in everything and "s001:t01" in everything
     hidden = {"answer_", "noans", "ultrachat", "sharegpt", "has_answer", "_abs", "haystack", "question_type", "gold-"}
-    hidden |= {key.item_id for key in exam.keys} | {*KINDS}
+    hidden |= {key.item_id for key in benchmark_session.keys} | {*KINDS}
     assert {word for word in hidden if word in everything} == set()
     assert all(isinstance(json.loads(one), list) for one in seen)

@@ -55,16 +55,16 @@ def canary(tmp_path: Path) -> Path:
     return path
 
 
-def take_in(process: SystemProcess, content: str) -> None:
+def ingest(process: SystemProcess, content: str) -> None:
     turn = {"turn_id": "s001:t01", "role": "user", "content": content}
     process.reset()
-    process.take_in([({"session_id": "s001", "date": "2025-01-02", "turns": [turn]}, "2025-01-02")])
+    process.ingest([({"session_id": "s001", "date": "2025-01-02", "turns": [turn]}, "2025-01-02")])
 
 
 def test_a_canary_finds_no_trace_of_memeval(canary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_JUDGE_API_KEY", "secret-of-the-judge")
     with SystemProcess(Launch(canary), Limits(), print) as process:
-        take_in(process, "Uses Drone CI.")
+        ingest(process, "Uses Drone CI.")
         seen = json.loads(process.ask("What does Jim use?").answer)
     everything = json.dumps({name: seen[name] for name in seen if name not in ("path", "argv", "cmdline")})
     assert "secret-of-the-judge" not in everything
@@ -86,7 +86,7 @@ def test_a_workers_memory_holds_what_it_was_told_and_nothing_of_its_parents(cana
     told, secret, wide = ("-".join(("drone", "ci", str(number))) for number in range(3))
     kept = {secret: in_memory(secret)}  # As an answer key would lie in memeval's memory.
     with SystemProcess(Launch(canary), Limits(), print) as process:
-        take_in(process, f"{told} {wide} 🙂")
+        ingest(process, f"{told} {wide} 🙂")
         child = process.child
         assert child is not None
         assert memory_holds(child.pid, in_memory(told)), "the scan finds what is there"

@@ -14,7 +14,7 @@ from mkdocs.theme import Theme
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.records.ledger import Deed, Runner
+from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
 from memeval.storage import locked
 from tests.site.factory import FakeBenchmark, make_board
@@ -38,9 +38,9 @@ def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
     results, out = folder / "results", folder / "site"
     runs = make_board(results, benchmark)
     ledger = Ledger(results)
-    ledger.append(Deed.ACCEPTED, runs[0], by="maintainer", reason="A pull request.", runner=Runner.MAINTAINER)
-    ledger.append(Deed.REPRODUCED, runs[0], by="maintainer", reason="Graded again, equal.")
-    ledger.append(Deed.SUPERSEDED, runs[1], by="maintainer", reason="A later version.", other=runs[0])
+    ledger.append(LedgerEvent.ACCEPTED, runs[0], by="maintainer", reason="A pull request.", runner=Runner.MAINTAINER)
+    ledger.append(LedgerEvent.REPRODUCED, runs[0], by="maintainer", reason="Graded again, equal.")
+    ledger.append(LedgerEvent.SUPERSEDED, runs[1], by="maintainer", reason="A later version.", other=runs[0])
     build(results, out, find=lambda _name: benchmark)
     return Built(out, results, benchmark, runs)
 

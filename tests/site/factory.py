@@ -41,7 +41,7 @@ from memeval.records.run import (
     Timing,
     View,
 )
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
 from tests.support.audits import (
     ENDPOINT,
@@ -116,7 +116,7 @@ class FakeDataset(Dataset):
                 )
                 for n in (1, 2, 3)
             ]
-            steps = [TakeIn(session=session, source_id=f"source-{session.session_id}") for session in sessions]
+            steps = [Ingest(session=session, source_id=f"source-{session.session_id}") for session in sessions]
             ask = Ask(question_id=f"{item_id}-q", question=f"Where does {self.note} live?", timestamp="2026-03-01")
             yield Scenario(scenario_id=f"sc-{item_id}", steps=(*steps, ask))
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json
-from memeval.records.scenario import Scenario, Session, TakeIn, Turn, dated_line
-from memeval.site.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, Lines, _encoded
-from memeval.site.shards import SHARD_BYTES, Known, run_shards
+from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
+from memeval.site.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, PromptTable, _encoded
+from memeval.site.shards import SHARD_BYTES, RunContext, run_shards
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, FakeBenchmark, Made, make_run
 
 MODEL = "openai:gpt-4o-2024-08-06@1"
@@ -25,7 +25,7 @@ TURNS = (
     Turn(turn_id="s001:t02", role="user", content="a\nb"),
 )
 SESSION = Session(session_id="s001", date="2026-01-01", turns=TURNS)
-SCENARIO = Scenario(scenario_id="sc", steps=(TakeIn(session=SESSION, source_id="x"),))
+SCENARIO = Scenario(scenario_id="sc", steps=(Ingest(session=SESSION, source_id="x"),))
 
 
 def whole(encoded: list[Any], lines: list[str]) -> str:
@@ -43,19 +43,19 @@ LINE = st.sampled_from(["I moved.", "[2026-01-01] user: I moved.", "a", "b", "",
 
 @given(st.lists(LINE, min_size=1, max_size=12).map("\n".join))
 def test_a_prompt_is_put_together_again_word_for_word(text: str) -> None:
-    lines = Lines()
+    lines = PromptTable()
     assert whole(_encoded(text, TurnTexts(SCENARIO), lines), lines.table) == text
 
 
 def test_a_turn_of_the_history_is_not_written_again() -> None:
-    lines = Lines()
+    lines = PromptTable()
     assert _encoded("Read:\n[2026-01-01] user: I moved.", TurnTexts(SCENARIO), lines) == [0, ["s001:t01", 1]]
     assert lines.table == ["Read:"]
 
 
 @given(st.lists(st.integers(0, 3 * PROMPT_CHARACTERS // 4), min_size=1, max_size=8))
 def test_a_long_prompt_loses_its_middle_and_says_how_much(lengths: list[int]) -> None:
-    text, lines = "\n".join("x" * length for length in lengths), Lines()
+    text, lines = "\n".join("x" * length for length in lengths), PromptTable()
     encoded = _encoded(text, None, lines)
     kept = [lines.table[part] for part in encoded if isinstance(part, int)]
     left = [part["left_out"] for part in encoded if isinstance(part, dict)]
@@ -65,7 +65,7 @@ def test_a_long_prompt_loses_its_middle_and_says_how_much(lengths: list[int]) ->
 
 
 def shards(folder: RunFolder, words: bool = True) -> list[dict[str, Any]]:
-    assets = [asset for asset in run_shards("x", folder, {}, Known(words)) if "index" not in asset.path]
+    assets = [asset for asset in run_shards("x", folder, {}, RunContext(words)) if "index" not in asset.path]
     found = [json.loads(asset.content) for asset in assets if isinstance(asset.content, bytes)]
     assert found
     return found

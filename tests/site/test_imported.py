@@ -12,7 +12,7 @@ from memeval.site import build
 from memeval.statistics import wilson
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, ORIGIN, FakeBenchmark, Made, make_run
-from tests.site.test_failures import built_of, page_of, text_of
+from tests.site.test_failure_tables import built_of, page_of, text_of
 
 
 def row_of(site: Built) -> str:
@@ -65,11 +65,11 @@ def test_the_runs_page_says_where_its_answers_come_from(built: Built) -> None:
 
 def test_invalidated_imports_are_not_set_beside_the_others(built: Built, tmp_path: Path) -> None:
     from memeval.archive.ledger import Ledger
-    from memeval.records.ledger import Deed
+    from memeval.records.ledger import LedgerEvent
 
     benchmark = FakeBenchmark()
     run = make_run(tmp_path / "results", Made("x", "X", kind=SystemKind.IMPORTED, imported=ORIGIN), benchmark)
-    Ledger(tmp_path / "results").append(Deed.INVALIDATED, run, by="maintainer", reason="Not theirs.")
+    Ledger(tmp_path / "results").append(LedgerEvent.INVALIDATED, run, by="maintainer", reason="Not theirs.")
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
     assert "No imported answers yet" in (tmp_path / "site/imported/index.html").read_text()
 

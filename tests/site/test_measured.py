@@ -10,7 +10,7 @@ import pytest
 from memeval.records.run import ContextSource, SystemKind
 from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made
-from tests.site.test_failures import built_of, page_of, text_of
+from tests.site.test_failure_tables import built_of, page_of, text_of
 
 
 @pytest.fixture(scope="module")

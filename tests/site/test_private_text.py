@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.base import digest_bytes
 from memeval.records.track import Redistribution
@@ -71,13 +71,18 @@ def test_an_audits_figures_are_offered_and_its_answers_are_not(private: Built) -
 
 def test_rows_that_hold_references_in_the_place_of_words_are_offered(tmp_path: Path) -> None:
     benchmark = TinyBenchmark(2, redistribution=Redistribution.IDS)
-    exam = Exam.open(benchmark)
-    folder = run_system(find_system("full-context"), exam, RunOptions(results=tmp_path / "results"))
+    benchmark_session = BenchmarkSession.open(benchmark)
+    folder = run_system(find_system("full-context"), benchmark_session, RunOptions(results=tmp_path / "results"))
     site = read_site(tmp_path / "results", find=lambda name: benchmark)
     files = {file.path: file for file in RunPages().publish(site) if isinstance(file, Asset)}
     base = f"runs/{folder.run.run_id}/files"
     assert {f"{base}/run.json", f"{base}/responses.jsonl.gz", f"{base}/log.jsonl.gz"} <= files.keys()
-    said = [turn.content for each in exam.scenarios.values() for session in each.sessions() for turn in session.turns]
+    said = [
+        turn.content
+        for each in benchmark_session.scenarios.values()
+        for session in each.sessions()
+        for turn in session.turns
+    ]
     for url, file in files.items():
         if isinstance(file.content, Path):
             held = content(file.content).decode()

@@ -10,10 +10,10 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.records.ledger import Deed, Runner
+from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
 from memeval.site import publish as publishing
 from memeval.site.publish import publish
@@ -25,7 +25,7 @@ from tests.support.tiny import TinyBenchmark
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with one run in it."""
     results = tmp_path_factory.mktemp("stored") / "results"
-    run_system(find_system("no-memory"), Exam.open(TinyBenchmark()), RunOptions(results=results))
+    run_system(find_system("no-memory"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
     return results
 
 
@@ -47,7 +47,7 @@ def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
 
 
 def add_run(results: Path) -> None:
-    run_system(find_system("always-hedge"), Exam.open(TinyBenchmark()), RunOptions(results=results))
+    run_system(find_system("always-hedge"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
 
 
 def test_a_release_is_frozen_built_and_pointed_at(results: Path, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_pat
     add_run(results)
     for run, runner in zip(sealed_runs(results), (Runner.SUBMITTER, None), strict=True):
         if runner:
-            Ledger(results).append(Deed.ACCEPTED, run, by="tester", reason="a test", runner=runner)
+            Ledger(results).append(LedgerEvent.ACCEPTED, run, by="tester", reason="a test", runner=runner)
             accepted = run
         else:
             other = run
@@ -81,13 +81,13 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_pat
     assert "not accepted</span>" in (pages / "runs" / other.run.run_id / "index.html").read_text()
     assert "not accepted</span>" not in (pages / "runs" / accepted.run.run_id / "index.html").read_text()
     assert (pages / "index.html").read_text().count("not accepted</span>") == 1
-    Ledger(results).append(Deed.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
+    Ledger(results).append(LedgerEvent.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
     assert not [line for line in publish(results, tmp_path / "public", version="2") if "warning" in line]
 
 
 def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
     (run,) = sealed_runs(results)
-    Ledger(results).append(Deed.ACCEPTED, run, by="tester", reason="a test", runner=Runner.SUBMITTER)
+    Ledger(results).append(LedgerEvent.ACCEPTED, run, by="tester", reason="a test", runner=Runner.SUBMITTER)
     head = run.path / "run.json"
     head.write_bytes(head.read_bytes().replace(b'"argv"', b'"argv" '))
     (row,) = api.board(results).runs
@@ -117,14 +117,14 @@ def test_a_new_run_is_a_new_version_and_the_old_one_stays_as_it_was(results: Pat
 def test_a_word_in_the_ledger_is_a_new_state(results: Path, tmp_path: Path) -> None:
     list(publish(results, tmp_path / "public", version="1"))
     (run,) = sealed_runs(results)
-    Ledger(results).append(Deed.INVALIDATED, run, by="tester", reason="a test")
+    Ledger(results).append(LedgerEvent.INVALIDATED, run, by="tester", reason="a test")
     list(publish(results, tmp_path / "public", version="2"))
     assert (tmp_path / "public" / "2").is_dir()
 
 
 def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_path: Path) -> None:
     (run,) = sealed_runs(results)
-    Ledger(results).append(Deed.INVALIDATED, run, by="tester", reason="a test")
+    Ledger(results).append(LedgerEvent.INVALIDATED, run, by="tester", reason="a test")
     list(publish(results, tmp_path / "public", version="1"))
     assert api.verify(results) == []
     (results / "ledger.jsonl").write_bytes(b"")

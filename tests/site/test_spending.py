@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memeval.leaderboard.board import Row
+from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.run import Cost, Percentiles
-from memeval.site.columns import Reading
+from memeval.site.columns import ColumnReader
 from memeval.site.spending import SPENDING
 from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made, make_run
@@ -19,13 +19,13 @@ from tests.site.test_judges import model
 
 
 @pytest.fixture(scope="module")
-def row(tmp_path_factory: pytest.TempPathFactory) -> Row:
+def row(tmp_path_factory: pytest.TempPathFactory) -> BoardRow:
     results: Path = tmp_path_factory.mktemp("spending")
     make_run(results, Made("acme", "Acme"), FakeBenchmark())
     return model(results).board.runs[0]
 
 
-def read(row: Row, name: str, **changes: Any) -> Reading:
+def read(row: BoardRow, name: str, **changes: Any) -> ColumnReader:
     """Return what a column says of a run with some fields changed."""
     changed = replace(row, run=row.run.model_copy(update=changes))
     return next(column for column in SPENDING if column.name == name).read(changed)
@@ -43,7 +43,7 @@ EACH, INGEST = "cost_per_question_usd", "cost_take_in_usd"
 @pytest.mark.parametrize(
     ("name", "usage", "cost", "expected"),
     [
-        (EACH, {Phase.ASK: used(), Phase.READ: used(usd=2.0), Phase.TAKE_IN: used(usd=9.0)}, KNOWN, 3.0 / 60),
+        (EACH, {Phase.ASK: used(), Phase.READ: used(usd=2.0), Phase.INGEST: used(usd=9.0)}, KNOWN, 3.0 / 60),
         (EACH, {Phase.READ: used(0, 0.0, cached=10, cached_usd=6.0)}, KNOWN, 6.0 / 60),
         (EACH, {Phase.READ: used(0, 0.0, cached=10, cached_usd=None)}, KNOWN, None),
         (EACH, {Phase.ASK: used(usd=None, unpriced=10)}, UNKNOWN, None),
@@ -54,20 +54,20 @@ EACH, INGEST = "cost_per_question_usd", "cost_take_in_usd"
         (EACH, {}, KNOWN, None),
         (EACH, {}, UNKNOWN, None),
         (EACH, {}, Cost(usd=0.0, reason=None), 0.0),
-        (INGEST, {Phase.TAKE_IN: used(), Phase.SETTLE: used(usd=0.5)}, KNOWN, 1.5),
-        (INGEST, {Phase.TAKE_IN: used(usd=None, unpriced=1)}, UNKNOWN, None),
+        (INGEST, {Phase.INGEST: used(), Phase.SETTLE: used(usd=0.5)}, KNOWN, 1.5),
+        (INGEST, {Phase.INGEST: used(usd=None, unpriced=1)}, UNKNOWN, None),
         (INGEST, {Phase.ASK: used()}, UNKNOWN, None),
     ],
 )
 def test_dollars_are_split_by_phase_or_are_unknown(
-    row: Row, name: str, usage: dict[Phase, PhaseUsage], cost: Cost, expected: float | None
+    row: BoardRow, name: str, usage: dict[Phase, PhaseUsage], cost: Cost, expected: float | None
 ) -> None:
     found = read(row, name, usage=usage, cost=cost)
     assert found.value == (None if expected is None else pytest.approx(expected))
     assert (found.note is None) == (expected is not None), "what is unknown has a reason"
 
 
-def test_a_system_that_only_retrieves_has_the_time_of_its_search(row: Row) -> None:
+def test_a_system_that_only_retrieves_has_the_time_of_its_search(row: BoardRow) -> None:
     took = {Phase.SEARCH: Percentiles(calls=60, p50=0.7, p95=0.9, total=42.0)}
     timing = row.run.timing.model_copy(update={"phases": took})
     assert read(row, "ask_p50_seconds", timing=timing).value == 0.7
@@ -75,7 +75,7 @@ def test_a_system_that_only_retrieves_has_the_time_of_its_search(row: Row) -> No
     assert read(row, "ask_p50_seconds").value == 0.02
 
 
-def test_a_self_reported_cost_is_marked(row: Row) -> None:
+def test_a_self_reported_cost_is_marked(row: BoardRow) -> None:
     usage = {Phase.ASK: used(0, 0.6, source=UsageSource.SELF_REPORTED)}
     assert read(row, EACH, usage=usage, cost=KNOWN).badges == (("warning", "self-reported"),)
 

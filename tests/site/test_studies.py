@@ -14,10 +14,10 @@ from memeval.site.files import Page
 from memeval.site.model import BenchmarkView, read_site
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.studies import Study, studies
-from memeval.site.study_charts import Knot, Slice, curves, parts
+from memeval.site.study_charts import CurvePoint, Slice, curves, parts
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
-from tests.site.test_failures import built_of
+from tests.site.test_failure_tables import built_of
 
 MAE = MetricInfo(name="mae", title="MAE", direction=Direction.LOWER, low=0, high=4, meaning="Stars off the mark.")
 RMSE = MetricInfo(
@@ -130,11 +130,16 @@ def test_the_page_has_chart_sentence_and_table_and_no_markup_of_a_name(tmp_path:
 
 
 def test_the_charts_draw_what_they_are_given() -> None:
-    knots = [Knot("a", 10, 0.2), Knot("a", 100, 0.4), Knot("b", 10, 0.9, control=True)]
+    knots = [CurvePoint("a", 10, 0.2), CurvePoint("a", 100, 0.4), CurvePoint("b", 10, 0.9, control=True)]
     drawn = draw(curves("c", "Curves", "Two of them.", knots, ("x", "y"), shares=True))
     assert drawn.count("--mv-accent") >= 2 and "--mv-control" in drawn and "<title>Curves</title>" in drawn
     faceted = curves(
-        "c", "C", "D", [Knot("a", 1, 2, panel="1 in flight"), Knot("a", 1, 3, panel="16 in flight")], ("x", "y"), False
+        "c",
+        "C",
+        "D",
+        [CurvePoint("a", 1, 2, panel="1 in flight"), CurvePoint("a", 1, 3, panel="16 in flight")],
+        ("x", "y"),
+        False,
     )
     assert "16 in flight" in draw(faceted)
     assert "no rating" in draw(

@@ -14,7 +14,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_of
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
-from memeval.records.ledger import Deed
+from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, Network
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.model import read_site
@@ -152,7 +152,7 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
 
 
 def test_a_vendors_reply_stands_on_the_pages_of_system_and_run(tmp_path: Path, run: RunFolder) -> None:
-    Ledger(tmp_path).append(Deed.REPLIED, run, by="Acme", reason=f"1.3 keeps dates. {HOSTILE}")
+    Ledger(tmp_path).append(LedgerEvent.REPLIED, run, by="Acme", reason=f"1.3 keeps dates. {HOSTILE}")
     for publisher in (SystemPages, RunPages):
         assert "Reply of the vendor 1.3 keeps dates." in text(page(tmp_path, publisher))
 

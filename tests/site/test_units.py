@@ -89,7 +89,7 @@ def test_a_page_without_a_head_is_refused() -> None:
 
 
 def test_a_drawing_escapes_what_it_is_told() -> None:
-    mark = svg.Mark("<script>x</script>", "1/2", 0.5, Interval(low=0.1, high=0.9))
+    mark = svg.IntervalMark("<script>x</script>", "1/2", 0.5, Interval(low=0.1, high=0.9))
     drawing = svg.interval_plot([mark], "</title><script>")
     assert "<script>" not in drawing
 

@@ -17,17 +17,17 @@ from typing import Any
 
 import pytest
 
-from memeval.gateway.doors import Door, ModelServer
-from memeval.gateway.doors.hosts import host_routes
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
+from memeval.gateway.serving import ModelEndpoint, ModelServer
+from memeval.gateway.serving.hosts import host_routes
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
 from memeval.records.traffic import Traffic
 from memeval.systems import SystemProcess
 from memeval.systems.environments import Environment, environment_for
-from memeval.systems.failures import SystemFailure, SystemNotReady
+from memeval.systems.errors import SystemFailure, SystemNotReady
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox
 from memeval.systems.source import find_system
 from tests.support.vendors import LettaServer, Mem0Server, Vendor, ZepServer
@@ -55,7 +55,7 @@ class Hosted:
 
     vendor: Vendor
     system: SystemProcess
-    door: Door
+    door: ModelEndpoint
     traffic: list[Traffic]
     printed: list[str]
 
@@ -136,7 +136,7 @@ def hosted(running: Hosted) -> Hosted:
 
 def test_what_was_said_is_found_once_it_is_settled_with_who_said_it_and_when(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
-    system.take_in([(TALK, "2025-03-04T18:30:00+02:00")])
+    system.ingest([(TALK, "2025-03-04T18:30:00+02:00")])
     assert system.search("greyhound", 5).items == (), "nothing is there before it is indexed"
     assert system.settle() is not None
     for query, speaker, turn in (("adopted a greyhound", "Caroline", 1), ("repaired bicycle", "Melanie", 2)):
@@ -155,13 +155,13 @@ def test_what_was_said_is_found_once_it_is_settled_with_who_said_it_and_when(hos
 
 def test_every_scenario_has_a_place_of_its_own_that_is_deleted_behind_it(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
-    system.take_in([(TALK, "2025-03-04")])
+    system.ingest([(TALK, "2025-03-04")])
     system.settle()
     first = next(iter(vendor.spaces))
     system.reset()
     assert first not in vendor.spaces
     assert system.search("greyhound", 5).items == ()
-    system.take_in([(TALK, "2025-03-04")])
+    system.ingest([(TALK, "2025-03-04")])
     assert first not in vendor.spaces
     system.close()
     assert not vendor.spaces
@@ -170,7 +170,7 @@ def test_every_scenario_has_a_place_of_its_own_that_is_deleted_behind_it(hosted:
 
 def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
-    system.take_in([(TALK, "2025-03-04")])
+    system.ingest([(TALK, "2025-03-04")])
     system.settle()
     token = hosted.door.token
     assert vendor.asked
@@ -185,7 +185,7 @@ def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
 def test_long_texts_are_split_and_nothing_of_them_is_cut(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     long = {**TALK, "turns": [{"turn_id": "s001:t01", "role": "user", "content": LONG}]}
-    system.take_in([(long, "2025-03-04")])
+    system.ingest([(long, "2025-03-04")])
     assert system.settle() is not None
     kept = next(iter(vendor.spaces.values()))
     assert len(kept) > 1
@@ -197,7 +197,7 @@ def test_long_texts_are_split_and_nothing_of_them_is_cut(hosted: Hosted) -> None
 
 def test_what_cannot_be_taken_in_is_an_error(hosted: Hosted) -> None:
     hosted.vendor.failing = True
-    hosted.system.take_in([(TALK, "2025-03-04")])
+    hosted.system.ingest([(TALK, "2025-03-04")])
     with pytest.raises((SystemFailure, SystemNotReady)) as raised:
         hosted.system.settle()
     assert "could not take in" in str(raised.value) or "not ready" in str(raised.value)

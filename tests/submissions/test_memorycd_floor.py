@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import folder_source
 from tests.support.memorycd import users, write_data
@@ -75,7 +75,7 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
 
 def test_the_floor_runs_as_any_system_does(tmp_path: Path) -> None:
     data = write_data(tmp_path / "data", users(1, shortest=4, longest=4))
-    asked = Exam.open(find("memorycd@1"), data, protocol="rating-single")
+    asked = BenchmarkSession.open(find("memorycd@1"), data, protocol="rating-single")
     run = run_system(folder_source(FOLDER, "person"), asked, RunOptions(results=tmp_path / "results")).run
     assert run.system.slug == "memorycd-floor-person"
     assert run.coverage.full

@@ -10,15 +10,15 @@ from typing import Any
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
-from memeval.benchmarks.deepmemeval.released import RawScenario, Released
+from memeval.benchmarks.deepmemeval.released import DeepMemEvalFile, RawScenario
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.evaluation.exchange.answers import Answer, Answers, slug_of
-from memeval.evaluation.exchange.formats import Format, find_format
+from memeval.evaluation.exchange.answers import ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.formats import ExchangeFormat, find_format
 from memeval.evaluation.exchange.importing import ImportOptions, Origin, import_file
-from memeval.evaluation.exchange.reading import AnswerFile, Foreign, fitted, once
+from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, fitted, once
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.gateway.budget import parse_caps
 from memeval.records.imported import Imported
 from tests.benchmarks.deepmemeval.rows import rows
@@ -27,7 +27,7 @@ from tests.benchmarks.locomo.samples import Sample, made
 Json = Any
 
 
-class Row(Foreign):
+class Row(ForeignRecord):
     """A row of the tests' own format."""
 
     id: str
@@ -39,17 +39,17 @@ class Row(Foreign):
     usd: float | None = None
 
 
-def read_rows(file: AnswerFile, exam: Exam) -> Answers:
+def read_rows(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read the tests' own format."""
     told = [(where, fitted(Row, value, where)) for where, value in file.rows()]
     once((where, row.id) for where, row in told)
     name = file.system or "Some System"
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version="2",
         slug=slug_of(name, "rows"),
         answers=tuple(
-            Answer(
+            ImportedAnswer(
                 row.id,
                 row.text,
                 sources=None if row.sources is None else tuple(row.sources),
@@ -64,7 +64,7 @@ def read_rows(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-ROWS = Format(name="rows", title="Rows.", benchmarks=("tiny@1",), reader=f"{__name__}:read_rows")
+ROWS = ExchangeFormat(name="rows", title="Rows.", benchmarks=("tiny@1",), reader=f"{__name__}:read_rows")
 """A format for tests: one object a question."""
 
 
@@ -78,8 +78,8 @@ def stored(path: Path, value: Json) -> AnswerFile:
 def graded(
     folder: Path,
     value: Json,
-    form: Format | str,
-    exam: Exam,
+    form: ExchangeFormat | str,
+    benchmark_session: BenchmarkSession,
     judge: ChosenJudge | None = None,
     fresh: bool = False,
     system: str | None = None,
@@ -92,7 +92,7 @@ def graded(
     return import_file(
         AnswerFile.open(path, system),
         find_format(form) if isinstance(form, str) else form,
-        exam,
+        benchmark_session,
         judge or ChosenJudge(),
         ImportOptions(
             results=folder / "results", origin=Origin(**origin), models=ModelOptions(caps=parse_caps(caps)), fresh=fresh
@@ -100,17 +100,19 @@ def graded(
     )
 
 
-def locomo_exam(of: list[Sample] | None = None, *, protocol: str = "f1", choice: bool = False) -> Exam:
+def locomo_exam(of: list[Sample] | None = None, *, protocol: str = "f1", choice: bool = False) -> BenchmarkSession:
     """Return LoCoMo over made-up conversations, open."""
-    return Exam(LocomoBenchmark(), made(of, choice=choice), protocol, "full")
+    return BenchmarkSession(LocomoBenchmark(), made(of, choice=choice), protocol, "full")
 
 
-def deepmemeval_exam() -> Exam:
+def deepmemeval_exam() -> BenchmarkSession:
     """Return DeepMemEval over one made-up scenario of each kind, open."""
     from pydantic import TypeAdapter
 
     scenarios = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(rows()))
-    return Exam(DeepMemEvalBenchmark(), DeepMemEvalDataset(Released("sha256:" + "1" * 64, scenarios)), "judge", "full")
+    return BenchmarkSession(
+        DeepMemEvalBenchmark(), DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "1" * 64, scenarios)), "judge", "full"
+    )
 
 
 def verdicts(run: RunFolder) -> dict[str, tuple[object, ...]]:

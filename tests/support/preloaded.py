@@ -10,7 +10,7 @@ import tenacity  # noqa: F401
 
 import memeval.api
 import memeval.cli.main
-import memeval.gateway.doors.server  # noqa: F401
+import memeval.gateway.serving.model_server  # noqa: F401
 from memeval.tokens import count_tokens
 
 count_tokens("one")

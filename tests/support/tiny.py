@@ -11,7 +11,7 @@ from memeval.grading.judged import Judged
 from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo, TierInfo
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 from memeval.records.track import Redistribution
 
 CITIES = ("Lima", "Oslo", "Quito", "Accra", "Hanoi", "Perth", "Turin", "Dakar")
@@ -24,8 +24,8 @@ def scenario(number: int, questions: int = 1) -> Scenario:
         ("s001", "2025-01-05", f"I have moved to {city} for good."),
         ("s002", "2025-02-05", "The weather is fine and the soup was hot."),
     )
-    steps: list[TakeIn | Ask] = [
-        TakeIn(
+    steps: list[Ingest | Ask] = [
+        Ingest(
             session=Session(
                 session_id=ordinal,
                 date=date,

@@ -12,7 +12,7 @@ from typing import Any
 
 from memeval.records.track import Limits
 from memeval.systems import SystemProcess
-from memeval.systems.child import Child
+from memeval.systems.child import WorkerProcess
 
 FAST = Limits(
     load_seconds=20.0,
@@ -51,7 +51,7 @@ def write(folder: Path, source: str, name: str = "adapter.py") -> Path:
     return part.replace(path)
 
 
-def child_of(process: SystemProcess) -> Child:
+def child_of(process: SystemProcess) -> WorkerProcess:
     """Return the live process of a system."""
     assert process.child is not None
     return process.child
@@ -68,7 +68,7 @@ def session(number: int, content: str = "Uses Drone CI.") -> dict[str, Any]:
 
 
 def sessions(count: int, content: str = "Uses Drone CI.") -> list[tuple[dict[str, Any], str]]:
-    """Return sessions with their timestamps, as ``take_in`` wants them."""
+    """Return sessions with their timestamps, as ``ingest`` wants them."""
     return [(session(number, content), "2025-01-02") for number in range(1, count + 1)]
 
 

@@ -18,7 +18,7 @@ from memeval.records.track import Limits
 from memeval.systems import (
     AdapterMisbehaved,
     AdapterRaised,
-    Found,
+    FoundItem,
     Launch,
     NoAdapter,
     SystemDied,
@@ -93,7 +93,7 @@ def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
             (session(2, "Grüße: the café opens at nine."), "2025-02-03"),
             (session(3, "We deploy with Forgejo Actions now."), "2025-03-04"),
         ]
-        process.take_in(told, afresh=True)
+        process.ingest(told, afresh=True)
         assert process.ask("What do we deploy with?").answer == "We deploy with Forgejo Actions now."
         assert process.ask("What do we deploy with?", "2025-02-28").answer == "We deploy with Drone."
         found = process.search("When does the café open?", 1).items
@@ -103,7 +103,7 @@ def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
             ("s002:t01",),
         )
         assert process.ask("Who is the mayor?").answer.startswith("I don't know")
-        process.take_in([], afresh=True)
+        process.ingest([], afresh=True)
         assert process.search("deploy", 5).items == ()
     assert log == []
 
@@ -191,7 +191,7 @@ def test_a_program_that_leaves_out_all_it_may_is_a_system(program: Program) -> N
     hello = process.hello
     assert hello is not None
     assert (hello.class_name, hello.implementation, hello.capabilities) == ("", "", ("ingest_session", "query"))
-    process.take_in([(session(1), "2025-01-02")], afresh=True)
+    process.ingest([(session(1), "2025-01-02")], afresh=True)
     assert process.settle() is None
     reply = process.ask("q")
     assert (reply.answer, reply.worker_seconds) == ("naïve \u2028 🙂", None)
@@ -313,5 +313,5 @@ for request in requests():
     say(id=request["id"], value=value)
 """
     )
-    process.take_in(((session(number), "2025-01-02") for number in range(1, 101)), afresh=True)
-    assert process.search("q", 100).items == tuple(Found(f"s{number:03d}") for number in range(1, 101))
+    process.ingest(((session(number), "2025-01-02") for number in range(1, 101)), afresh=True)
+    assert process.search("q", 100).items == tuple(FoundItem(f"s{number:03d}") for number in range(1, 101))

@@ -12,7 +12,7 @@ import pytest
 
 from memeval.judging.prompting import fence
 from memeval.records.scenario import Session, Turn, dated_line
-from memeval.systems import AdapterRaised, Reply, SystemProcess, session_json
+from memeval.systems import AdapterRaised, SystemProcess, SystemReply, session_json
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 from memeval.systems.source import find_system
 from tests.systems.helpers import FAST
@@ -42,16 +42,16 @@ def running(slug: str) -> Iterator[SystemProcess]:
     """A control that has taken the sessions in."""
     with SystemProcess(find_system(slug).launch, FAST, print) as process:
         process.reset()
-        process.take_in([(session_json(session), session.date) for session in SESSIONS])
+        process.ingest([(session_json(session), session.date) for session in SESSIONS])
         yield process
 
 
-def ask(slug: str, question: str = QUESTION) -> Reply:
+def ask(slug: str, question: str = QUESTION) -> SystemReply:
     with running(slug) as process:
         return process.ask(question)
 
 
-def search(slug: str, question: str = QUESTION, k: int = 10) -> Reply:
+def search(slug: str, question: str = QUESTION, k: int = 10) -> SystemReply:
     with running(slug) as process:
         return process.search(question, k)
 
@@ -85,7 +85,7 @@ def test_the_recency_window_forgets_what_is_out_of_it() -> None:
     narrow = type(launch)(launch.file, launch.class_name, parameters={"turns": 3})
     with SystemProcess(narrow, FAST, print) as process:
         process.reset()
-        process.take_in([(session_json(session), session.date) for session in SESSIONS])
+        process.ingest([(session_json(session), session.date) for session in SESSIONS])
         reply = process.search(QUESTION, 2)
     assert reply.context == "\n".join([*LINES.values()][-3:])
     assert reply.items is not None
@@ -148,7 +148,7 @@ class TestNotebook:
         folder = find_system("notebook")
         with SystemProcess(folder.launch, FAST, print) as process:
             process.reset()
-            process.take_in([(session_json(session), session.date) for session in SESSIONS])
+            process.ingest([(session_json(session), session.date) for session in SESSIONS])
             yield process
 
     def test_it_answers_with_what_holds_now_and_with_what_held_then(self, notebook: SystemProcess) -> None:

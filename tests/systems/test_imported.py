@@ -11,7 +11,7 @@ from memeval.records.errors import BadInput
 from memeval.systems import AdapterRaised, SystemProcess
 from memeval.systems.imported import files_of
 from memeval.systems.sandbox import SandboxMode, find_sandbox
-from memeval.systems.source import find_system, greet
+from memeval.systems.source import find_system, start_system
 from tests.systems.helpers import FAST, adapter, write
 
 
@@ -33,7 +33,7 @@ def asked(named: str, mode: SandboxMode) -> str:
     source = find_system(named)
     process = SystemProcess(source.launch, FAST, print, sandbox=find_sandbox(mode, print))
     try:
-        greet(source, process)
+        start_system(source, process)
         process.reset()
         return process.ask("q").answer
     finally:
@@ -122,7 +122,7 @@ def test_a_sibling_that_was_changed_after_it_was_read_is_not_run(tmp_path: Path)
     source = find_system(str(laid_out(tmp_path, {"adapter.py": "import a\n" + adapter("return 'x'"), "a.py": ""})))
     (tmp_path / "a.py").write_text("x = 2")
     with pytest.raises(BadInput, match="was changed after it had been read"):
-        greet(source, SystemProcess(source.launch, FAST, print))
+        start_system(source, SystemProcess(source.launch, FAST, print))
 
 
 def test_the_folder_of_the_file_is_left_as_it_was(tmp_path: Path) -> None:

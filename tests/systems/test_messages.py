@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems import messages
-from memeval.systems.failures import AdapterRaised, NoAdapter
-from memeval.systems.messages import Found, ProtocolError
+from memeval.systems.errors import AdapterRaised, NoAdapter
+from memeval.systems.messages import FoundItem, ProtocolError
 
 
 def test_a_session_is_one_ascii_line_with_no_key_that_says_nothing() -> None:
@@ -82,7 +82,7 @@ def test_a_forged_reply_of_the_wrong_shape_is_refused(value: object) -> None:
 def test_a_reply_is_read_with_all_it_may_hold() -> None:
     value = {"answer": "a", "context": "c", "items": [{"text": "t", "source_ids": ["s001"], "score": 1}], "tokens": 2.5}
     reply = messages.reply(value, 0.2, 0.1)
-    assert (reply.answer, reply.context, reply.items) == ("a", "c", (Found("t", ("s001",), 1.0),))
+    assert (reply.answer, reply.context, reply.items) == ("a", "c", (FoundItem("t", ("s001",), 1.0),))
     assert (reply.reported_tokens, reply.seconds, reply.worker_seconds) == (2.5, 0.2, 0.1)
 
 

@@ -191,13 +191,13 @@ def test_a_closed_line_is_told_apart_from_a_crash(system: Start) -> None:
 
 def test_many_sessions_are_taken_in_in_order(system: Start) -> None:
     process = system("return ' '.join(s['session_id'] for s, _ in self.taken)")
-    assert process.take_in(sessions(300)) > 0
+    assert process.ingest(sessions(300)) > 0
     assert process.ask("q").answer.split() == [f"s{number:03d}" for number in range(1, 301)]
 
 
 def test_sessions_larger_than_any_pipe_are_taken_in(system: Start) -> None:
     process = system("return str(sum(len(s['turns'][0]['content']) for s, _ in self.taken))")
-    process.take_in([(session(number, "é" * 2_000_000), "2025-01-02") for number in range(3)])
+    process.ingest([(session(number, "é" * 2_000_000), "2025-01-02") for number in range(3)])
     assert process.ask("q").answer == "6000000"
 
 
@@ -209,7 +209,7 @@ def test_a_flood_of_output_while_sessions_are_taken_in_blocks_nothing(system: St
             def query(self, question, timestamp="now"): return "fine"
     """
     process = system(source=source)
-    process.take_in(sessions(100, "y" * 50_000))
+    process.ingest(sessions(100, "y" * 50_000))
     assert process.ask("q").answer == "fine"
     process.close()
     assert sum(map(len, log)) < 300_000
@@ -229,10 +229,10 @@ def test_after_a_session_that_fails_no_other_is_taken_in_until_reset(system: Sta
     with pytest.raises(
         AdapterRaised, match=r"ingest_session raised RuntimeError: full \(adapter\.py:5 in ingest_session\)\."
     ):
-        process.take_in(sessions(100))
+        process.ingest(sessions(100))
     assert process.ask("q").answer == "s001 s002"
     process.reset()
-    process.take_in(sessions(2))
+    process.ingest(sessions(2))
     assert process.ask("q").answer == "s001 s002"
 
 
@@ -245,9 +245,9 @@ def test_the_limit_holds_for_each_session_and_not_for_all(system: Start) -> None
             def query(self, question, timestamp="now"): return "fine"
     """
     process = system(source=source, limits=TINY)
-    assert process.take_in(sessions(20)) > TINY.take_in_seconds
+    assert process.ingest(sessions(20)) > TINY.take_in_seconds
     with pytest.raises(SystemTimedOut, match="ingest_session took longer"):
-        process.take_in([(session(99), "2025-01-02")])
+        process.ingest([(session(99), "2025-01-02")])
 
 
 SETTLING = """

@@ -47,7 +47,7 @@ def said(process: SystemProcess) -> str:
     try:
         process.start()
         process.reset()
-        process.take_in([(session(1), "2025-01-02")])
+        process.ingest([(session(1), "2025-01-02")])
         process.ask("q")
     except SystemFailure as failure:
         return str(failure)

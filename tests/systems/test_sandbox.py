@@ -438,5 +438,5 @@ def test_a_start_may_take_as_long_as_the_submission_asks(tmp_path: Path, bubblew
     patient = Launch(file, resources=Resources(start_seconds=10))
     with SystemProcess(patient, limits, print, sandbox=bubblewrap) as process:
         process.reset()
-        process.take_in([(session(1), "2025-01-02")])
+        process.ingest([(session(1), "2025-01-02")])
         assert process.ask("q").answer == "slow"

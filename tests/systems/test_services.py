@@ -118,7 +118,7 @@ def test_a_system_uses_its_databases_and_they_end_with_it(tmp_path: Path, mode: 
     with SystemProcess(launch, PATIENT, log.append, sandbox=sandbox) as system:
         system.start()
         system.reset()
-        system.take_in([(a_session(), "2025-01-02")])
+        system.ingest([(a_session(), "2025-01-02")])
         said = json.loads(system.ask("What is used?", "2025-01-03").answer)
         folder = str(Path(said.pop("folder")).parent)
         if sandbox is None:

@@ -15,7 +15,7 @@ from memeval.records.run import SystemKind, View
 from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.controls import CONTROLS
 from memeval.systems.manifest import examined_manifest
-from memeval.systems.messages import Hello
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
 from memeval.systems.source import (
     DRIVERS,
@@ -23,7 +23,7 @@ from memeval.systems.source import (
     examined_folder,
     find_system,
     folder_source,
-    greet,
+    start_system,
 )
 from tests.systems.helpers import FAST, adapter, write
 
@@ -176,10 +176,10 @@ def test_a_slug_must_be_its_folders_name(folder: Path) -> None:
     assert "Give both the same name." in refusal("other", folder.parent)
 
 
-def _greeted(source: SystemSource) -> Hello:
+def _greeted(source: SystemSource) -> AdapterInfo:
     process = SystemProcess(source.launch, FAST, print)
     try:
-        return greet(source, process)
+        return start_system(source, process)
     finally:
         process.close()
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.scenario import Recall
-from memeval.systems import AdapterMisbehaved, AdapterRaised, Found, NoAdapter
+from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter
 from memeval.systems.child import WORKER, WORKER_ERRORS
-from memeval.systems.messages import Reply
+from memeval.systems.messages import SystemReply
 from tests.systems.helpers import Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """
@@ -55,7 +55,7 @@ def test_a_deepmemeval_adapter_runs_unchanged(system: Start) -> None:
     assert process.hello is not None
     assert process.hello.class_name == "KeywordMemory"
     assert process.hello.candidates == ("KeywordMemory",)
-    process.take_in([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
+    process.ingest([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
     reply = process.ask("Which framework?")
     assert reply.answer == "Uses React."
     assert reply.reported_tokens == pytest.approx(5.2)
@@ -77,14 +77,14 @@ def test_a_timestamp_of_another_name_is_passed_by_place(system: Start) -> None:
             def search(self, text, top, *, timestamp=None): return [f"{top} {timestamp}"]
     """
     process = system(source=source)
-    process.take_in(sessions(1))
+    process.ingest(sessions(1))
     assert process.ask("q", "2025-05-06").answer == "2025-01-02 2025-05-06"
-    assert process.search("q", 3, "2025-05-06").items == (Found("3 2025-05-06"),)
+    assert process.search("q", 3, "2025-05-06").items == (FoundItem("3 2025-05-06"),)
 
 
 def test_the_adapter_sees_the_session_as_it_was_given(system: Start) -> None:
     process = system("return repr(self.taken)")
-    process.take_in(sessions(1, "ünï\u2028 🙂"))
+    process.ingest(sessions(1, "ünï\u2028 🙂"))
     assert process.ask("q").answer == repr([(session(1, "ünï\u2028 🙂"), "2025-01-02")])
 
 
@@ -101,10 +101,10 @@ def test_methods_may_be_async_and_share_one_event_loop(system: Start) -> None:
             async def search(self, query, k, timestamp="now"): return ["x"]
     """
     process = system(source=source)
-    process.take_in(sessions(2))
+    process.ingest(sessions(2))
     reply = process.ask("q")
     assert (reply.answer, reply.reported_tokens) == ("True", 7.0)
-    assert process.search("q", 1).items == (Found("x"),)
+    assert process.search("q", 1).items == (FoundItem("x"),)
 
 
 def test_a_class_with_retain_only_is_given_dated_lines(system: Start) -> None:
@@ -115,9 +115,9 @@ def test_a_class_with_retain_only_is_given_dated_lines(system: Start) -> None:
             def search(self, query, k, timestamp="now"): return [repr(self.kept)]
     """
     process = system(source=source)
-    process.take_in(sessions(1))
+    process.ingest(sessions(1))
     items = process.search("q", 1).items
-    assert items == (Found("[('[2025-01-02] user: Uses Drone CI.', '2025-01-02')]"),)
+    assert items == (FoundItem("[('[2025-01-02] user: Uses Drone CI.', '2025-01-02')]"),)
 
 
 BANKS = """
@@ -147,12 +147,12 @@ def test_parts_of_a_request_go_by_the_names_a_method_has_for_them(system: Start)
     process.retain("c", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1")
     assert process.ask("q").answer == repr(("c", "b", None, ["t"], "2025-01-02"))
     found = process.recall("q", 3, bank="b", tags=["t"], since="2025-01-01", timestamp="2025-05-06").items
-    assert found == (Found(repr(("q", "b", 3, ["t"]))),)
-    assert process.recall("q", 3).items == (Found(repr(("q", None, 3, None))),)
+    assert found == (FoundItem(repr(("q", "b", 3, ["t"]))),)
+    assert process.recall("q", 3).items == (FoundItem(repr(("q", None, 3, None))),)
     reflected = process.reflect("q", bank="b", timestamp="2025-05-06")
     assert (reflected.answer, reflected.reported_tokens) == (repr(("q", "b")), 7.0)
     assert process.forget(bank="b", ids=["r1"]) == 2
-    assert process.export() == (Found("one"), Found("two", ("r1",)))
+    assert process.export() == (FoundItem("one"), FoundItem("two", ("r1",)))
 
 
 def test_a_bank_that_a_method_cannot_do_without_is_always_given(system: Start) -> None:
@@ -167,7 +167,7 @@ def test_a_bank_that_a_method_cannot_do_without_is_always_given(system: Start) -
     process = system(source=source)
     process.retain("c")
     assert process.ask("q").answer == "'memeval'"
-    assert process.recall("q", 1).items == (Found("memeval"),)
+    assert process.recall("q", 1).items == (FoundItem("memeval"),)
     assert process.forget(query="tea") is None
     assert process.ask("q").answer == "('mine', 'tea')"
 
@@ -190,7 +190,7 @@ def test_a_method_under_a_decorator_is_looked_at_itself(system: Start) -> None:
     process = system(source=source)
     process.retain("c", bank="b", tags=["t"])
     assert process.ask("q").answer == "('c', 'b')"
-    assert process.recall("q", 1, tags=["t"]).items == (Found("['k', 'tags']"),)
+    assert process.recall("q", 1, tags=["t"]).items == (FoundItem("['k', 'tags']"),)
 
 
 def test_a_name_that_a_method_has_goes_before_one_that_it_would_let_pass(system: Start) -> None:
@@ -204,7 +204,7 @@ def test_a_name_that_a_method_has_goes_before_one_that_it_would_let_pass(system:
     process = system(source=source)
     process.retain("c", bank="b", tags=["t"])
     assert process.ask("q").answer == "('c', 'b', ['tags'])"
-    assert process.recall("q", 1, bank="b", tags=["t"]).items == (Found("('b', 1, ['tags'])"),)
+    assert process.recall("q", 1, bank="b", tags=["t"]).items == (FoundItem("('b', 1, ['tags'])"),)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ class Mine(MemorySystemAdapter):
 def test_the_base_class_of_deepmemeval_is_provided_where_the_folder_has_none(system: Start, tmp_path: Path) -> None:
     process = system(source=UPSTREAM)
     assert process.hello is not None and process.hello.class_name == "Mine"
-    process.take_in(sessions(2))
+    process.ingest(sessions(2))
     assert process.ask("q").answer == "2 src.adapter"
     (tmp_path / "src").mkdir()
     assert system(source=UPSTREAM).ask("q").answer == "0 src.adapter"
@@ -458,7 +458,7 @@ def test_a_dict_answer_carries_context_and_items(system: Start) -> None:
     body = "return {'answer': 'a', 'context': 'c', 'items': ({'text': 't', 'source_ids': ('s001',), 'score': 2}, 'u')}"
     reply = system(body).ask("q")
     assert (reply.answer, reply.context) == ("a", "c")
-    assert reply.items == (Found("t", ("s001",), 2.0), Found("u"))
+    assert reply.items == (FoundItem("t", ("s001",), 2.0), FoundItem("u"))
 
 
 def test_a_search_may_hand_over_a_context(system: Start) -> None:
@@ -470,7 +470,7 @@ def test_a_search_may_hand_over_a_context(system: Start) -> None:
                 return {"both": {"context": "c", "items": ["i"]}, "one": {"context": "c"}, "none": {}}.get(query, 7)
     """
     process = system(source=source)
-    assert (process.search("both", 1).context, process.search("both", 1).items) == ("c", (Found("i"),))
+    assert (process.search("both", 1).context, process.search("both", 1).items) == ("c", (FoundItem("i"),))
     assert process.search("one", 1).items is None
     with pytest.raises(AdapterMisbehaved, match="neither 'context' nor 'items'"):
         process.search("none", 1)
@@ -510,10 +510,10 @@ def test_asynchronous_recalls_that_come_together_overlap_and_are_answered_in_ord
     queries = ("slow", "quick", "wrong", "slow", "quick", "slow", "slow", "quick")
     asked = [Recall(question_id=str(place), question=query) for place, query in enumerate(queries)]
     came = list(process.recall_together(asked, 4))
-    told = [reply.items[0].text if isinstance(reply, Reply) and reply.items else str(reply) for reply in came]
+    told = [reply.items[0].text if isinstance(reply, SystemReply) and reply.items else str(reply) for reply in came]
     assert told[2].startswith("recall returned int (5), not a list (adapter.py:")
     assert told == [*queries[:2], told[2], *queries[3:]]
-    most = max(int(reply.items[1].text) for reply in came if isinstance(reply, Reply) and reply.items)
+    most = max(int(reply.items[1].text) for reply in came if isinstance(reply, SystemReply) and reply.items)
     assert 2 <= most <= 4
 
 

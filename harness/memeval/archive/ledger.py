@@ -14,7 +14,7 @@ from typing import Self
 from memeval.archive.runs import RunFolder
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.ledger import AnswerTrust, Deed, GradeTrust, LedgerEntry, Runner
+from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner
 from memeval.records.run import Isolation, SystemKind
 from memeval.storage import locked, unwritable
 
@@ -112,7 +112,7 @@ class Ledger:
 
     def earlier(
         self,
-        deed: Deed,
+        deed: LedgerEvent,
         folder: RunFolder,
         *,
         by: str,
@@ -132,9 +132,9 @@ class Ledger:
         for entry in self.entries():
             if (entry.deed, entry.run_id, entry.run_digest) != (deed, folder.run.run_id, folder.digest):
                 continue
-            if deed is Deed.ACCEPTED:
+            if deed is LedgerEvent.ACCEPTED:
                 same = entry.runner is runner
-            elif deed in (Deed.REPEATED, Deed.SUPERSEDED):
+            elif deed in (LedgerEvent.REPEATED, LedgerEvent.SUPERSEDED):
                 same = entry.other_run_id == other_id
             else:
                 same = (entry.by, entry.reason) == (by, reason)
@@ -144,7 +144,7 @@ class Ledger:
 
     def append(
         self,
-        deed: Deed,
+        deed: LedgerEvent,
         folder: RunFolder,
         *,
         by: str,
@@ -236,14 +236,14 @@ def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
     """
     mine = [entry for entry in entries if entry.run_id == folder.run.run_id and entry.run_digest == folder.digest]
     deeds = {entry.deed for entry in mine}
-    grades = GradeTrust.RECOMPUTED if Deed.REPRODUCED in deeds else GradeTrust.CLAIMED
+    grades = GradeTrust.RECOMPUTED if LedgerEvent.REPRODUCED in deeds else GradeTrust.CLAIMED
     if folder.run.system.kind is SystemKind.CONTROL:
         answers = AnswerTrust.CONTROL
     elif folder.run.system.kind is SystemKind.IMPORTED:
         answers = AnswerTrust.IMPORTED
-    elif Deed.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
+    elif LedgerEvent.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
         answers = AnswerTrust.REPEATED
-    elif any(entry.deed is Deed.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
+    elif any(entry.deed is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
         answers = AnswerTrust.MAINTAINER_RUN
     else:
         answers = AnswerTrust.SELF_RUN

@@ -15,7 +15,7 @@ from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
 from memeval.records.errata import Errata, Erratum
 from memeval.records.errors import BadInput
-from memeval.records.scenario import Retain, Scenario, TakeIn
+from memeval.records.scenario import Ingest, Retain, Scenario
 from memeval.records.track import CategoryPlan
 
 Parameters = Mapping[str, str | int]
@@ -117,7 +117,7 @@ class Dataset(ABC):
             KeyError: there is no scenario of that id.
         """
         steps = self.scenario(scenario_id).steps
-        return {step.source_id: step.session.session_id for step in steps if isinstance(step, TakeIn | Retain)}
+        return {step.source_id: step.session.session_id for step in steps if isinstance(step, Ingest | Retain)}
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with what an erratum puts in the place of what is wrong.

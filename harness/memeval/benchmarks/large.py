@@ -114,7 +114,7 @@ def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
             found = kept and _read_index(kept, path, kind, before)
             if found:
                 return found
-            made = _read(_Reading(file.fileno(), path, remedy), head)
+            made = _read(_IndexingPass(file.fileno(), path, remedy), head)
             if _stamp(file.fileno()) != before:
                 raise BadInput("the file was changed while it was read.", where=path, remedy="Start again.")
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
     return _opened(path, before, digest, body)
 
 
-class _Reading:
+class _IndexingPass:
     """One pass over a file: elements with their places, and the digest.
 
     Most elements end where a comma and an object with the same first key follow. That is only a guess, and parsing the
@@ -287,7 +287,7 @@ def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
     return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
-def _read(reading: _Reading, head: Head) -> tuple[Digest, bytes]:
+def _read(reading: _IndexingPass, head: Head) -> tuple[Digest, bytes]:
     """Return a file's digest, and its elements as the body of an index."""
     rows = []
     for start, size, value in reading.elements():

@@ -12,7 +12,7 @@ from memeval.cli.reporting import score_of
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, print_json
 
 if TYPE_CHECKING:
-    from memeval.records.comparison import Comparison, Difference, Flip, Pair
+    from memeval.records.comparison import Comparison, Difference, Flip, PairedRuns
 
 
 def add_to(app: typer.Typer) -> None:
@@ -69,7 +69,7 @@ def _print(comparison: Comparison, flips: int) -> None:
     sys.stdout.flush()
 
 
-def _print_differences(pair: Pair) -> None:
+def _print_differences(pair: PairedRuns) -> None:
     from memeval.systems.output import visible
 
     overall = () if pair.overall is None else (pair.overall,)

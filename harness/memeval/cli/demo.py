@@ -12,7 +12,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
-from memeval.records.ledger import Deed
+from memeval.records.ledger import LedgerEvent
 
 STORED = Path("results")
 """The stored board of this checkout."""
@@ -66,7 +66,7 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
     return folders
 
 
-def witness(results: Path, folders: list[RunFolder], by: str) -> None:
+def verify_and_record(results: Path, folders: list[RunFolder], by: str) -> None:
     """Verify runs, grade them again, and record in the ledger that the grades are equal, once a run.
 
     Raises:
@@ -77,7 +77,7 @@ def witness(results: Path, folders: list[RunFolder], by: str) -> None:
     from memeval.evaluation.verification import verify_run
 
     ledger = Ledger(results)
-    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.deed is Deed.REPRODUCED}
+    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.deed is LedgerEvent.REPRODUCED}
     for folder in folders:
         if (folder.run.run_id, folder.digest) in known:
             continue
@@ -85,7 +85,7 @@ def witness(results: Path, folders: list[RunFolder], by: str) -> None:
         if findings:
             raise CheckFailed(str(findings[0]))
         reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
-        ledger.append(Deed.REPRODUCED, folder, by=by, reason=reason)
+        ledger.append(LedgerEvent.REPRODUCED, folder, by=by, reason=reason)
 
 
 def assemble(stored: Path, own: Path, board: Path) -> None:
@@ -135,7 +135,7 @@ def demo(every: bool = False) -> None:
     benchmarks = [b.info.id for b in whole if b.available()] if every else ["beliefs@1"]
     folders = run_all(RESULTS, benchmarks, light_only=not every)
     print("Checking the runs and building the site", file=sys.stderr)
-    witness(RESULTS, folders, by="make demo")
+    verify_and_record(RESULTS, folders, by="make demo")
     assemble(STORED, RESULTS, BOARD)
     build(BOARD, SITE)
     stored = len(sealed_runs(BOARD)) - len(folders)

@@ -11,7 +11,7 @@ import typer
 
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.records.ledger import Deed, Runner
+from memeval.records.ledger import LedgerEvent, Runner
 
 app = typer.Typer(
     help="Record decisions about runs: accept, invalidate, review.",
@@ -63,7 +63,7 @@ def accept(
     from memeval import api
     from memeval.archive.ledger import Ledger
     from memeval.evaluation.verification import verify_run
-    from memeval.leaderboard.board import Standing, build_board, is_plumbing
+    from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
 
     folder = api.load_run(run, results)
     if is_plumbing(folder.run.track):
@@ -77,8 +77,8 @@ def accept(
         raise CheckFailed(str(findings[0]))
     # A later acceptance can end the wait for a vendor, whose notice has to be 14 days older than it.
     (row,) = build_board([folder], Ledger(results)).runs
-    waits = row.standing is Standing.AWAITING_VENDOR
-    _append(Deed.ACCEPTED, run, None, reason, by, results, runner, even_if_known=waits)
+    waits = row.standing is RankStatus.AWAITING_VENDOR
+    _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, runner, even_if_known=waits)
 
 
 @app.command("reproduce")
@@ -100,7 +100,7 @@ def reproduce(
     if not outcome.equal:
         raise CheckFailed(f"the new grades differ from the stored ones: {outcome.findings[0]}")
     reason = f"{outcome.grades} grades equal, by memeval {memeval_version()}"
-    _append(Deed.REPRODUCED, run, None, reason, by, results)
+    _append(LedgerEvent.REPRODUCED, run, None, reason, by, results)
 
 
 @app.command("repeat")
@@ -138,7 +138,7 @@ def repeat(
             f"{one.run.run_id} and {two.run.run_id} share responses, so one was made from the other.",
             remedy="Run the system again: memeval run --fresh.",
         )
-    _append(Deed.REPEATED, run, other, reason, by, results)
+    _append(LedgerEvent.REPEATED, run, other, reason, by, results)
 
 
 @app.command("supersede")
@@ -159,7 +159,7 @@ def supersede(
             f"{old.run_id} and {new.run_id} are of different systems or benchmarks.",
             remedy="Name two runs of one system on one benchmark. To withdraw a run, use: memeval ledger invalidate.",
         )
-    _append(Deed.SUPERSEDED, run, other, reason, by, results)
+    _append(LedgerEvent.SUPERSEDED, run, other, reason, by, results)
 
 
 @app.command("invalidate")
@@ -170,7 +170,7 @@ def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results
 
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
-    _append(Deed.INVALIDATED, run, None, reason, by, results)
+    _append(LedgerEvent.INVALIDATED, run, None, reason, by, results)
 
 
 @app.command("review")
@@ -181,7 +181,7 @@ def review(run: RunArgument, reason: Reason, by: By = None, results: Results = D
 
     Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
     """
-    _append(Deed.REVIEWED, run, None, reason, by, results)
+    _append(LedgerEvent.REVIEWED, run, None, reason, by, results)
 
 
 @app.command("reply")
@@ -195,7 +195,7 @@ def reply(
 
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """
-    _append(Deed.REPLIED, run, None, reason, by, results)
+    _append(LedgerEvent.REPLIED, run, None, reason, by, results)
 
 
 def warn_of_incomplete_line(results: Path) -> None:
@@ -207,7 +207,7 @@ def warn_of_incomplete_line(results: Path) -> None:
 
 
 def _append(
-    deed: Deed,
+    deed: LedgerEvent,
     run: str,
     other: str | None,
     reason: str,

@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("matrix")(matrix)
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a matrix is printed."""
 
     TABLE = "table"
@@ -48,7 +48,7 @@ def matrix(
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="Print a shipped example file, and run nothing.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How the comparison is printed.")] = Format.TABLE,
+    form: Annotated[OutputFormat, typer.Option("--format", help="How the comparison is printed.")] = OutputFormat.TABLE,
     results: Results = DEFAULT_RESULTS,
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
@@ -106,10 +106,13 @@ def matrix(
     with Bar() as progress:
         made = api.matrix(file, options=options, progress=progress)
     found = made.folder.matrix
-    if form is Format.JSON:
+    if form is OutputFormat.JSON:
         print_json(found.data())
     else:
-        print(table_text(found) if form is Format.TABLE else csv_text(found), end="\n" if form is Format.TABLE else "")
+        print(
+            table_text(found) if form is OutputFormat.TABLE else csv_text(found),
+            end="\n" if form is OutputFormat.TABLE else "",
+        )
     sys.stdout.flush()
     for warning in found.warnings:
         _say(f"warning: {warning}")

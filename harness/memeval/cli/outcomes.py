@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
 
 
-class State(StrEnum):
+class BenchmarkState(StrEnum):
     """The state of a benchmark after a run command; its values are part of the JSON output."""
 
     DONE = "done"
@@ -30,11 +30,11 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BenchmarkResult:
     """The outcome of one benchmark."""
 
     benchmark: str
-    state: State
+    state: BenchmarkState
     folders: tuple[RunFolder, ...] = ()
     error: MemevalError | None = None
     """Why there is no run, with what to do."""
@@ -70,7 +70,7 @@ SEVERITY = (ExitCode.BAD_INPUT, ExitCode.BUDGET, ExitCode.CHECK_FAILED)
 """Exit codes, the worst first: wrong input, then a run that can be resumed, then a failed check."""
 
 
-def skipped(tier: str | None, protocol: str | None) -> list[Outcome]:
+def skipped(tier: str | None, protocol: str | None) -> list[BenchmarkResult]:
     """Return the benchmarks that are not run unless the caller names them, each with the reason.
 
     Args:
@@ -84,11 +84,11 @@ def skipped(tier: str | None, protocol: str | None) -> list[Outcome]:
         if (why := _absence(benchmark, tier, protocol)) is not None:
             short, reason = why
             error = MemevalError(reason)
-            outcomes.append(Outcome(benchmark.info.id, State.LEFT_OUT, error=error, short=short))
+            outcomes.append(BenchmarkResult(benchmark.info.id, BenchmarkState.LEFT_OUT, error=error, short=short))
     return outcomes
 
 
-def runnable(outcomes: Sequence[Outcome]) -> list[str]:
+def runnable(outcomes: Sequence[BenchmarkResult]) -> list[str]:
     """Return the ids of the benchmarks that are not skipped, in catalogue order."""
     from memeval.benchmarks import BENCHMARKS
 
@@ -116,7 +116,7 @@ def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tu
     return f"no data ({how})", f"Its data is not on this machine. {benchmark.remedy()}"
 
 
-def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> Outcome:
+def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> BenchmarkResult:
     """Run a system on one benchmark, print its scores, and return the outcome, also of a run that failed.
 
     Args:
@@ -127,9 +127,9 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> O
     try:
         folders = run(name)
     except NotApplicable as error:
-        return Outcome(name, State.NOT_APPLICABLE, error=error)
+        return BenchmarkResult(name, BenchmarkState.NOT_APPLICABLE, error=error)
     except MemevalError as error:
-        return Outcome(name, State.FAILED, error=error)
+        return BenchmarkResult(name, BenchmarkState.FAILED, error=error)
     except Exception as error:
         if "--debug" in sys.argv:
             raise
@@ -137,16 +137,16 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> O
             f"unexpected {type(error).__name__}: {error}.",
             remedy=f"Run again with --benchmark {name} --debug, and report the traceback.",
         )
-        return Outcome(name, State.FAILED, error=failed)
+        return BenchmarkResult(name, BenchmarkState.FAILED, error=failed)
     for folder in folders:
         report(folder)
         if not as_json:
             print(folder.path, flush=True)
-    return Outcome(name, State.DONE, tuple(folders))
+    return BenchmarkResult(name, BenchmarkState.DONE, tuple(folders))
 
 
 def conclude(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[BenchmarkResult],
     *,
     every: bool,
     floor: float | None,
@@ -169,11 +169,11 @@ def conclude(
     """
     if as_json:
         print_json([outcome.data() for outcome in outcomes])
-    if len(outcomes) > 1 or all(each.state is State.LEFT_OUT for each in outcomes):
+    if len(outcomes) > 1 or all(each.state is BenchmarkState.LEFT_OUT for each in outcomes):
         _print_summary(outcomes)
-    faults = [each for each in outcomes if each.state is State.FAILED]
+    faults = [each for each in outcomes if each.state is BenchmarkState.FAILED]
     if not every or not any(each.folders for each in outcomes):
-        faults += [each for each in outcomes if each.state is State.NOT_APPLICABLE]
+        faults += [each for each in outcomes if each.state is BenchmarkState.NOT_APPLICABLE]
     if len(outcomes) == len(faults) == 1 and faults[0].error is not None:
         raise faults[0].error
     folders = [folder for outcome in outcomes for folder in outcome.folders]
@@ -197,7 +197,7 @@ def conclude(
         raise BadInput("no benchmark to run.", remedy="Name one with --benchmark: see memeval data list.")
 
 
-def _print_summary(outcomes: Sequence[Outcome]) -> None:
+def _print_summary(outcomes: Sequence[BenchmarkResult]) -> None:
     """Print the results, then what failed, then what was skipped: one line each."""
     lines = []
     for outcome in outcomes:
@@ -209,7 +209,7 @@ def _print_summary(outcomes: Sequence[Outcome]) -> None:
             lines.append(f"  {outcome.benchmark:26} {run.track.protocol:22} {score:22} {items}, {errors}")
     if len(lines) > 1:
         print("\nresults:", *lines, sep="\n", file=sys.stderr)
-    failed = [outcome for outcome in outcomes if outcome.state is State.FAILED]
+    failed = [outcome for outcome in outcomes if outcome.state is BenchmarkState.FAILED]
     if failed:
         print("\nfailed:", file=sys.stderr)
     for outcome in failed:
@@ -217,9 +217,9 @@ def _print_summary(outcomes: Sequence[Outcome]) -> None:
     print_skipped(outcomes)
 
 
-def print_skipped(outcomes: Sequence[Outcome]) -> None:
+def print_skipped(outcomes: Sequence[BenchmarkResult]) -> None:
     """Print the benchmarks that were skipped: one short line each."""
-    out = [outcome for outcome in outcomes if outcome.state in (State.LEFT_OUT, State.NOT_APPLICABLE)]
+    out = [outcome for outcome in outcomes if outcome.state in (BenchmarkState.LEFT_OUT, BenchmarkState.NOT_APPLICABLE)]
     if out:
         print("\nskipped:", file=sys.stderr)
     for outcome in out:

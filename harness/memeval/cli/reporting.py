@@ -88,5 +88,5 @@ def _hours(hours: float) -> str:
 
 
 def _phase(name: str) -> str:
-    """Return a phase as people read it; records say ``take_in`` for ingestion."""
+    """Return a phase as people read it; records say ``ingest`` for ingestion."""
     return "ingest" if name == "take_in" else name.replace("_", " ")

@@ -10,7 +10,7 @@ from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 
 if TYPE_CHECKING:
-    from memeval.evaluation.lending import Setup
+    from memeval.evaluation.runtime import SystemSetup
 
 Sandboxing = Annotated[
     SandboxMode | None,
@@ -28,13 +28,13 @@ Hosts = Annotated[
 ]
 
 
-def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> Setup:
+def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> SystemSetup:
     """Return what the options say.
 
     Raises:
         BadInput: a host is not given as ``HOST=URL``, or twice.
     """
-    from memeval.evaluation.lending import Setup
+    from memeval.evaluation.runtime import SystemSetup
 
     elsewhere: dict[str, str] = {}
     for each in hosts or ():
@@ -47,4 +47,4 @@ def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> Setup:
         if name in elsewhere:
             raise BadInput(f"--host names {name} twice.", remedy="Give it once.")
         elsewhere[name] = url
-    return Setup(hosts=elsewhere) if sandbox is None else Setup(sandbox=sandbox, hosts=elsewhere)
+    return SystemSetup(hosts=elsewhere) if sandbox is None else SystemSetup(sandbox=sandbox, hosts=elsewhere)

@@ -45,12 +45,12 @@ def new(
 
     Example: memeval submit new --name "My Memory" --kind python
     """
-    from memeval.evaluation.scaffold import Answers, scaffold
+    from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
     from memeval.site.assets import assets_root
     from memeval.systems.output import visible
 
-    defaults = Answers(name="My Memory")
-    given = Answers(
+    defaults = ScaffoldAnswers(name="My Memory")
+    given = ScaffoldAnswers(
         name=_asked(name, "Name", defaults.name),
         kind=AdapterKind(_asked(kind, "Kind", defaults.kind, AdapterKind)),
         licence=_asked(licence, "Licence, as an SPDX expression", defaults.licence),

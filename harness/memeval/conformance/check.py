@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memeval.conformance.subject import Subject
+from memeval.conformance.subject import CheckedSystem
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,10 @@ class Check:
     """Its name, such as ``reset-resets``."""
     title: str
     """What it finds out, in a sentence."""
-    function: Callable[[Subject], str]
-    """Does it, and returns what was seen; raises :class:`Broken` or :class:`Lacking`, or lets a failure through."""
+    function: Callable[[CheckedSystem], str]
+    """Runs the check and returns what it observed.
+
+    Raises :class:`ContractViolation` or :class:`MethodMissing`; a system failure passes through."""
     mandatory: bool = False
     """Whether a system that fails it is refused."""
     needs: tuple[str, ...] = ()
@@ -28,7 +30,7 @@ class Check:
     """Whether a system that is declared not to be deterministic may fail it."""
 
 
-class Broken(Exception):
+class ContractViolation(Exception):
     """A system does not keep to the contract.
 
     Args:
@@ -42,5 +44,5 @@ class Broken(Exception):
         self.remedy = remedy
 
 
-class Lacking(Exception):
+class MethodMissing(Exception):
     """A system lacks what the check is about; the text is a sentence."""

@@ -36,7 +36,7 @@ IN_BETWEEN = (
 """Sentences that fill a long message and bear on no topic below."""
 
 
-class Topic(NamedTuple):
+class PlantedTopic(NamedTuple):
     """Something that can be said of oneself; ``{}`` stands for the made-up word."""
 
     said: str
@@ -48,73 +48,73 @@ class Topic(NamedTuple):
 
 
 TOPICS = (
-    Topic(
+    PlantedTopic(
         "My cat is called {}.",
         "What is my cat called?",
         "By which name does the cat of our household go?",
         "What is {}'s cat called?",
     ),
-    Topic(
+    PlantedTopic(
         "The village I grew up in is {}.",
         "Which village did I grow up in?",
         "Name the village where I spent my childhood.",
         "Which village did {} grow up in?",
     ),
-    Topic(
+    PlantedTopic(
         "My dentist is Doctor {}.",
         "Who is my dentist?",
         "Which dentist looks after my teeth?",
         "Who is {}'s dentist?",
     ),
-    Topic(
+    PlantedTopic(
         "My sailing boat bears the name {}.",
         "What name does my sailing boat bear?",
         "How did we name the boat that we go out to sea with?",
         "What name does {}'s sailing boat bear?",
     ),
-    Topic(
+    PlantedTopic(
         "The company I work for is {}.",
         "Which company do I work for?",
         "What company employs me?",
         "Which company does {} work for?",
     ),
-    Topic(
+    PlantedTopic(
         "My favourite restaurant is the {}.",
         "Which is my favourite restaurant?",
         "In what restaurant do I like to eat most?",
         "Which is {}'s favourite restaurant?",
     ),
-    Topic(
+    PlantedTopic(
         "The novel I am reading is titled {}.",
         "What is the title of the novel I am reading?",
         "Which novel lies on my bedside table at present?",
         "What is the title of the novel {} is reading?",
     ),
-    Topic(
+    PlantedTopic(
         "The band I play the drums in is called {}.",
         "What is the band called in which I play the drums?",
         "In which band am I the drummer?",
         "What is the band called in which {} plays the drums?",
     ),
-    Topic(
+    PlantedTopic(
         "The password of my allotment gate is {}.",
         "What is the password of my allotment gate?",
         "Which word opens the gate of my allotment?",
         "What is the password of {}'s allotment gate?",
     ),
-    Topic(
+    PlantedTopic(
         "The horse I ride on Sundays is named {}.",
         "What is the horse named that I ride on Sundays?",
         "Which horse do I take out at weekends?",
         "What is the horse named that {} rides on Sundays?",
     ),
-    Topic(
+    PlantedTopic(
         "The tea I drink every morning is {}.",
         "Which tea do I drink every morning?",
         "What sort of tea do I have at breakfast?",
         "Which tea does {} drink every morning?",
     ),
-    Topic(
+    PlantedTopic(
         "My violin teacher is Professor {}.",
         "Who is my violin teacher?",
         "From which person do I take violin lessons?",
@@ -158,7 +158,7 @@ ODD = (
 
 
 @dataclass(frozen=True)
-class Fact:
+class PlantedFact:
     """A planted fact."""
 
     said: str
@@ -178,7 +178,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-class Facts:
+class PlantedFacts:
     """Facts, words and days that follow from a seed.
 
     Args:
@@ -207,38 +207,38 @@ class Facts:
                 self._words.add(made)
                 return made.capitalize()
 
-    def topic(self) -> Topic:
+    def topic(self) -> PlantedTopic:
         """Return a topic that was not returned before."""
         return self._topics.pop()
 
-    def fact(self, topic: Topic | None = None) -> Fact:
+    def fact(self, topic: PlantedTopic | None = None) -> PlantedFact:
         """Return a fact, on a topic of its own unless one is given."""
         about = topic or self.topic()
         word = self.word()
-        return Fact(about.said.format(word), word, about.asked, about.asked_otherwise, about.asked_of)
+        return PlantedFact(about.said.format(word), word, about.asked, about.asked_otherwise, about.asked_of)
 
-    def facts(self, count: int) -> list[Fact]:
+    def facts(self, count: int) -> list[PlantedFact]:
         """Return facts on different topics."""
         return [self.fact() for _ in range(count)]
 
-    def recommended(self) -> Fact:
+    def recommended(self) -> PlantedFact:
         """Return a fact that an assistant says, as an answer to a question."""
         word = self.word()
-        return Fact(
+        return PlantedFact(
             f"For a rainy weekend I recommend the mountain hut {word}.",
             word,
             "Which mountain hut did you recommend for a rainy weekend?",
         )
 
-    def in_scripts(self) -> list[tuple[str, Fact]]:
+    def in_scripts(self) -> list[tuple[str, PlantedFact]]:
         """Return a fact in each of the scripts, with the script's name."""
         return [
-            (script, Fact(said.format(word), word, asked))
+            (script, PlantedFact(said.format(word), word, asked))
             for script, said, asked, make in SCRIPTS
             for word in (make(self._rng),)
         ]
 
-    def long_message(self) -> tuple[str, list[tuple[str, Fact]]]:
+    def long_message(self) -> tuple[str, list[tuple[str, PlantedFact]]]:
         """Return a long message, and the facts at its start, in its middle and at its end, with where they stand."""
         first, middle, last = self.facts(3)
         half: list[str] = []

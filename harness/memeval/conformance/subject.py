@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from memeval.conformance.facts import Fact, Facts, plain
-from memeval.execution.door import Door, Instance, NoDoor
+from memeval.conformance.facts import PlantedFact, PlantedFacts, plain
+from memeval.execution.model_access import ModelAccess, NoModelAccess, SystemInstance
 from memeval.records.call import Phase
 from memeval.records.scenario import Session, Turn
-from memeval.systems.failures import SystemDied
-from memeval.systems.messages import Reply, session_json
+from memeval.systems.errors import SystemDied
+from memeval.systems.messages import SystemReply, session_json
 from memeval.systems.output import Log, visible
 from memeval.systems.process import SystemProcess
 
@@ -30,7 +30,7 @@ def quoted(text: str) -> str:
     return f"“{visible(text[:QUOTED])}{'…' if len(text) > QUOTED else ''}”"
 
 
-class Said(NamedTuple):
+class PlantedTurn(NamedTuple):
     """One turn of a session."""
 
     text: str
@@ -38,12 +38,12 @@ class Said(NamedTuple):
     speaker: str | None = None
 
 
-ACKNOWLEDGED = Said("Thank you for telling me.", "assistant")
+ACKNOWLEDGED = PlantedTurn("Thank you for telling me.", "assistant")
 """What an assistant says to a fact."""
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Observation:
     """What a system gave for one question, by all the ways it can be asked."""
 
     question: str
@@ -58,7 +58,7 @@ class Evidence:
     """Tokens of context by its own account."""
 
     @classmethod
-    def of(cls, question: str, *replies: Reply) -> Evidence:
+    def of(cls, question: str, *replies: SystemReply) -> Observation:
         """Return what came of a question."""
         counts = (reply.reported_tokens for reply in replies if reply.reported_tokens is not None)
         return cls(
@@ -99,7 +99,7 @@ class Evidence:
         """Whether a day's year stands anywhere in it."""
         return any(re.search(rf"(?<!\d){day.year}(?!\d)", text) for text in self.texts())
 
-    def same_as(self, other: Evidence) -> bool:
+    def same_as(self, other: Observation) -> bool:
         """Whether both are the same, word for word."""
         return (self.answer, self.items, self.contexts) == (other.answer, other.items, other.contexts)
 
@@ -112,7 +112,7 @@ class Evidence:
         return ", ".join(parts) or "nothing"
 
 
-class Memory:
+class CheckedMemory:
     """One instance of the system, driven as a run drives it.
 
     Args:
@@ -120,9 +120,9 @@ class Memory:
         subject: the system it is an instance of.
     """
 
-    def __init__(self, instance: Instance, subject: Subject) -> None:
+    def __init__(self, instance: SystemInstance, subject: CheckedSystem) -> None:
         self.process: SystemProcess = instance.process
-        self._door: Door = instance.door or NoDoor()
+        self._door: ModelAccess = instance.door or NoModelAccess()
         self._subject = subject
         self._check = ""
         self._sessions = 0
@@ -146,7 +146,7 @@ class Memory:
         """
         self._check = check or self._check
         self._door.enter(f"conformance:{self._check}")
-        self._door.in_phase(Phase.TAKE_IN)
+        self._door.in_phase(Phase.INGEST)
         if not self.process.alive:
             self.start()
         self.process.reset()
@@ -156,7 +156,7 @@ class Memory:
         """Whether the system has a method."""
         return self.process.hello is not None and self.process.hello.can(method)
 
-    def session(self, day: date, *said: Said) -> Session:
+    def session(self, day: date, *said: PlantedTurn) -> Session:
         """Return the next session of this memory."""
         self._sessions += 1
         self._today = max(self._today, day)
@@ -167,10 +167,10 @@ class Memory:
         )
         return Session(session_id=name, date=day.isoformat(), turns=turns)
 
-    def take_in(self, *sessions: Session) -> None:
+    def ingest(self, *sessions: Session) -> None:
         """Have sessions taken in, and wait until they can be asked for."""
-        self._door.in_phase(Phase.TAKE_IN)
-        self.process.take_in((session_json(session), session.date) for session in sessions)
+        self._door.in_phase(Phase.INGEST)
+        self.process.ingest((session_json(session), session.date) for session in sessions)
         self.settle()
 
     def settle(self) -> None:
@@ -178,7 +178,7 @@ class Memory:
         self._door.in_phase(Phase.SETTLE)
         self.process.settle()
 
-    def tell(self, day: date, *facts: Fact) -> None:
+    def tell(self, day: date, *facts: PlantedFact) -> None:
         """Have a session taken in for each fact, in which the user says it: the first on that day, others on the next.
 
         Args:
@@ -186,9 +186,11 @@ class Memory:
             facts: the facts.
         """
         days = (day + timedelta(days=number) for number in range(len(facts)))
-        self.take_in(*(self.session(on, Said(fact.said), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True)))
+        self.ingest(
+            *(self.session(on, PlantedTurn(fact.said), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True))
+        )
 
-    def ask(self, question: str, at: date | None = None) -> Evidence:
+    def ask(self, question: str, at: date | None = None) -> Observation:
         """Put a question in all the ways that the system has.
 
         Args:
@@ -202,9 +204,9 @@ class Memory:
             asked = self.process.ask(question, at.isoformat())
         if self.can("search"):
             searched = self.search(question, SEARCH_ITEMS, at)
-        return Evidence.of(question, *(reply for reply in (asked, searched) if reply is not None))
+        return Observation.of(question, *(reply for reply in (asked, searched) if reply is not None))
 
-    def search(self, question: str, k: int, at: date) -> Reply:
+    def search(self, question: str, k: int, at: date) -> SystemReply:
         """Have the memory searched for at most ``k`` items, as of a day."""
         self._door.in_phase(Phase.SEARCH)
         return self.process.search(question, k, at.isoformat())
@@ -213,7 +215,7 @@ class Memory:
         self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] | None = None
     ) -> None:
         """Have a text taken in."""
-        self._door.in_phase(Phase.TAKE_IN)
+        self._door.in_phase(Phase.INGEST)
         self._today = max(self._today, day)
         self.process.retain(content, bank=bank, timestamp=day.isoformat(), tags=tags, source_id=source_id)
 
@@ -225,7 +227,7 @@ class Memory:
         tags: tuple[str, ...] | None = None,
         since: date | None = None,
         until: date | None = None,
-    ) -> Evidence:
+    ) -> Observation:
         """Have a bank searched, with filters."""
         self._door.in_phase(Phase.SEARCH)
         found = self.process.recall(
@@ -237,16 +239,16 @@ class Memory:
             since=None if since is None else since.isoformat(),
             until=None if until is None else until.isoformat(),
         )
-        return Evidence.of(query, found)
+        return Observation.of(query, found)
 
     def forget(self, *, bank: str | None, ids: tuple[str, ...] | None, query: str | None) -> None:
         """Have something forgotten, and wait until it is."""
-        self._door.in_phase(Phase.TAKE_IN)
+        self._door.in_phase(Phase.INGEST)
         self.process.forget(bank=bank, ids=ids, query=query)
         self.settle()
 
 
-class Subject:
+class CheckedSystem:
     """A system under check, and the facts that are planted in it.
 
     Args:
@@ -256,36 +258,38 @@ class Subject:
         log: takes what its instances print.
     """
 
-    def __init__(self, new_instance: Callable[[Log], Instance], seed: str, *, deterministic: bool, log: Log) -> None:
+    def __init__(
+        self, new_instance: Callable[[Log], SystemInstance], seed: str, *, deterministic: bool, log: Log
+    ) -> None:
         self._new_instance = new_instance
         self._seed = seed
         self._log = log
         self.deterministic = deterministic
         self.over = False
         """Whether the time for all checks is used up."""
-        self.facts = Facts(seed)
+        self.facts = PlantedFacts(seed)
         """Facts of the check that is being made."""
         self._check = ""
-        self._open: list[Memory] = []
-        self._shared: Memory | None = None
+        self._open: list[CheckedMemory] = []
+        self._shared: CheckedMemory | None = None
 
     def begin(self, check: str) -> None:
         """Make ready for a check: facts of its own, and model calls recorded under its name."""
         self._check = check
-        self.facts = Facts(self._seed, check)
+        self.facts = PlantedFacts(self._seed, check)
 
     def can(self, method: str) -> bool:
         """Whether the system has a method."""
         return (self._shared or self._start()).can(method)
 
-    def memory(self) -> Memory:
+    def memory(self) -> CheckedMemory:
         """Return the instance that checks share, emptied."""
         shared = self._shared or self._start()
         shared.clear(self._check)
         return shared
 
     @contextlib.contextmanager
-    def another(self) -> Iterator[Memory]:
+    def another(self) -> Iterator[CheckedMemory]:
         """Lend a second instance, started for this and ended afterwards."""
         memory = self._made()
         try:
@@ -294,7 +298,7 @@ class Subject:
         finally:
             self._close(memory)
 
-    def let_go(self) -> None:
+    def close_shared(self) -> None:
         """End the instance that checks share; the next check starts another."""
         if self._shared is not None:
             self._close(self._shared)
@@ -306,16 +310,16 @@ class Subject:
         for memory in list(self._open):
             memory.process.kill()
 
-    def _start(self) -> Memory:
+    def _start(self) -> CheckedMemory:
         self._shared = self._made()
         self._shared.start()
         return self._shared
 
-    def _made(self) -> Memory:
-        memory = Memory(self._new_instance(self._log), self)
+    def _made(self) -> CheckedMemory:
+        memory = CheckedMemory(self._new_instance(self._log), self)
         self._open.append(memory)
         return memory
 
-    def _close(self, memory: Memory) -> None:
+    def _close(self, memory: CheckedMemory) -> None:
         self._open.remove(memory)
         memory.process.close()

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memeval.conformance.check import Broken, Check, Lacking
+from memeval.conformance.check import Check, ContractViolation, MethodMissing
 from memeval.conformance.checks import asking, calls, contents, foundations
-from memeval.conformance.subject import Subject
-from memeval.execution.door import Instance
+from memeval.conformance.subject import CheckedSystem
+from memeval.execution.model_access import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
-from memeval.systems.failures import SystemFailure
+from memeval.systems.errors import SystemFailure
 from memeval.systems.output import Log
 
 SUITE = "conformance@1"
@@ -97,7 +97,7 @@ CHECKS = (
 """The checks, in their order."""
 
 
-class Calls(NamedTuple):
+class CallCounts(NamedTuple):
     """How much is asked of a system."""
 
     processes: int
@@ -108,7 +108,7 @@ class Calls(NamedTuple):
     """Calls of ``query``, ``search`` and ``recall``."""
 
 
-MOST_CALLS = Calls(processes=3, sessions=43, questions=98)
+MOST_CALLS = CallCounts(processes=3, sessions=43, questions=98)
 """What the suite asks at most of a system that keeps to the contract; each may cost calls to models."""
 
 SECONDS = 600.0
@@ -120,7 +120,7 @@ def _ignore(_told: object) -> None:
 
 
 def check_system(
-    new_instance: Callable[[Log], Instance],
+    new_instance: Callable[[Log], SystemInstance],
     *,
     seed: str,
     deterministic: bool,
@@ -146,7 +146,7 @@ def check_system(
     Returns:
         All checks, in the order of :data:`CHECKS`.
     """
-    subject = Subject(new_instance, f"{SUITE}/{seed}", deterministic=deterministic, log=log)
+    subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic, log=log)
     made: dict[str, ConformanceCheck] = {}
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True
@@ -156,24 +156,24 @@ def check_system(
             made[check.name] = _made(check, subject, made, seconds)
             stop()
             if made[check.name].outcome is CheckOutcome.FAILED:
-                subject.let_go()
+                subject.close_shared()
             told(made[check.name])
     finally:
         timer.cancel()
         timer.join()
-        subject.let_go()
+        subject.close_shared()
     return tuple(made.values())
 
 
-def _made(check: Check, subject: Subject, made: dict[str, ConformanceCheck], seconds: float) -> ConformanceCheck:
+def _made(check: Check, subject: CheckedSystem, made: dict[str, ConformanceCheck], seconds: float) -> ConformanceCheck:
     """Make a check, and return how it ended."""
     began = time.monotonic()
     remedy: str | None = None
     try:
         outcome, detail = CheckOutcome.PASSED, _seen(check, subject, made)
-    except Lacking as lacking:
+    except MethodMissing as lacking:
         outcome, detail = CheckOutcome.NOT_APPLICABLE, str(lacking)
-    except Broken as broken:
+    except ContractViolation as broken:
         declared = check.can_be_declared and not subject.deterministic
         outcome, detail = CheckOutcome.DECLARED if declared else CheckOutcome.FAILED, broken.seen
         remedy = None if declared else broken.remedy
@@ -194,15 +194,15 @@ def _made(check: Check, subject: Subject, made: dict[str, ConformanceCheck], sec
     )
 
 
-def _seen(check: Check, subject: Subject, made: dict[str, ConformanceCheck]) -> str:
+def _seen(check: Check, subject: CheckedSystem, made: dict[str, ConformanceCheck]) -> str:
     """Do what a check does, where it can be done, and return what was seen."""
     failed = _failed_before(check, made)
     if failed is not None:
-        raise Lacking(f"Not looked at: it would say nothing of a system that does not pass {failed}.")
+        raise MethodMissing(f"Not looked at: it would say nothing of a system that does not pass {failed}.")
     subject.begin(check.name)
     missing = [method for method in check.needs if not subject.can(method)]
     if missing:
-        raise Lacking(f"The system has no {missing[0]}.")
+        raise MethodMissing(f"The system has no {missing[0]}.")
     return check.function(subject)
 
 

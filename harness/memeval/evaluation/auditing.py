@@ -12,7 +12,7 @@ from memeval.archive.rows import inner_digest
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
@@ -21,7 +21,7 @@ from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
 from memeval.grading.audit import audit_lines
-from memeval.judging.calibration import Trial, trials
+from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
@@ -43,14 +43,16 @@ class AuditOptions:
     """How the judge is asked."""
 
 
-def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress: Progress | None = None) -> AuditFolder:
+def audit_judge(
+    judge: ChosenJudge, benchmark_session: BenchmarkSession, options: AuditOptions, progress: Progress | None = None
+) -> AuditFolder:
     """Measure a judge against calibration answers, or return the audit that measured the very same before.
 
     An audit in which a judgment failed is not returned: the call may succeed now.
 
     Args:
         judge: the judge.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
         options: how.
         progress: is told how it goes.
 
@@ -61,10 +63,10 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
     progress = progress or Silent()
     if options.items < 1:
         raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
-    made = trials(exam.keys, exam.scenarios, options.items)
+    made = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)
     if not made:
-        raise BadInput(f"{exam.benchmark.info.id} has no items that a judge rules on.")
-    identity = _identity(judge, exam, made)
+        raise BadInput(f"{benchmark_session.benchmark.info.id} has no items that a judge rules on.")
+    identity = _identity(judge, benchmark_session, made)
     if (stored := _stored(options.results, identity)) is not None:
         progress.note(f"{stored.path}: measured before with the very same answers; reused.")
         return stored
@@ -75,24 +77,24 @@ def audit_judge(judge: ChosenJudge, exam: Exam, options: AuditOptions, progress:
         check_key(judge, cases, models)
         own = CallRecord(None)
         models.open_run(f"audit-{identity}", own)
-        title = f"auditing {judge.name} on {exam.benchmark.info.id}"
+        title = f"auditing {judge.name} on {benchmark_session.benchmark.info.id}"
         recorded = judge.recorded(judgments(judge, cases, models, progress, title))
         probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
         rows = judgment_rows(recorded, own)
     lines = audit_lines(probes)
-    redistribution = exam.benchmark.info.redistribution
+    redistribution = benchmark_session.benchmark.info.redistribution
     if redistribution is Redistribution.IDS:
-        probes, rows = withheld_audit(probes, rows, exam, asked_of(judge, cases))
+        probes, rows = withheld_audit(probes, rows, benchmark_session, asked_of(judge, cases))
     audit = Audit(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{identity}",
-        benchmark=exam.benchmark.info.id,
-        data_digest=exam.dataset.digest,
-        parameters=dict(exam.dataset.parameters),
+        benchmark=benchmark_session.benchmark.info.id,
+        data_digest=benchmark_session.dataset.digest,
+        parameters=dict(benchmark_session.dataset.parameters),
         redistribution=redistribution,
         judge=judge.name,
         judge_endpoint=judge.endpoint,
         judge_label=judge.label,
-        prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows(exam.benchmark.info.id)},
+        prompts={prompt.name: prompt.digest for prompt in judge.prompt_rows(benchmark_session.benchmark.info.id)},
         probes=CALIBRATION,
         overall=lines.overall,
         categories=lines.categories,
@@ -113,16 +115,16 @@ def _stored(results: Path, identity: str) -> AuditFolder | None:
     return None
 
 
-def _identity(judge: ChosenJudge, exam: Exam, made: Sequence[Trial]) -> str:
+def _identity(judge: ChosenJudge, benchmark_session: BenchmarkSession, made: Sequence[CalibrationAnswer]) -> str:
     """Return eight digits that stand for all that decides an audit."""
     parts = [
-        exam.benchmark.info.id,
-        exam.dataset.digest,
+        benchmark_session.benchmark.info.id,
+        benchmark_session.dataset.digest,
         [
             judge.name,
             judge.endpoint,
             judge.label,
-            {p.name: p.digest for p in judge.prompt_rows(exam.benchmark.info.id)},
+            {p.name: p.digest for p in judge.prompt_rows(benchmark_session.benchmark.info.id)},
         ],
         [CALIBRATION, [[trial.item.item_id, trial.kind, trial.case.answer, trial.expected] for trial in made]],
     ]

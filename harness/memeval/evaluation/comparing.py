@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.evaluation.places import differing_parts
+from memeval.evaluation.run_folders import differing_parts
 from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
 from memeval.records.benchmark import Direction, MetricInfo
-from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, Pair, Sign
+from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, PairedRuns, Sign
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.track import CategoryPlan, Track
@@ -152,7 +152,7 @@ def _pair(
     first: Mapping[str, Grade],
     second: Mapping[str, Grade],
     metrics: Mapping[str, MetricInfo],
-) -> Pair:
+) -> PairedRuns:
     matched = _matched(first, second)
     found = _by_category(track, matched)
     overall = _overall(track.categories, found)
@@ -163,7 +163,7 @@ def _pair(
     ]
     flips.sort(key=lambda flip: (-abs(_gain(flip)), flip.item_id))
     empty = next((category.name for category in counting(track.categories) if not found[category.name]), None)
-    return Pair(
+    return PairedRuns(
         run_id=run_id,
         items=len(matched),
         alone=len(first.keys() ^ second.keys()),

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from memeval.archive import conformance as reports
 from memeval.conformance.suite import MOST_CALLS, SUITE, check_system
-from memeval.evaluation.lending import Prepared, Setup, lending, prepare
 from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.runtime import PreparedSystem, SystemSetup, prepare, system_instances
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.records.conformance import CheckOutcome, Conformance
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
-from memeval.systems.messages import Hello
-from memeval.systems.source import SystemSource, greet
+from memeval.systems.messages import AdapterInfo
+from memeval.systems.source import SystemSource, start_system
 
 
 def check_conformance(
@@ -24,7 +24,7 @@ def check_conformance(
     results: Path,
     progress: Progress,
     *,
-    setup: Setup | None = None,
+    setup: SystemSetup | None = None,
     models: ModelOptions | None = None,
     limits: Limits | None = None,
 ) -> Conformance:
@@ -44,14 +44,19 @@ def check_conformance(
         BadInput: the system cannot be prepared or loaded.
         GatewayStopped: a model's endpoint, its key or a budget stopped it.
     """
-    prepared = prepare(source, setup or Setup(), progress.note)
+    prepared = prepare(source, setup or SystemSetup(), progress.note)
     report = _checked(prepared, results, progress, models or ModelOptions(), limits or Limits())
     reports.store(results, report)
     return report
 
 
 def require_conformance(
-    prepared: Prepared, hello: Hello, results: Path, progress: Progress, models: ModelOptions, limits: Limits
+    prepared: PreparedSystem,
+    hello: AdapterInfo,
+    results: Path,
+    progress: Progress,
+    models: ModelOptions,
+    limits: Limits,
 ) -> None:
     """Refuse a system whose numbers would mean nothing, before a call is paid for; a stored report is enough.
 
@@ -78,18 +83,18 @@ def require_conformance(
 
 
 def _checked(
-    prepared: Prepared, results: Path, progress: Progress, options: ModelOptions, limits: Limits
+    prepared: PreparedSystem, results: Path, progress: Progress, options: ModelOptions, limits: Limits
 ) -> Conformance:
     source = prepared.source
     with (
         models_for(results, options, progress.note, on_disk=False) as models,
         CallRecord(None) as own,
-        lending(prepared, limits, models) as new_instance,
+        system_instances(prepared, limits, models) as new_instance,
     ):
         models.open_run("conformance", own)
         first = new_instance(lambda line: None)
         with closing(first.process):
-            hello = greet(source, first.process)
+            hello = start_system(source, first.process)
         return Conformance(
             slug=source.slug,
             version=source.version,

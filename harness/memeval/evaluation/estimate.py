@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import is_done, last_attempts
 from memeval.evaluation.models import RECORD, models_for
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, judge_for
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
@@ -38,7 +38,7 @@ WRAPPING_TOKENS = 8
 
 
 @dataclass(frozen=True)
-class Part:
+class EstimatePart:
     """What one caller of models would take."""
 
     phase: Phase
@@ -73,14 +73,14 @@ class Estimate:
     benchmark: str
     items: int
     questions: int
-    parts: tuple[Part, ...]
+    parts: tuple[EstimatePart, ...]
     unknown: tuple[str, ...]
     """What nobody can know beforehand, as sentences."""
     prices: str | None
     """The dated price list; ``None`` where there is nothing to price."""
 
 
-def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estimate:
+def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions) -> Estimate:
     """Return what a run would take; nothing is run and nothing is asked.
 
     Calls and tokens are upper bounds, but for what the system's answers will be: where it has no stored run on the
@@ -89,29 +89,29 @@ def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estim
 
     Args:
         source: the system.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
         options: how it would be run.
 
     Raises:
         BadInput: something asked for is not there.
     """
-    options = replace(options, models=options.models.on(exam))
+    options = replace(options, models=options.models.on(benchmark_session))
     judge = judge_for(options)
-    items = exam.selected(options.limit)
-    latest = _latest(source, exam, options)
-    before = None if latest is None else opened(latest, exam)
+    items = benchmark_session.selected(options.limit)
+    latest = _latest(source, benchmark_session, options)
+    before = None if latest is None else decoded_run(latest, benchmark_session)
     parts = []
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
         if (options.reader or "").startswith(PREFIX):
             reader = ModelReader(
                 str(options.reader), models.endpoint(Caller.READER), models.gateway, options.limits.reader_tokens
             )
-            parts.append(_reading(exam, items, reader, options, before))
+            parts.append(_reading(benchmark_session, items, reader, options, before))
         if judge.model is not None:
-            parts.append(_judging(exam, items, judge.model, options, before, models.shared))
+            parts.append(_judging(benchmark_session, items, judge.model, options, before, models.shared))
     return Estimate(
         system=source.slug,
-        benchmark=exam.benchmark.info.id,
+        benchmark=benchmark_session.benchmark.info.id,
         items=len(items),
         questions=sum(len(item.question_ids) for item in items),
         parts=tuple(parts),
@@ -121,19 +121,19 @@ def estimate_run(source: SystemSource, exam: Exam, options: RunOptions) -> Estim
 
 
 def _judging(
-    exam: Exam,
+    benchmark_session: BenchmarkSession,
     items: tuple[ItemKey, ...],
     judge: ModelJudge,
     options: RunOptions,
     before: RunFolder | None,
     record: CallRecord,
-) -> Part:
-    asked = {request.key: request for request in map(judge.request, _cases(exam, items, before))}
+) -> EstimatePart:
+    asked = {request.key: request for request in map(judge.request, _cases(benchmark_session, items, before))}
     fresh = [request for key, request in asked.items() if record.find(key) is None]
     return _part(Phase.JUDGE, judge.model, fresh, len(asked), options.models.judge_concurrency, before)
 
 
-def _cases(exam: Exam, items: tuple[ItemKey, ...], before: RunFolder | None) -> Iterator[Case]:
+def _cases(benchmark_session: BenchmarkSession, items: tuple[ItemKey, ...], before: RunFolder | None) -> Iterator[Case]:
     """Yield what would be brought before a judge: the answers of the run before, and a stand-in where it has none."""
     last = {} if before is None else last_attempts(before.responses())
     for item in items:
@@ -142,7 +142,9 @@ def _cases(exam: Exam, items: tuple[ItemKey, ...], before: RunFolder | None) -> 
             if is_done(item, last) and all(last[question].outcome is Outcome.OK for question in item.question_ids)
             else [_stand_in(item, question) for question in item.question_ids]
         )
-        yield from exam.graders[item.category].cases(item, exam.scenarios[item.scenario_id], responses)
+        yield from benchmark_session.graders[item.category].cases(
+            item, benchmark_session.scenarios[item.scenario_id], responses
+        )
 
 
 def _stand_in(item: ItemKey, question_id: str) -> Response:
@@ -157,13 +159,17 @@ def _stand_in(item: ItemKey, question_id: str) -> Response:
 
 
 def _reading(
-    exam: Exam, items: tuple[ItemKey, ...], reader: ModelReader, options: RunOptions, before: RunFolder | None
-) -> Part:
+    benchmark_session: BenchmarkSession,
+    items: tuple[ItemKey, ...],
+    reader: ModelReader,
+    options: RunOptions,
+    before: RunFolder | None,
+) -> EstimatePart:
     """Return what a model reader would take: every question once, with the whole history or all it may be sent."""
     requests = []
     held: tuple[str, str] | None = None
     for item in items:
-        scenario = exam.scenarios[item.scenario_id]
+        scenario = benchmark_session.scenarios[item.scenario_id]
         if held is None or held[0] != item.scenario_id:
             held = item.scenario_id, reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
         requests += [
@@ -193,13 +199,13 @@ def _part(
     calls: int,
     concurrency: int,
     before: RunFolder | None,
-) -> Part:
+) -> EstimatePart:
     """Return what some calls would take; ``fresh`` are those of them that are not on record."""
     sent = sum(count_tokens(canonical_json(request.body)) + WRAPPING_TOKENS for request in fresh)
     usual = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
     replied = sum(max(output_limits(request), default=usual) for request in fresh)
     seconds, basis = _seconds(phase, before)
-    return Part(
+    return EstimatePart(
         phase=phase,
         model=model,
         calls=calls,
@@ -221,11 +227,11 @@ def _seconds(phase: Phase, before: RunFolder | None) -> tuple[float, str]:
     return usage.service.p50, f"the median in {before.run.run_id}"
 
 
-def _latest(source: SystemSource, exam: Exam, options: RunOptions) -> RunFolder | None:
+def _latest(source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions) -> RunFolder | None:
     """Return the system's latest run on the very data, a full one before any other; its rows must be here."""
-    place = options.results / exam.benchmark.info.name / source.slug
+    place = options.results / benchmark_session.benchmark.info.name / source.slug
     folders = [RunFolder(head.parent) for head in sorted(place.glob("*/run.json"))]
-    fitting = [f for f in folders if f.run.track.data_digest == exam.dataset.digest and f.has_rows]
+    fitting = [f for f in folders if f.run.track.data_digest == benchmark_session.dataset.digest and f.has_rows]
     return max(fitting, key=lambda f: (f.run.coverage.full, f.run.timing.started), default=None)
 
 

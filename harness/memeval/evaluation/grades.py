@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
@@ -31,11 +31,13 @@ def is_done(item: ItemKey, last: dict[str, Response]) -> bool:
     return all(question_id in last for question_id in item.question_ids)
 
 
-def grade_items(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Response], judge: Judge) -> list[Grade]:
+def grade_items(
+    benchmark_session: BenchmarkSession, items: Iterable[ItemKey], responses: Iterable[Response], judge: Judge
+) -> list[Grade]:
     """Grade the items that have all their responses.
 
     Args:
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
         items: the planned items, in plan order.
         responses: all responses of the run.
         judge: who is asked for verdicts.
@@ -45,14 +47,16 @@ def grade_items(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Respon
     """
     last = last_attempts(responses)
     return [
-        _graded(exam, item, scenario, [last[question] for question in item.question_ids], judge)
-        for item, scenario in _with_scenarios(exam, (item for item in items if is_done(item, last)))
+        _graded(benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge)
+        for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last)))
     ]
 
 
-def _graded(exam: Exam, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+def _graded(
+    benchmark_session: BenchmarkSession, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge
+) -> Grade:
     """Grade an item, and once more by the corrected key where the errata name it."""
-    grader, corrections = exam.graders[item.category], exam.corrections()
+    grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
     grade = grader.grade(item, scenario, responses, judge)
     if item.item_id not in corrections:
         return grade
@@ -64,26 +68,32 @@ def _graded(exam: Exam, item: ItemKey, scenario: Scenario, responses: Sequence[R
     return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: worth}})
 
 
-def _with_scenarios(exam: Exam, items: Iterable[ItemKey]) -> Iterator[tuple[ItemKey, Scenario]]:
+def _with_scenarios(
+    benchmark_session: BenchmarkSession, items: Iterable[ItemKey]
+) -> Iterator[tuple[ItemKey, Scenario]]:
     """Yield items with their scenarios, and open a scenario once for items in a row that stand in it."""
     held: Scenario | None = None
     for item in items:
         if held is None or held.scenario_id != item.scenario_id:
-            held = exam.scenarios[item.scenario_id]
+            held = benchmark_session.scenarios[item.scenario_id]
         yield item, held
 
 
-def cases_of(exam: Exam, items: Iterable[ItemKey], responses: Iterable[Response]) -> list[Case]:
+def cases_of(
+    benchmark_session: BenchmarkSession, items: Iterable[ItemKey], responses: Iterable[Response]
+) -> list[Case]:
     """Return what :func:`grade_items` will bring before a judge, in plan order.
 
     The histories, which no model judge is shown, are left out: all cases are in memory at once.
     """
     last = last_attempts(responses)
-    corrections = exam.corrections()
+    corrections = benchmark_session.corrections()
     return [
         replace(case, scenario=case.scenario.only(frozenset()))
-        for item, scenario in _with_scenarios(exam, (item for item in items if is_done(item, last)))
+        for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last)))
         for key in (item, corrections.get(item.item_id))
         if key is not None
-        for case in exam.graders[item.category].cases(key, scenario, [last[question] for question in item.question_ids])
+        for case in benchmark_session.graders[item.category].cases(
+            key, scenario, [last[question] for question in item.question_ids]
+        )
     ]

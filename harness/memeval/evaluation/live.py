@@ -13,7 +13,7 @@ from memeval.benchmarks import find
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import Exam, choose_reader
+from memeval.evaluation.plan import BenchmarkSession, choose_reader
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.suite_metrics import metrics_of_rows
 from memeval.evaluation.verdicts import check_key, judgments
@@ -21,11 +21,11 @@ from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE, Reader
-from memeval.execution.runner import Runner
-from memeval.execution.secrets import BLOT, blotted
-from memeval.execution.work import Work
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.secrets import REDACTED, redact
+from memeval.execution.work import ScenarioWork
 from memeval.gateway.record import CallRecord
-from memeval.grading.recall import DEPTHS, Hits, Shelf
+from memeval.grading.recall import DEPTHS, Hits, TextIndex
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, RecallKey, ReflectKey
 from memeval.records.errors import BadInput
@@ -36,7 +36,7 @@ from memeval.records.run import View
 from memeval.records.scenario import Question, Recall, Reflect, Retain, Scenario, Step
 from memeval.records.track import Limits
 from memeval.storage import write_whole
-from memeval.systems.failures import SystemFailure
+from memeval.systems.errors import SystemFailure
 from memeval.systems.live import LiveSystem
 from memeval.systems.output import visible
 
@@ -107,29 +107,31 @@ def run_suite(
     judge = choose_judge(options.judge, options.judge_label)
     happened: list[str] = []
     with closing(LiveSystem(system, options.limits, lambda line: None)) as live:
-        exam = _exam(suite, live, options.protocol)
-        reader = choose_reader(NATIVE, live.start().capabilities, _class_of(system), _no_reader, exam.protocol_info)
+        benchmark_session = _benchmark_session(suite, live, options.protocol)
+        reader = choose_reader(
+            NATIVE, live.start().capabilities, _class_of(system), _no_reader, benchmark_session.protocol_info
+        )
         banks = _Banks(live, bank_id)
-        banks.check(exam.scenarios.values())
+        banks.check(benchmark_session.scenarios.values())
         started = utc_now()
         try:
-            responses = list(_responses(live, exam, reader, banks, options, happened, progress))
+            responses = list(_responses(live, benchmark_session, reader, banks, options, happened, progress))
         finally:
             notes = banks.forget() if clean_after else []
             for note in notes:
                 progress.note(note)
-    grades = _grades(exam, judge, responses, options, progress)
+    grades = _grades(benchmark_session, judge, responses, options, progress)
     result = EvalResult(
         suite=str(suite),
         provider=options.provider or _class_of(system),
         provider_tier=options.provider_tier,
         timestamp=started,
         metrics=metrics_of_rows(
-            responses, grades, twins=_twins(exam.scenarios.values()), failed_retains=live.failed_retains
+            responses, grades, twins=_twins(benchmark_session.scenarios.values()), failed_retains=live.failed_retains
         ),
-        per_query_results=tuple(_told(exam, banks, responses, grades)),
-        config_snapshot=_snapshot(exam, judge, live, bank_id, options),
-        notes=tuple(map(blotted, dict.fromkeys((*happened, *notes)))),
+        per_query_results=tuple(_told(benchmark_session, banks, responses, grades)),
+        config_snapshot=_snapshot(benchmark_session, judge, live, bank_id, options),
+        notes=tuple(map(redact, dict.fromkeys((*happened, *notes)))),
     )
     if options.out is not None:
         write_whole(options.out, (result.model_dump_json(indent=2) + "\n").encode())
@@ -144,7 +146,7 @@ def _no_reader(name: str) -> Reader:
     raise BadInput(f"a suite goes without the reader '{name}'.")
 
 
-def _exam(suite: str | Path, live: LiveSystem, protocol: str | None) -> Exam:
+def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None) -> BenchmarkSession:
     """Open a suite by its name or its file, to be asked in the widest way that the object can take.
 
     Raises:
@@ -164,7 +166,7 @@ def _exam(suite: str | Path, live: LiveSystem, protocol: str | None) -> Exam:
         can = live.start().capabilities
         full = [each for each in benchmark.info.protocols if each.name == "full" and set(each.needs) <= set(can)]
         protocol = full[0].name if full else None
-    return Exam.open(benchmark, data, protocol=protocol)
+    return BenchmarkSession.open(benchmark, data, protocol=protocol)
 
 
 class _Banks:
@@ -244,7 +246,7 @@ class _Banks:
 
 def _responses(
     live: LiveSystem,
-    exam: Exam,
+    benchmark_session: BenchmarkSession,
     reader: Reader | None,
     banks: _Banks,
     options: SuiteOptions,
@@ -252,12 +254,14 @@ def _responses(
     progress: Progress,
 ) -> Iterator[Response]:
     """Yield the responses to a suite, as its items come to an end."""
-    limits = exam.track(reader=reader, limits=options.limits).limits
-    runner = Runner(live, reader, limits.search_items, lambda _, told, __: happened.append(told), lambda: False)
-    progress.start(f"{live.start().class_name} on {exam.benchmark.info.id}", len(exam.keys), 0)
+    limits = benchmark_session.track(reader=reader, limits=options.limits).limits
+    runner = ScenarioRunner(live, reader, limits.search_items, lambda _, told, __: happened.append(told), lambda: False)
+    progress.start(
+        f"{live.start().class_name} on {benchmark_session.benchmark.info.id}", len(benchmark_session.keys), 0
+    )
     try:
-        for work in exam.works(exam.keys, View.ALL, {}):
-            moved = Work(banks.moved(work.scenario), work.items, work.attempt)
+        for work in benchmark_session.works(benchmark_session.keys, View.ALL, {}):
+            moved = ScenarioWork(banks.moved(work.scenario), work.items, work.attempt)
             for finished in runner.run(moved):
                 progress.advance(len(finished.items), sum(row.outcome.is_error for row in finished.responses))
                 yield from finished.responses
@@ -266,18 +270,22 @@ def _responses(
 
 
 def _grades(
-    exam: Exam, judge: ChosenJudge, responses: Sequence[Response], options: SuiteOptions, progress: Progress
+    benchmark_session: BenchmarkSession,
+    judge: ChosenJudge,
+    responses: Sequence[Response],
+    options: SuiteOptions,
+    progress: Progress,
 ) -> list[Grade]:
     """Have the responses graded, by a model judge where one is chosen; its replies are on record."""
     if judge.model is None:
-        return grade_items(exam, exam.keys, responses, judge.recorded({}))
-    cases = cases_of(exam, exam.keys, responses)
+        return grade_items(benchmark_session, benchmark_session.keys, responses, judge.recorded({}))
+    cases = cases_of(benchmark_session, benchmark_session.keys, responses)
     with models_for(options.results, options.models, progress.note) as models:
         check_key(judge, cases, models)
         models.open_run(f"suite-{utc_now()}", CallRecord(None))
-        title = f"judging {exam.benchmark.info.id}"
+        title = f"judging {benchmark_session.benchmark.info.id}"
         recorded = judge.recorded(judgments(judge, cases, models, progress, title))
-    return grade_items(exam, exam.keys, responses, recorded)
+    return grade_items(benchmark_session, benchmark_session.keys, responses, recorded)
 
 
 def _twins(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
@@ -288,21 +296,23 @@ def _twins(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
     return [(searched[each.bank, each.question], each.question_id) for each in reflected]
 
 
-def _told(exam: Exam, banks: _Banks, responses: Sequence[Response], grades: Sequence[Grade]) -> Iterator[QueryResult]:
+def _told(
+    benchmark_session: BenchmarkSession, banks: _Banks, responses: Sequence[Response], grades: Sequence[Grade]
+) -> Iterator[QueryResult]:
     """Yield every question with what came of it, in the order it was asked."""
     given = {row.question_id: row for row in responses}
     graded = {grade.item_id: grade for grade in grades}
-    for scenario in exam.scenarios.values():
-        shelf, texts = Shelf(scenario), TurnTexts(scenario)
+    for scenario in benchmark_session.scenarios.values():
+        shelf, texts = TextIndex(scenario), TurnTexts(scenario)
         asked = {question.question_id: question for question in scenario.questions()}
-        for key in exam.keys:
+        for key in benchmark_session.keys:
             if key.scenario_id == scenario.scenario_id and key.item_id in graded:
                 question, row = asked[key.question_ids[0]], given[key.question_ids[0]]
                 hits = tuple(_hits(shelf, texts, banks, question, row))
                 yield _query_result(key, question, row, graded[key.item_id], shelf, hits)
 
 
-def _hits(shelf: Shelf, texts: TurnTexts, banks: _Banks, asked: Question, row: Response) -> Iterator[Hit]:
+def _hits(shelf: TextIndex, texts: TurnTexts, banks: _Banks, asked: Question, row: Response) -> Iterator[Hit]:
     """Yield what a search brought up, with what was retained beside it."""
     if not isinstance(asked, Recall):
         return
@@ -323,7 +333,7 @@ def _hits(shelf: Shelf, texts: TurnTexts, banks: _Banks, asked: Question, row: R
 
 
 def _query_result(
-    key: ItemKey, asked: Question, row: Response, grade: Grade, shelf: Shelf, hits: tuple[Hit, ...]
+    key: ItemKey, asked: Question, row: Response, grade: Grade, shelf: TextIndex, hits: tuple[Hit, ...]
 ) -> QueryResult:
     expected = [shelf.texts[name] for name in key.evidence or ()]
     points = [point.text for point in key.key.points] if isinstance(key.key, ReflectKey) else []
@@ -353,10 +363,10 @@ def _query_result(
 
 
 def _snapshot(
-    exam: Exam, judge: ChosenJudge, live: LiveSystem, bank_id: str, options: SuiteOptions
+    benchmark_session: BenchmarkSession, judge: ChosenJudge, live: LiveSystem, bank_id: str, options: SuiteOptions
 ) -> dict[str, object]:
     """Return all that decided the figures, without what looks like a secret."""
-    track = judge.on(exam.track(reader=None, limits=options.limits))
+    track = judge.on(benchmark_session.track(reader=None, limits=options.limits))
     told = live.start()
     return {
         "track": track.data(),
@@ -378,13 +388,13 @@ def redacted(value: object) -> object:
         case bool() | int() | float() | None:
             return value
         case _:
-            return blotted(str(value))
+            return redact(str(value))
 
 
 def _redacted_under(name: str, value: object) -> object:
     """Return what stands under a name; a number, such as a limit of tokens, is no secret."""
     tells = names_a_secret(name) and value and not isinstance(value, bool | int | float | Mapping)
-    return BLOT if tells else redacted(value)
+    return REDACTED if tells else redacted(value)
 
 
 def names_a_secret(name: str) -> bool:

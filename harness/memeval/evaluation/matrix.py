@@ -16,20 +16,29 @@ from memeval.evaluation.comparing import compare_runs, metrics_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.matrix_file import sources_of
 from memeval.evaluation.matrix_gates import gate_results
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.suite_metrics import metrics_of_run
 from memeval.execution.progress import Progress, Silent
 from memeval.records.benchmark import MetricInfo
 from memeval.records.errors import BadInput, MemevalError, NotApplicable
-from memeval.records.matrix import Against, CategoryShare, Cell, CellState, Matrix, MatrixBenchmark, MatrixPlan, Test
+from memeval.records.matrix import (
+    CategoryShare,
+    CellState,
+    ComparedTo,
+    Matrix,
+    MatrixBenchmark,
+    MatrixCell,
+    MatrixPlan,
+    Test,
+)
 from memeval.systems.source import SystemSource
 
 AGAIN = "Make the matrix again with memeval matrix, or restore what is missing."
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """The result of one cell."""
 
     benchmark: int
@@ -50,7 +59,7 @@ class MatrixRun:
 
     folder: MatrixFolder
     """Where it is stored."""
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CellOutcome, ...]
     """The result of each cell."""
 
 
@@ -71,7 +80,7 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     progress = progress or Silent()
     sources = sources_of(plan)
     _check_parameters(plan)
-    outcomes: list[Outcome] = []
+    outcomes: list[CellOutcome] = []
     for place, benchmark in enumerate(plan.benchmarks):
         outcomes += _on(place, benchmark, plan, sources, options, progress)
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
@@ -88,7 +97,7 @@ def _check_parameters(plan: MatrixPlan) -> None:
     for benchmark in plan.benchmarks:
         found, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
         if benchmark.parameters and found.available(file):
-            Exam.open(found, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier)
+            BenchmarkSession.open(found, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier)
 
 
 def _on(
@@ -98,12 +107,12 @@ def _on(
     sources: Sequence[SystemSource],
     options: RunOptions,
     progress: Progress,
-) -> Iterator[Outcome]:
+) -> Iterator[CellOutcome]:
     """Yield what comes of all cells of one benchmark, whose data is opened once: all have the very same items."""
     options = replace(options, protocol=benchmark.protocol, tier=benchmark.tier, judge=plan.judge or options.judge)
-    opened: Exam | MemevalError
+    opened: BenchmarkSession | MemevalError
     try:
-        opened = Exam.open(
+        opened = BenchmarkSession.open(
             find(benchmark.id),
             None if benchmark.file is None else Path(benchmark.file),
             benchmark.parameters,
@@ -115,7 +124,7 @@ def _on(
         opened = error
     for reader in plan.readers or (None,):
         for system, source in zip(plan.systems, sources, strict=True):
-            outcome = Outcome(place, reader, system.id)
+            outcome = CellOutcome(place, reader, system.id)
             try:
                 if isinstance(opened, MemevalError):
                     raise opened
@@ -127,7 +136,7 @@ def _on(
             yield outcome
 
 
-def matrix_of(plan: MatrixPlan, outcomes: Sequence[Outcome], results: Path) -> Matrix:
+def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) -> Matrix:
     """Return a matrix from its runs.
 
     Args:
@@ -151,15 +160,15 @@ def matrix_of(plan: MatrixPlan, outcomes: Sequence[Outcome], results: Path) -> M
     )
 
 
-def _cell(outcome: Outcome, results: Path, metrics: Mapping[str, MetricInfo]) -> Cell:
-    cell = Cell(benchmark=outcome.benchmark, reader=outcome.reader, system=outcome.system, state=CellState.FAILED)
+def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]) -> MatrixCell:
+    cell = MatrixCell(benchmark=outcome.benchmark, reader=outcome.reader, system=outcome.system, state=CellState.FAILED)
     if outcome.folder is None:
         state = CellState.NOT_APPLICABLE if isinstance(outcome.error, NotApplicable) else CellState.FAILED
         return cell.model_copy(
             update={"state": state, "reason": None if outcome.error is None else _told(outcome.error)}
         )
     run = outcome.folder.run
-    return Cell(
+    return MatrixCell(
         benchmark=outcome.benchmark,
         reader=outcome.reader,
         system=outcome.system,
@@ -212,7 +221,7 @@ def _figures(folder: RunFolder) -> dict[str, float | None]:
     return {name: float(value) for name, value in sorted(told.items()) if isinstance(value, int | float)}
 
 
-def _tests(outcomes: Sequence[Outcome]) -> Iterator[Test]:
+def _tests(outcomes: Sequence[CellOutcome]) -> Iterator[Test]:
     """Yield each run against the first and the best of those on its track."""
     tracks: dict[tuple[int, str | None, str], list[tuple[str, RunFolder]]] = defaultdict(list)
     for outcome in outcomes:
@@ -221,9 +230,9 @@ def _tests(outcomes: Sequence[Outcome]) -> Iterator[Test]:
             tracks[outcome.benchmark, outcome.reader, track].append((outcome.system, outcome.folder))
     for (benchmark, reader, _track), members in tracks.items():
         best = max(range(len(members)), key=lambda place: members[place][1].run.scores.composite.value or 0.0)
-        for against, head in ((Against.FIRST, 0), (Against.BEST, best)):
+        for against, head in ((ComparedTo.FIRST, 0), (ComparedTo.BEST, best)):
             others = [member for place, member in enumerate(members) if place != head]
-            if not others or (against is Against.BEST and best == 0):
+            if not others or (against is ComparedTo.BEST and best == 0):
                 continue
             comparison = compare_runs([members[head][1], *(folder for _name, folder in others)])
             for (system, _folder), pair in zip(others, comparison.pairs, strict=True):
@@ -238,7 +247,7 @@ def _tests(outcomes: Sequence[Outcome]) -> Iterator[Test]:
                 )
 
 
-def _warnings(plan: MatrixPlan, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str]:
     """Yield what a reader of the table should know: causes that cannot be told apart, and runs on other tracks."""
     ran: dict[str, RunFolder] = {}
     for outcome in outcomes:
@@ -300,7 +309,7 @@ def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
     ]
 
 
-def _lost(cell: Cell, stored: MatrixFolder, results: Path) -> Finding | None:
+def _lost(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
     """Return what is wrong with a cell's run: it is gone, or is another one."""
     if cell.run is None:
         return None
@@ -312,7 +321,7 @@ def _lost(cell: Cell, stored: MatrixFolder, results: Path) -> Finding | None:
     return None
 
 
-def _outcome(cell: Cell, results: Path) -> Outcome:
+def _outcome(cell: MatrixCell, results: Path) -> CellOutcome:
     """Return what came of a cell, as the run that it names says.
 
     Raises:
@@ -322,9 +331,11 @@ def _outcome(cell: Cell, results: Path) -> Outcome:
         parts = Path(cell.run).parts
         if len(parts) != 3 or ".." in parts or Path(cell.run).is_absolute():
             raise BadInput(f"a cell names {cell.run!r}, which is not a run in this results folder.", remedy=AGAIN)
-        return Outcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
+        return CellOutcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
     kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
-    return Outcome(cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason))
+    return CellOutcome(
+        cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason)
+    )
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -69,7 +69,7 @@ def read_matrix(path: Path) -> MatrixPlan:
         remedy = "A matrix has benchmarks and systems; memeval matrix --example NAME prints one."
         raise BadInput("the file is empty.", where=path, remedy=remedy)
     problems = Problems(path)
-    plan = _Reading(Entry(compose(path, data), "the matrix", _PLAN, problems), path).plan()
+    plan = _MatrixParser(Entry(compose(path, data), "the matrix", _PLAN, problems), path).plan()
     problems.check()
     return plan
 
@@ -90,7 +90,7 @@ def _source(system: MatrixSystem) -> SystemSource:
     return source
 
 
-class _Reading:
+class _MatrixParser:
     """A matrix file as it is read; problems are noted, and stand for nothing.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from memeval.grading.recall import DEPTHS
 from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
 from memeval.records.evalresult import EvalMetrics
-from memeval.records.matrix import Cell, CellState, Gate, GateResult, MatrixPlan
+from memeval.records.matrix import CellState, Gate, GateResult, MatrixCell, MatrixPlan
 
 _LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
 """Figures that are better where they are less."""
@@ -31,7 +31,9 @@ def metric_names(info: BenchmarkInfo) -> frozenset[str]:
     return FIGURES | {"composite"} | {name for name in named if not name.endswith("@k")}
 
 
-def gate_results(plan: MatrixPlan, cells: Sequence[Cell], metrics: Mapping[str, MetricInfo]) -> Iterator[GateResult]:
+def gate_results(
+    plan: MatrixPlan, cells: Sequence[MatrixCell], metrics: Mapping[str, MetricInfo]
+) -> Iterator[GateResult]:
     """Yield whether each cell reaches what the gates for it ask; one without a run reaches nothing.
 
     Args:
@@ -60,7 +62,7 @@ def gate_results(plan: MatrixPlan, cells: Sequence[Cell], metrics: Mapping[str, 
             )
 
 
-def value_of(cell: Cell, metric: str) -> float | None:
+def value_of(cell: MatrixCell, metric: str) -> float | None:
     """Return what a cell reaches in a number; ``None`` where it has none of that name."""
     if cell.state is not CellState.DONE:
         return None
@@ -69,7 +71,7 @@ def value_of(cell: Cell, metric: str) -> float | None:
     return numbers_of(cell).get(metric)
 
 
-def numbers_of(cell: Cell) -> dict[str, float | None]:
+def numbers_of(cell: MatrixCell) -> dict[str, float | None]:
     """Return all numbers of a cell beside its headline, by name."""
     return {**cell.figures, **cell.metrics, **{category.name: category.share for category in cell.categories}}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from memeval.evaluation.matrix_gates import numbers_of
 from memeval.records.comparison import Difference
-from memeval.records.matrix import Against, Cell, CellState, Matrix
+from memeval.records.matrix import CellState, ComparedTo, Matrix, MatrixCell
 from memeval.systems.output import visible
 
 LABEL, COLUMN = 25, 20
@@ -28,7 +28,7 @@ NOTHING = "Nothing to compare: no cell of the matrix has a run."
 
 
 @dataclass(frozen=True)
-class Line:
+class MatrixLine:
     """A line of a table."""
 
     label: str
@@ -62,21 +62,21 @@ def _dollars(value: float) -> str:
 
 
 SUITE = (
-    Line("Recall precision", "recall_precision", _quality, "precision"),
-    Line("Recall hit rate", "recall_hit_rate", _quality, "hit"),
-    Line("Recall MRR", "recall_mrr", _quality, "mrr"),
-    Line("Recall NDCG", "recall_ndcg", _quality, "ndcg"),
-    Line("Retain p50 (ms)", "retain_latency_p50_ms", _milliseconds),
-    Line("Retain p95 (ms)", "retain_latency_p95_ms", _milliseconds),
-    Line("Recall p50 (ms)", "recall_latency_p50_ms", _milliseconds),
-    Line("Recall p95 (ms)", "recall_latency_p95_ms", _milliseconds),
-    Line("Reflect accuracy (native)", "reflect_accuracy", _quality),
-    Line("Reflect p50 (ms)", "reflect_latency_p50_ms", _milliseconds),
-    Line("Tokens used", "total_tokens_used", _count),
-    Line("Duration (s)", "total_duration_seconds", _seconds),
-    Line("Recall@5", "recall_at_5", _quality, "recall@5"),
-    Line("True rejection rate", "true_rejection_rate", _quality, "true_rejection"),
-    Line("Cost (USD)", "cost_total_usd", _dollars),
+    MatrixLine("Recall precision", "recall_precision", _quality, "precision"),
+    MatrixLine("Recall hit rate", "recall_hit_rate", _quality, "hit"),
+    MatrixLine("Recall MRR", "recall_mrr", _quality, "mrr"),
+    MatrixLine("Recall NDCG", "recall_ndcg", _quality, "ndcg"),
+    MatrixLine("Retain p50 (ms)", "retain_latency_p50_ms", _milliseconds),
+    MatrixLine("Retain p95 (ms)", "retain_latency_p95_ms", _milliseconds),
+    MatrixLine("Recall p50 (ms)", "recall_latency_p50_ms", _milliseconds),
+    MatrixLine("Recall p95 (ms)", "recall_latency_p95_ms", _milliseconds),
+    MatrixLine("Reflect accuracy (native)", "reflect_accuracy", _quality),
+    MatrixLine("Reflect p50 (ms)", "reflect_latency_p50_ms", _milliseconds),
+    MatrixLine("Tokens used", "total_tokens_used", _count),
+    MatrixLine("Duration (s)", "total_duration_seconds", _seconds),
+    MatrixLine("Recall@5", "recall_at_5", _quality, "recall@5"),
+    MatrixLine("True rejection rate", "true_rejection_rate", _quality, "true_rejection"),
+    MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
 )
 """The lines of a suite, in Astrocyte's order and then memeval's."""
 
@@ -84,12 +84,12 @@ OF_SUITES = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
 """Figures that only suites have."""
 
 SPENT = (
-    Line("Context tokens/question", "tokens_per_question", _count),
-    Line("Question p50 (ms)", "e2e_per_question_p50_ms", _milliseconds),
-    Line("Question p95 (ms)", "e2e_per_question_p95_ms", _milliseconds),
-    Line("Duration (s)", "total_duration_seconds", _seconds),
-    Line("Cost (USD)", "cost_total_usd", _dollars),
-    Line("Cost/item (USD)", "usd_per_item", _dollars),
+    MatrixLine("Context tokens/question", "tokens_per_question", _count),
+    MatrixLine("Question p50 (ms)", "e2e_per_question_p50_ms", _milliseconds),
+    MatrixLine("Question p95 (ms)", "e2e_per_question_p95_ms", _milliseconds),
+    MatrixLine("Duration (s)", "total_duration_seconds", _seconds),
+    MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
+    MatrixLine("Cost/item (USD)", "usd_per_item", _dollars),
 )
 """What every other run took."""
 
@@ -127,7 +127,7 @@ def csv_text(matrix: Matrix) -> str:
     return stream.getvalue()
 
 
-def _numbers(cell: Cell) -> Iterator[tuple[str, float | None, float | None, float | None]]:
+def _numbers(cell: MatrixCell) -> Iterator[tuple[str, float | None, float | None, float | None]]:
     if cell.composite is not None:
         interval = cell.composite.interval
         limits = (interval.low, interval.high) if interval else (None, None)
@@ -141,7 +141,7 @@ def _safe(value: str | None) -> str | None:
     return f"'{value}" if value and value[0] in "=+-@\t\r" else value
 
 
-def _groups(matrix: Matrix) -> Iterator[list[Cell]]:
+def _groups(matrix: Matrix) -> Iterator[list[MatrixCell]]:
     for place in range(len(matrix.plan.benchmarks)):
         for reader in matrix.plan.readers or (None,):
             cells = [cell for cell in matrix.cells if (cell.benchmark, cell.reader) == (place, reader)]
@@ -149,7 +149,7 @@ def _groups(matrix: Matrix) -> Iterator[list[Cell]]:
                 yield cells
 
 
-def _block(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[str]:
+def _block(matrix: Matrix, cells: Sequence[MatrixCell]) -> Iterator[str]:
     plan = matrix.plan.benchmarks[cells[0].benchmark]
     reader = f", reader {cells[0].reader}" if cells[0].reader else ""
     tested = {cell.system: _tested(matrix, cell) for cell in cells}
@@ -174,31 +174,31 @@ def _block(matrix: Matrix, cells: Sequence[Cell]) -> Iterator[str]:
             yield visible(f"{cell.system} {cell.state}: {cell.reason}")
 
 
-def _lines(cells: Sequence[Cell]) -> tuple[Sequence[Line], Sequence[Line]]:
+def _lines(cells: Sequence[MatrixCell]) -> tuple[Sequence[MatrixLine], Sequence[MatrixLine]]:
     """Return the lines before the headline, which suites have, and those after it."""
     done = [cell for cell in cells if cell.state is CellState.DONE]
     names = dict.fromkeys(name for cell in done for name in _categories(cell))
     if any(OF_SUITES & cell.figures.keys() for cell in done):
-        return SUITE, [Line(name, name, _quality, name) for name in names]
+        return SUITE, [MatrixLine(name, name, _quality, name) for name in names]
     names |= dict.fromkeys(name for cell in done for name in cell.metrics)
-    return (), (*(Line(name, name, _quality, name) for name in names), *SPENT)
+    return (), (*(MatrixLine(name, name, _quality, name) for name in names), *SPENT)
 
 
-def _categories(cell: Cell) -> list[str]:
+def _categories(cell: MatrixCell) -> list[str]:
     return [category.name for category in cell.categories]
 
 
-def _told(cell: Cell, line: Line, tested: Mapping[str, Difference]) -> str:
+def _told(cell: MatrixCell, line: MatrixLine, tested: Mapping[str, Difference]) -> str:
     value = numbers_of(cell).get(line.name)
     return ABSENT if value is None else _signed(line.tell(value), tested.get(line.tested or ""))
 
 
-def _score(cell: Cell, difference: Difference | None) -> str:
+def _score(cell: MatrixCell, difference: Difference | None) -> str:
     value = None if cell.composite is None else cell.composite.value
     return ABSENT if value is None else _signed(_quality(value), difference)
 
 
-def _interval(cell: Cell) -> str:
+def _interval(cell: MatrixCell) -> str:
     interval = None if cell.composite is None else cell.composite.interval
     return ABSENT if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
 
@@ -207,20 +207,20 @@ def _signed(text: str, difference: Difference | None) -> str:
     return text if difference is None else f"{text} {difference.sign}"
 
 
-def _of(cell: Cell, text: str) -> str:
+def _of(cell: MatrixCell, text: str) -> str:
     return text if cell.state is CellState.DONE else ABSENT
 
 
-def _tested(matrix: Matrix, cell: Cell) -> dict[str, Difference]:
+def _tested(matrix: Matrix, cell: MatrixCell) -> dict[str, Difference]:
     """Return how a cell differs from the first one of its track, by the name of the number."""
     for test in matrix.tests:
-        if test.against is Against.FIRST and _is_of(cell, test.system, test.benchmark, test.reader):
+        if test.against is ComparedTo.FIRST and _is_of(cell, test.system, test.benchmark, test.reader):
             overall = () if test.overall is None else (test.overall,)
             return {each.name: each for each in (*overall, *test.others)}
     return {}
 
 
-def _is_of(cell: Cell, system: str, benchmark: int, reader: str | None) -> bool:
+def _is_of(cell: MatrixCell, system: str, benchmark: int, reader: str | None) -> bool:
     return (cell.system, cell.benchmark, cell.reader) == (system, benchmark, reader)
 
 

@@ -13,10 +13,10 @@ from queue import SimpleQueue
 from typing import Self
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.decoding import decoded_run
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.journal import utc_now
-from memeval.execution.secrets import blotted
+from memeval.execution.secrets import redact
 from memeval.gateway.budget import Budget
 from memeval.gateway.endpoints import Endpoint, endpoint_for
 from memeval.gateway.gateway import Gateway, GatewayOptions
@@ -52,13 +52,13 @@ class ModelOptions:
     replay: RunFolder | None = None
     """Answer every call from the record of this run, and send none."""
 
-    def on(self, exam: Exam) -> Self:
+    def on(self, benchmark_session: BenchmarkSession) -> Self:
         """Return the options with the run that is replayed opened by its data.
 
         Raises:
             BadInput: it was made on other data, and cannot be read without its own.
         """
-        return self if self.replay is None else replace(self, replay=opened(self.replay, exam))
+        return self if self.replay is None else replace(self, replay=decoded_run(self.replay, benchmark_session))
 
     def check(self) -> None:
         """Refuse what cannot be.
@@ -94,7 +94,7 @@ class Models:
 
     def happened(self, event: str, detail: str, scenario_id: str) -> None:
         """Take what the log should say of a system's calls, from any thread."""
-        self._happened.put(LogLine(at=utc_now(), event=event, detail=blotted(detail), scenario_id=scenario_id or None))
+        self._happened.put(LogLine(at=utc_now(), event=event, detail=redact(detail), scenario_id=scenario_id or None))
 
     def lines(self) -> list[LogLine]:
         """Return what happened since this was last asked."""

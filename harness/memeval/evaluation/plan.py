@@ -14,7 +14,7 @@ from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
 from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.execution.readers import NATIVE, OFFLINE, Reader, reader_named
-from memeval.execution.work import Work
+from memeval.execution.work import ScenarioWork
 from memeval.grading.base import Grader
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
@@ -46,7 +46,7 @@ class Scenarios(Mapping[str, Scenario]):
 
 
 @dataclass(frozen=True)
-class Exam:
+class BenchmarkSession:
     """A benchmark with its data open, asked and graded in one way: scenarios and keys side by side."""
 
     benchmark: Benchmark
@@ -69,7 +69,7 @@ class Exam:
         tier: str | None = None,
         errata: Path | Errata | None = None,
         shipped_errata: bool = True,
-    ) -> Exam:
+    ) -> BenchmarkSession:
         """Open a benchmark's data.
 
         Args:
@@ -95,9 +95,9 @@ class Exam:
             errata = benchmark.errata()
             if errata is not None and f"sha256:{errata.dataset_sha256}" != dataset.digest:
                 errata = None
-        exam = cls(benchmark, dataset, protocol, tier, errata)
-        exam.corrections()
-        return exam
+        benchmark_session = cls(benchmark, dataset, protocol, tier, errata)
+        benchmark_session.corrections()
+        return benchmark_session
 
     @cached_property
     def keys(self) -> tuple[ItemKey, ...]:
@@ -190,7 +190,7 @@ class Exam:
         whole = len(self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)) == len(self.keys)
         return None if whole else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
 
-    def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[Work]:
+    def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
         """Return what is to be done: the scenarios that hold the items, with nothing of their keys.
 
         Under the view ``evidence`` every item is shown its own sessions, and so has its own pass.
@@ -207,7 +207,7 @@ class Exam:
         return _Works(self.scenarios, view, [(attempt, keys) for (_, attempt, _), keys in passes.items()])
 
 
-class _Works(Sequence[Work]):
+class _Works(Sequence[ScenarioWork]):
     """Passes over scenarios; each scenario is opened when its turn comes."""
 
     def __init__(self, scenarios: Scenarios, view: View, passes: Sequence[tuple[int, Sequence[ItemKey]]]) -> None:
@@ -217,16 +217,16 @@ class _Works(Sequence[Work]):
         return len(self._passes)
 
     @overload
-    def __getitem__(self, place: int) -> Work: ...
+    def __getitem__(self, place: int) -> ScenarioWork: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Work]: ...
+    def __getitem__(self, place: slice) -> Sequence[ScenarioWork]: ...
 
-    def __getitem__(self, place: int | slice) -> Work | Sequence[Work]:
+    def __getitem__(self, place: int | slice) -> ScenarioWork | Sequence[ScenarioWork]:
         if isinstance(place, slice):
             return _Works(self._scenarios, self._view, self._passes[place])
         attempt, keys = self._passes[place]
-        return Work(
+        return ScenarioWork(
             scenario=_viewed(self._scenarios[keys[0].scenario_id], keys, self._view),
             items={key.item_id: key.question_ids for key in keys},
             attempt=attempt,

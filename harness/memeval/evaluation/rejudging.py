@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.opened import opened
-from memeval.evaluation.places import finished_runs, start, unfinished_runs
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.reproduction import exam_of
+from memeval.evaluation.reproduction import session_of_run
 from memeval.evaluation.rows import Rows
+from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
@@ -76,7 +76,7 @@ def rejudge_run(
             progress.note(f"{done[-1].path}: judged before by the very same judge; reused.")
             shutil.rmtree(done[-1].path / "journal", ignore_errors=True)  # left where it was killed after its head
             return done[-1]
-    answers = _Answers(source, exam_of(run, data))
+    answers = _Answers(source, session_of_run(run, data))
     asks = judge.model is not None
     with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
         models.gateway.lend(answers.judgments)
@@ -87,7 +87,7 @@ def rejudge_run(
             models.open_run(plan.run_id, own)
             rows = _judged(answers, judge, models, own, progress)
             journal.log(LogLine(at=utc_now(), event="judged", detail=f"the responses of {run.run_id} by {judge.name}"))
-            return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency, answers.exam)
+            return seal(folder, plan, rows, journal.log_lines, run.timing.concurrency, answers.benchmark_session)
 
 
 class _Answers:
@@ -95,18 +95,18 @@ class _Answers:
 
     Args:
         source: the run they are stored in.
-        exam: the benchmark with the data of the run.
+        benchmark_session: the benchmark with the data of the run.
 
     Raises:
         BadInput: the run cannot be read.
     """
 
-    def __init__(self, source: RunFolder, exam: Exam) -> None:
-        self.source, self.exam = opened(source, exam), exam
+    def __init__(self, source: RunFolder, benchmark_session: BenchmarkSession) -> None:
+        self.source, self.benchmark_session = decoded_run(source, benchmark_session), benchmark_session
         self.responses = list(self.source.responses())
         answered = {row.item_id for row in self.responses}
-        self.items = [key for key in exam.keys if key.item_id in answered]
-        self.cases = cases_of(exam, self.items, self.responses)
+        self.items = [key for key in benchmark_session.keys if key.item_id in answered]
+        self.cases = cases_of(benchmark_session, self.items, self.responses)
         self.judgments = list(self.source.judgments())
 
 
@@ -151,7 +151,7 @@ def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallReco
     return Rows(
         responses=answers.responses,
         contexts=list(source.contexts()),
-        grades=grade_items(answers.exam, answers.items, answers.responses, recorded),
+        grades=grade_items(answers.benchmark_session, answers.items, answers.responses, recorded),
         judgments=judgment_rows(recorded, own),
         calls=list(source.calls()),
         prompts=[

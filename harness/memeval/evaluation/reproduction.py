@@ -9,12 +9,12 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.evaluation.failures import FAILURES, failures_of
+from memeval.evaluation.decoding import DecodedRun, decoded_run
+from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.opened import OpenedRun, opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.verification import misplaced
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.gateway.replies import text_of
@@ -58,16 +58,16 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         BadInput: the benchmark's data is not here, or is not the data of the run; or the run cannot be read.
     """
     run = folder.run
-    exam = exam_of(run, data, errata)
-    folder = opened(folder, exam)
+    benchmark_session = session_of_run(run, data, errata)
+    folder = decoded_run(folder, benchmark_session)
     responses = list(folder.responses())
     stored = list(folder.grades())
     answered = {row.item_id for row in responses}
-    items = [key for key in exam.keys if key.item_id in answered]
+    items = [key for key in benchmark_session.keys if key.item_id in answered]
     recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, folder.prompts()).recorded(recorded)
     try:
-        again = grade_items(exam, items, responses, judge)
+        again = grade_items(benchmark_session, items, responses, judge)
     except NotRecorded as error:
         finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
         return Reproduction(run.run_id, 0, None, (finding,))
@@ -80,10 +80,10 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
             remedy="Restore the file, or record a new run.",
         ) from None
     findings = [
-        *_strangers(folder, answered, exam),
+        *_unknown_questions(folder, answered, benchmark_session),
         *_differences(folder, stored, again),
-        *_contexts(folder, exam),
-        *_causes(folder, exam, again),
+        *_contexts(folder, benchmark_session),
+        *_causes(folder, benchmark_session, again),
         *_read(folder, responses),
         *_keys(folder),
     ]
@@ -97,14 +97,14 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     return Reproduction(run.run_id, len(again), scores.composite.value, tuple(findings))
 
 
-def exam_of(run: Run, data: Path | None = None, errata: Path | None = None) -> Exam:
+def session_of_run(run: Run, data: Path | None = None, errata: Path | None = None) -> BenchmarkSession:
     """Open the very data a run was made on, to be asked and graded in the same way.
 
     Raises:
         BadInput: it is not here, or its digest or that of the errata is another.
     """
     track = run.track
-    exam = Exam.open(
+    benchmark_session = BenchmarkSession.open(
         find(track.benchmark),
         data,
         track.parameters or None,
@@ -113,23 +113,25 @@ def exam_of(run: Run, data: Path | None = None, errata: Path | None = None) -> E
         errata=errata,
         shipped_errata=track.errata is not None,
     )
-    if exam.dataset.digest != track.data_digest:
+    if benchmark_session.dataset.digest != track.data_digest:
         raise BadInput(
-            f"run {run.run_id} was made on data {track.data_digest}, and what is here is {exam.dataset.digest}.",
+            f"run {run.run_id} used data {track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
             remedy="Name the right data with --data, or use the memeval version that the run names.",
         )
-    here = None if exam.errata is None else digest_of(exam.errata.data())
+    here = None if benchmark_session.errata is None else digest_of(benchmark_session.errata.data())
     if here != track.errata:
         raise BadInput(
             f"run {run.run_id} was corrected by errata {track.errata}, and those here are {here}.",
             remedy="Name the right errata with --errata.",
         )
-    return replace(exam, stored=track)
+    return replace(benchmark_session, stored=track)
 
 
-def _strangers(folder: RunFolder, answered: set[str], exam: Exam) -> Iterator[Finding]:
-    for item_id in sorted(answered - {key.item_id for key in exam.keys}):
-        yield Finding(str(folder.file("responses.jsonl")), f"{item_id} is no item of {exam.benchmark.info.id}.")
+def _unknown_questions(folder: RunFolder, answered: set[str], benchmark_session: BenchmarkSession) -> Iterator[Finding]:
+    for item_id in sorted(answered - {key.item_id for key in benchmark_session.keys}):
+        yield Finding(
+            str(folder.file("responses.jsonl")), f"{item_id} is no item of {benchmark_session.benchmark.info.id}."
+        )
 
 
 def _differences(folder: RunFolder, stored: list[Grade], again: list[Grade]) -> Iterator[Finding]:
@@ -145,13 +147,13 @@ def _differences(folder: RunFolder, stored: list[Grade], again: list[Grade]) -> 
             )
 
 
-def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
+def _contexts(folder: RunFolder, benchmark_session: BenchmarkSession) -> Iterator[Finding]:
     """Check that every stored context spells out the text that its digest names."""
     path = folder.file("contexts.jsonl")
     texts: TurnTexts | None = None
     for number, context in enumerate(folder.contexts(), start=1):
         if texts is None or texts.scenario_id != context.scenario_id:
-            scenario = exam.scenarios.get(context.scenario_id)
+            scenario = benchmark_session.scenarios.get(context.scenario_id)
             texts = None if scenario is None else TurnTexts(scenario)
         try:
             text = None if texts is None else "\n".join(map(texts.text, context.parts))
@@ -161,12 +163,14 @@ def _contexts(folder: RunFolder, exam: Exam) -> Iterator[Finding]:
             yield Finding(f"{path}:{number}", "does not match the text of its digest.")
 
 
-def _causes(folder: RunFolder, exam: Exam, grades: list[Grade]) -> Iterator[Finding]:
+def _causes(folder: RunFolder, benchmark_session: BenchmarkSession, grades: list[Grade]) -> Iterator[Finding]:
     """Compare the stored failure analysis, where there is one, with what follows from the rows."""
     if FAILURES not in folder.run.files:
         return
     stored = list(folder.failures())
-    again = failures_of(exam, exam.keys, folder.responses(), folder.contexts(), grades, folder.run.track)
+    again = failures_of(
+        benchmark_session, benchmark_session.keys, folder.responses(), folder.contexts(), grades, folder.run.track
+    )
     for number, (was, now) in enumerate(zip_longest(stored, again), start=1):
         if was != now:
             name = (was or now).item_id
@@ -188,7 +192,7 @@ def _read(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
 
 def _keys(folder: RunFolder) -> Iterator[Finding]:
     """Check that model calls stand under their keys, where ``verify`` cannot for want of words."""
-    if isinstance(folder, OpenedRun):
+    if isinstance(folder, DecodedRun):
         yield from misplaced(folder, "judgments.jsonl", folder.judgments())
         yield from misplaced(folder, "calls.jsonl", folder.calls())
 

@@ -9,27 +9,34 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.decoding import decoded_run
+from memeval.evaluation.disk_space import disk_space_warning
 from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
-from memeval.evaluation.lending import Exchanges, NewInstance, Prepared, Setup, lending, prepare
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.opened import opened
-from memeval.evaluation.places import find_place, start
-from memeval.evaluation.plan import Exam, choose_reader, protocols_for
+from memeval.evaluation.plan import BenchmarkSession, choose_reader, protocols_for
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.room import lack_of_room
 from memeval.evaluation.rows import Rows
+from memeval.evaluation.run_folders import find_run_folder, start
+from memeval.evaluation.runtime import (
+    ExchangeBuffer,
+    NewInstance,
+    PreparedSystem,
+    SystemSetup,
+    prepare,
+    system_instances,
+)
 from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
-from memeval.execution.door import Instance
 from memeval.execution.early_stop import EarlyStop
 from memeval.execution.journal import Journal, utc_now
+from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import Reader
 from memeval.execution.scheduler import Scheduler
-from memeval.execution.work import Finished
+from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
@@ -42,8 +49,8 @@ from memeval.records.response import Response
 from memeval.records.run import Inputs, SystemKind
 from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
-from memeval.systems.messages import Hello
-from memeval.systems.source import SystemSource, greet
+from memeval.systems.messages import AdapterInfo
+from memeval.systems.source import SystemSource, start_system
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class RunOptions:
     for the replayed run's reader."""
     models: ModelOptions = field(default_factory=ModelOptions)
     """How models are used."""
-    setup: Setup = field(default_factory=Setup)
+    setup: SystemSetup = field(default_factory=SystemSetup)
     """How the system is held and reached."""
     conformance: bool = True
     """Whether a submission that can cost money must have kept to the contract before it is run."""
@@ -87,12 +94,14 @@ class RunOptions:
     """Run all items, even where the first ones all fail with the same error."""
 
 
-def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: Progress | None = None) -> RunFolder:
+def run_system(
+    source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions, progress: Progress | None = None
+) -> RunFolder:
     """Run a system on a benchmark, or return the finished run of the very same inputs.
 
     Args:
         source: the system.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
         options: how it is run.
         progress: is told how it goes.
 
@@ -107,9 +116,9 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
         KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
     """
     progress = progress or Silent()
-    options = replace(options, models=options.models.on(exam))
+    options = replace(options, models=options.models.on(benchmark_session))
     judge = judge_for(options)
-    if lack := lack_of_room(exam.dataset.history_bytes, options.concurrency):
+    if lack := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
         progress.note(lack)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
     if options.models.replay is not None and prepared.hosts:
@@ -118,13 +127,13 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
             remedy="Run it again without --replay.",
         )
     asks = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
-    traffic = Exchanges()
+    traffic = ExchangeBuffer()
     with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
-        setting = _Setting(prepared, exam, options, judge, models, progress, traffic)
-        with lending(prepared, options.limits, models, traffic) as new_instance:
+        setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic)
+        with system_instances(prepared, options.limits, models, traffic) as new_instance:
             first = new_instance(lambda line: None)
             with closing(first.process):
-                hello = greet(prepared.source, first.process)
+                hello = start_system(prepared.source, first.process)
                 _check_conformance(setting, hello)
                 return _run(setting, hello, first, new_instance)
 
@@ -133,13 +142,13 @@ def run_system(source: SystemSource, exam: Exam, options: RunOptions, progress: 
 class _Setting:
     """What a run is made of."""
 
-    prepared: Prepared
-    exam: Exam
+    prepared: PreparedSystem
+    benchmark_session: BenchmarkSession
     options: RunOptions
     judge: ChosenJudge
     models: Models
     progress: Progress
-    traffic: Exchanges
+    traffic: ExchangeBuffer
 
     @property
     def source(self) -> SystemSource:
@@ -162,7 +171,7 @@ def judge_for(options: RunOptions) -> ChosenJudge:
     return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
 
 
-def _check_conformance(setting: _Setting, hello: Hello) -> None:
+def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
     """Refuse a submission that could cost money and whose numbers would mean nothing."""
     options, prepared = setting.options, setting.prepared
     is_submission = prepared.source.kind is SystemKind.SUBMISSION
@@ -172,16 +181,21 @@ def _check_conformance(setting: _Setting, hello: Hello) -> None:
         require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
 
 
-def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInstance) -> RunFolder:
+def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_instance: NewInstance) -> RunFolder:
     """Find where the run goes on, execute what is open, have it judged, and seal it; see :func:`run_system`."""
-    source, exam, options, progress = setting.source, setting.exam, setting.options, setting.progress
+    source, benchmark_session, options, progress = (
+        setting.source,
+        setting.benchmark_session,
+        setting.options,
+        setting.progress,
+    )
     reader = _reader(setting, hello)
     inputs = _inputs(setting, hello, reader)
-    place = options.results / exam.benchmark.info.name / source.slug
-    items = exam.selected(options.limit)
+    place = options.results / benchmark_session.benchmark.info.name / source.slug
+    items = benchmark_session.selected(options.limit)
     folder, retried = None, None
     if not options.fresh:
-        folder, retried = find_place(
+        folder, retried = find_run_folder(
             place,
             inputs,
             replayed=options.models.replay is not None,
@@ -200,14 +214,14 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
         setting.traffic.store_in(journal.exchanged)
         again = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
-            retried = opened(RunFolder(place / plan.carries_over), exam)
+            retried = decoded_run(RunFolder(place / plan.carries_over), benchmark_session)
             again = _carry_over(retried, journal)
         open_items, attempts = _open_items(items, journal, again)
         done = len(items) - len(open_items)
-        for note in exam.dataset.notes:
+        for note in benchmark_session.dataset.notes:
             progress.note(note)
             journal.log(LogLine(at=utc_now(), event="data", detail=note))
-        progress.start(f"{source.slug} on {exam.benchmark.info.id}", len(items), done)
+        progress.start(f"{source.slug} on {benchmark_session.benchmark.info.id}", len(items), done)
         if done > 0:
             progress.note(f"{done} of {len(items)} items are on disk already; going on with the rest.")
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
@@ -223,27 +237,27 @@ def _run(setting: _Setting, hello: Hello, first: Instance, new_instance: NewInst
                 check=setting.models.gateway.check,
                 spent=setting.models.spent,
                 watch=_early_stop(setting, items, open_items, journal),
-            ).run(exam.works(open_items, source.view, attempts))
+            ).run(benchmark_session.works(open_items, source.view, attempts))
         finally:
             progress.stop()
             journal.log(*setting.models.lines())
         rows = _judged(setting, items, journal, own, reader, retried)
-        return seal(folder, plan, rows, journal.log_lines, options.concurrency, exam)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
 
 
 def _early_stop(
     setting: _Setting, items: Sequence[ItemKey], open_items: Sequence[ItemKey], journal: Journal
-) -> Callable[[Sequence[Finished]], None]:
+) -> Callable[[Sequence[FinishedItems]], None]:
     """Return what stops a run whose first items all fail alike; nothing does where that is meant to be."""
     source = setting.source
     if setting.options.keep_going or source.kind is SystemKind.CONTROL:
         return lambda finished: None
     tried = {item.item_id for item in open_items}
     earlier = [row for row in last_attempts(journal.responses.values()).values() if row.item_id not in tried]
-    return EarlyStop(len(items), earlier, f"{source.slug} on {setting.exam.benchmark.info.id}").watch
+    return EarlyStop(len(items), earlier, f"{source.slug} on {setting.benchmark_session.benchmark.info.id}").watch
 
 
-def _reader(setting: _Setting, hello: Hello) -> Reader | None:
+def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
     """Return who answers; a replayed run has the reader it had, unless another is asked for."""
     replay, asked = setting.options.models.replay, setting.options.reader
     if replay is not None and asked is None:
@@ -253,11 +267,11 @@ def _reader(setting: _Setting, hello: Hello) -> Reader | None:
         endpoint = setting.models.endpoint(Caller.READER)
         return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
 
-    protocol, slug = setting.exam.protocol_info, setting.source.slug
+    protocol, slug = setting.benchmark_session.protocol_info, setting.source.slug
     try:
         return choose_reader(asked, hello.capabilities, slug, model_reader, protocol)
     except NotApplicable as lacking:
-        info = setting.exam.benchmark.info
+        info = setting.benchmark_session.benchmark.info
         others = protocols_for(hello.capabilities, info)
         if not others or protocol.name in others:  # then it is the reader asked for that it cannot take
             raise
@@ -272,20 +286,22 @@ def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
     return [*asking, Caller.READER] if isinstance(reader, ModelReader) else asking
 
 
-def _inputs(setting: _Setting, hello: Hello, reader: Reader | None) -> Inputs:
+def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inputs:
     options = setting.options
-    track = setting.exam.track(reader=reader, limits=options.limits)
+    track = setting.benchmark_session.track(reader=reader, limits=options.limits)
     return Inputs.of(setting.judge.on(track), setting.prepared.identity(hello), options.limit)
 
 
-def _plan(setting: _Setting, inputs: Inputs, hello: Hello, reader: Reader | None, retried: RunFolder | None) -> Plan:
+def _plan(
+    setting: _Setting, inputs: Inputs, hello: AdapterInfo, reader: Reader | None, retried: RunFolder | None
+) -> Plan:
     reads = isinstance(reader, ModelReader)
     return Plan(
         run_id="",
         started="",
         inputs=inputs,
         system=setting.prepared.identity(hello),
-        redistribution=setting.exam.benchmark.info.redistribution,
+        redistribution=setting.benchmark_session.benchmark.info.redistribution,
         isolation=setting.prepared.isolation,
         network=setting.prepared.network,
         sandbox=None if setting.prepared.sandbox is None else str(setting.prepared.sandbox),
@@ -305,13 +321,13 @@ def _judged(
     retried: RunFolder | None,
 ) -> Rows:
     """Have the responses judged, and return all rows of the run."""
-    judge, exam, progress = setting.judge, setting.exam, setting.progress
+    judge, benchmark_session, progress = setting.judge, setting.benchmark_session, setting.progress
     responses = in_plan_order(items, journal.responses.values())
-    title = f"judging {setting.source.slug} on {exam.benchmark.info.id}"
-    cases = [] if judge.model is None else cases_of(exam, items, responses)
+    title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
+    cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
     recorded = judge.recorded(judgments(judge, cases, setting.models, progress, title))
-    grades = grade_items(exam, items, responses, recorded)
-    prompts = judge.prompt_rows(exam.benchmark.info.id)
+    grades = grade_items(benchmark_session, items, responses, recorded)
+    prompts = judge.prompt_rows(benchmark_session.benchmark.info.id)
     if isinstance(reader, ModelReader):
         prompts += [Prompt(name=name, text=text) for name, text in reader.texts.items()]
     return Rows(
@@ -319,7 +335,7 @@ def _judged(
         contexts=used_contexts(responses, journal.contexts),
         grades=grades,
         judgments=judgment_rows(recorded, own),
-        calls=call_rows(exam, responses, setting.models, own, retried),
+        calls=call_rows(benchmark_session, responses, setting.models, own, retried),
         prompts=prompts,
         traffic=journal.exchanges,
     )
@@ -334,7 +350,7 @@ def _carry_over(kept: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]
     rows = {(row.question_id, row.attempt): row for row in kept.responses()}
     missing = tuple(row for key, row in rows.items() if key not in journal.responses)
     if missing:
-        journal.write([Finished((), missing, tuple(kept.contexts()))])
+        journal.write([FinishedItems((), missing, tuple(kept.contexts()))])
         journal.log(LogLine(at=utc_now(), event="carried over", detail=f"the rows of {kept.run.run_id}"))
     return frozenset(rows)
 

@@ -57,7 +57,7 @@ REPLACE = {
 
 
 @dataclass(frozen=True)
-class Answers:
+class ScaffoldAnswers:
     """The answers to the questions of ``memeval submit new``."""
 
     name: str
@@ -89,7 +89,7 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def scaffold(answers: Answers, submissions: Path, templates: Path) -> Path:
+def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path) -> Path:
     """Create a submission that passes the check, and return its folder.
 
     Args:
@@ -132,7 +132,7 @@ def _template_files(kind: AdapterKind, templates: Path) -> list[Path]:
     return sorted(path for folder in folders for path in folder.iterdir() if path.is_file())
 
 
-def _texts(answers: Answers, slug: str, folder: Path) -> dict[str, str]:
+def _texts(answers: ScaffoldAnswers, slug: str, folder: Path) -> dict[str, str]:
     """Return the files that follow from the answers, by name."""
     texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, slug, folder)}
     if answers.kind is not AdapterKind.COMMAND:
@@ -140,7 +140,7 @@ def _texts(answers: Answers, slug: str, folder: Path) -> dict[str, str]:
     return texts
 
 
-def manifest_text(answers: Answers, slug: str) -> str:
+def manifest_text(answers: ScaffoldAnswers, slug: str) -> str:
     """Return a ``submission.toml``, without the fields that have no answer."""
     fields: dict[str, object] = {
         "schema_version": 1,
@@ -158,7 +158,7 @@ def manifest_text(answers: Answers, slug: str) -> str:
     return "\n".join(lines) + "\n" + (TOOLS if answers.kind is AdapterKind.MCP else "")
 
 
-def _readme(answers: Answers, slug: str, folder: Path) -> str:
+def _readme(answers: ScaffoldAnswers, slug: str, folder: Path) -> str:
     head = f"# {answers.name}\n\n" + (f"{answers.summary}\n\n" if answers.summary else "")
     return (
         f"{head}"

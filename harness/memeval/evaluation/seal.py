@@ -10,8 +10,8 @@ from pathlib import Path
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
-from memeval.evaluation.failures import FAILURES, failures_of
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.failure_analysis import FAILURES, failures_of
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.withholding import withheld
 from memeval.execution.journal import utc_now
@@ -28,7 +28,9 @@ from memeval.records.track import Redistribution
 from memeval.storage import write_whole
 
 
-def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, exam: Exam) -> RunFolder:
+def seal(
+    folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, benchmark_session: BenchmarkSession
+) -> RunFolder:
     """Write the sealed run with its failure analysis, without the benchmark's words where they may not be published.
 
     The head, ``run.json``, is written last: until it is there the run is unfinished and its journal is whole.
@@ -39,16 +41,18 @@ def seal(folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurren
         rows: all its rows.
         log: what happened.
         concurrency: scenarios that were in flight.
-        exam: the benchmark with the data of the run open.
+        benchmark_session: the benchmark with the data of the run open.
 
     Raises:
         BadInput: the folder cannot be written.
     """
     stored, lines = rows, log
     if plan.redistribution is Redistribution.IDS:
-        stored, lines = withheld(rows, log, exam, plan.inputs.track)
+        stored, lines = withheld(rows, log, benchmark_session, plan.inputs.track)
     files: dict[str, FileDigest] = {}
-    failures = failures_of(exam, exam.keys, rows.responses, rows.contexts, rows.grades, plan.inputs.track)
+    failures = failures_of(
+        benchmark_session, benchmark_session.keys, rows.responses, rows.contexts, rows.grades, plan.inputs.track
+    )
     for name, records in {**stored.files(), FAILURES: failures, "log.jsonl": lines}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)

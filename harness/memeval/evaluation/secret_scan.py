@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from memeval.execution.secrets import blotted
+from memeval.execution.secrets import redact
 from memeval.records.submitting import Problem
 from memeval.systems.folder import LOCKS
 
@@ -72,8 +72,8 @@ def _long_line(path: Path) -> int | None:
 def _shapes(path: Path) -> Iterator[tuple[int, str]]:
     """Yield lines that hold a key of a known shape, or the value of one of this machine's secret variables."""
     text = path.read_text("utf-8", errors="replace")
-    if blotted(text) == text:
+    if redact(text) == text:
         return
     for number, line in enumerate(text.split("\n"), 1):
-        if blotted(line) != line:
+        if redact(line) != line:
             yield number, "Key or password"

@@ -14,11 +14,11 @@ from pathlib import Path
 from memeval.benchmarks import find
 from memeval.conformance.suite import CHECKS
 from memeval.evaluation.conforming import check_conformance
-from memeval.evaluation.lending import Prepared, Setup, lending, prepare
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.runtime import PreparedSystem, SystemSetup, prepare, system_instances
 from memeval.evaluation.secret_scan import secrets_in
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Silent
@@ -32,7 +32,7 @@ from memeval.records.submission import Submission
 from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
-from memeval.systems.source import MANIFEST, SystemSource, examined_folder, greet, variant_source
+from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source
 
 SMOKE_BENCHMARK = "beliefs@1"
 SMOKE_SIZE = 6
@@ -61,7 +61,7 @@ class CheckOptions:
     """Whether it is also installed and run."""
     results: Path | None = None
     """The results folder in which the conformance report is stored; ``None`` stores none."""
-    setup: Setup = field(default_factory=Setup)
+    setup: SystemSetup = field(default_factory=SystemSetup)
     """Its sandbox and hosts."""
 
 
@@ -132,7 +132,7 @@ class _Check:
         self._notes = _Notes(note)
         self.steps: list[Step] = []
         self.source: SystemSource | None = None
-        self.prepared: Prepared | None = None
+        self.prepared: PreparedSystem | None = None
         self.environment_digest: Digest | None = None
         self.conformance: tuple[ConformanceCheck, ...] = ()
 
@@ -204,13 +204,13 @@ class _Check:
             return "Installed, not started."
         with (
             models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
-            lending(self.prepared, Limits(), models) as new_instance,
+            system_instances(self.prepared, Limits(), models) as new_instance,
         ):
             printed: deque[str] = deque(maxlen=QUOTED_LINES)
             first = new_instance(printed.append)
             with closing(first.process):
                 try:
-                    hello = greet(self.prepared.source, first.process)
+                    hello = start_system(self.prepared.source, first.process)
                 except BadInput as error:
                     raise _Refused("The system does not start.", _of_start(error, printed)) from None
         self.environment_digest = self.prepared.environment_digest(hello)
@@ -235,11 +235,11 @@ class _Check:
             printed: deque[str] = deque(maxlen=QUOTED_LINES)
             with (
                 models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
-                lending(varied, Limits(), models) as new_instance,
+                system_instances(varied, Limits(), models) as new_instance,
                 closing(new_instance(printed.append).process) as process,
             ):
                 try:
-                    greet(varied.source, process)
+                    start_system(varied.source, process)
                 except BadInput as error:
                     raise _Refused(f"The variant '{name}' does not start.", _of_start(error, printed)) from None
         return names
@@ -264,10 +264,10 @@ class _Check:
         return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
-        exam = Exam.open(find(SMOKE_BENCHMARK), None, {"size": SMOKE_SIZE})
+        benchmark_session = BenchmarkSession.open(find(SMOKE_BENCHMARK), None, {"size": SMOKE_SIZE})
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as results:
             options = RunOptions(Path(results), setup=self._options.setup, conformance=False, concurrency=2)
-            run = run_system(source, exam, options, self._notes)
+            run = run_system(source, benchmark_session, options, self._notes)
             rows = list(run.responses())
         errors = [row.error or row.outcome for row in rows if row.outcome.is_error]
         if errors:

@@ -11,7 +11,7 @@ from memeval.archive.runs import RunFolder
 from memeval.grading.recall import DEPTHS
 from memeval.grading.reflect import Reflected
 from memeval.records.call import Call, Caller
-from memeval.records.evalresult import EvalMetrics, Gap
+from memeval.records.evalresult import EvalMetrics, RecallReflectGap
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 
@@ -151,7 +151,7 @@ def _duration(rows: Sequence[Response]) -> float | None:
     return fsum(parts) if parts else None
 
 
-def _gap(twins: Iterable[tuple[str, str]], grades: Mapping[str, Grade]) -> Gap | None:
+def _gap(twins: Iterable[tuple[str, str]], grades: Mapping[str, Grade]) -> RecallReflectGap | None:
     """Return how searching and reflecting go together; ``None`` where nothing is asked both ways."""
     counted = Counter(
         ((grades[search].metrics.get("hit") or 0.0) > 0, grades[reflect].verdict is True)
@@ -160,7 +160,7 @@ def _gap(twins: Iterable[tuple[str, str]], grades: Mapping[str, Grade]) -> Gap |
     )
     if not counted:
         return None
-    return Gap(
+    return RecallReflectGap(
         both_hit=counted[True, True],
         recall_hit_reflect_miss=counted[True, False],
         recall_miss_reflect_hit=counted[False, True],

@@ -22,7 +22,7 @@ def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dic
     for response in responses:
         times = response.timings
         for phase, seconds in (
-            (Phase.TAKE_IN, times.take_in_seconds),
+            (Phase.INGEST, times.take_in_seconds),
             (Phase.SETTLE, times.settle_seconds),
             (Phase.SEARCH, times.search_seconds),
             (Phase.ASK, times.ask_seconds),

@@ -36,19 +36,19 @@ _COUNTED = re.compile(rf"\b({_NUMBER})(?: |-){_UNITS}\b")
 _BARE = re.compile(rf"\b(?:{_NUMBER})(?!\w|\.\d)")
 
 
-class Date(NamedTuple):
+class StatedDate(NamedTuple):
     """A date as far as it is told."""
 
     year: int | None
     month: int | None
     day: int | None
 
-    def agrees(self, other: Date) -> bool:
+    def agrees(self, other: StatedDate) -> bool:
         """Return whether no part that both tell is different."""
         return all(mine is None or theirs is None or mine == theirs for mine, theirs in zip(self, other, strict=True))
 
 
-def dates(text: str) -> frozenset[Date]:
+def dates(text: str) -> frozenset[StatedDate]:
     """Return the dates a text names; without their days where it places things before, after or around them."""
     text = " ".join(normal(text).split())
     vague = _ABOUT.search(text) is not None
@@ -76,12 +76,12 @@ def names_another_time(answer: str, reference: str) -> bool:
     return bool(told) and not told & lengths
 
 
-def _date(found: re.Match[str], vague: bool) -> Date:
+def _date(found: re.Match[str], vague: bool) -> StatedDate:
     part = {name[0]: value for name, value in found.groupdict().items() if value is not None}
     month = part.get("m")
     number = None if month is None else int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
     day = part.get("d")
-    return Date(
+    return StatedDate(
         year=int(part["y"]) if "y" in part else None, month=number, day=None if day is None or vague else int(day)
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import Models
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.judging.base import Case, Judge
@@ -85,7 +85,11 @@ def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
 
 
 def call_rows(
-    exam: Exam, responses: Iterable[Response], models: Models, own: CallRecord, retried: RunFolder | None
+    benchmark_session: BenchmarkSession,
+    responses: Iterable[Response],
+    models: Models,
+    own: CallRecord,
+    retried: RunFolder | None,
 ) -> list[Call]:
     """Return the reader's and the system's calls of a run as they are sealed.
 
@@ -93,7 +97,7 @@ def call_rows(
     benchmark's order, and as they came.
 
     Args:
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
         responses: all responses of the run.
         models: the gateway, with the record of all runs, or the run whose record answered.
         own: the record of the run's systems' calls, and of failed ones.
@@ -107,7 +111,7 @@ def call_rows(
         if (call := models.shared.find(str(key)) or answered.get(str(key))) is not None:
             read.append(call)
     rows = {(call.key, call.error is None, call.at): call for call in read}
-    place = {scenario_id: number for number, scenario_id in enumerate(exam.scenarios)}
+    place = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
     made = [call for call in mine if call.caller is Caller.SYSTEM]
     made.sort(key=lambda call: place.get(call.scenario_id or "", -1))  # stable: as they came
     return [*(rows[at] for at in sorted(rows)), *made]

@@ -19,7 +19,7 @@ from memeval.evaluation.rows import Rows
 from memeval.evaluation.seal import cost, coverage
 from memeval.evaluation.withholding import says
 from memeval.gateway.prices import price_list
-from memeval.gateway.replies import Unusable, read, text_of
+from memeval.gateway.replies import UnusableReply, read, text_of
 from memeval.grading.judged import JUDGED
 from memeval.grading.scoring import score
 from memeval.records.call import Call, Caller, Phase
@@ -196,7 +196,7 @@ def _untrue(call: Call, priced: bool) -> str | None:
         return None
     try:
         told = read(call.reply, call.request.api)
-    except Unusable:
+    except UnusableReply:
         return "reply"
     fields = ("model", "fingerprint", "prompt_tokens", "completion_tokens")
     wrong = next((field for field in fields if getattr(call, field) != getattr(told, field)), None)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from memeval.evaluation.grades import cases_of
 from memeval.evaluation.judges import ChosenJudge, judge_of
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.quoting.literals import is_json
 from memeval.evaluation.quoting.marks import as_text, left, plain, quoted
 from memeval.evaluation.quoting.quoter import Quoter, no_such_mark
@@ -47,17 +47,17 @@ OPEN_AT_ONCE = 16
 """Scenarios that are held while rows in any order are read."""
 
 
-class Quoters:
+class ScenarioQuoters:
     """The quoters of a benchmark's scenarios, each made when it is asked for.
 
     Args:
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
     """
 
-    def __init__(self, exam: Exam) -> None:
-        self._exam = exam
+    def __init__(self, benchmark_session: BenchmarkSession) -> None:
+        self._benchmark_session = benchmark_session
         self._keys: dict[str, list[ItemKey]] = {}
-        for key in exam.dataset.keys():  # noqa: SIM118 - no dictionary
+        for key in benchmark_session.dataset.keys():  # noqa: SIM118 - no dictionary
             self._keys.setdefault(key.scenario_id, []).append(key)
         self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
         """The scenario of every item."""
@@ -84,7 +84,7 @@ class Quoters:
 
     def _made(self, scenario_id: str) -> Quoter:
         try:
-            scenario = self._exam.scenarios[scenario_id]
+            scenario = self._benchmark_session.scenarios[scenario_id]
         except KeyError:
             raise BadInput(
                 f"the data has no scenario {scenario_id!a}.", remedy="Restore the file, or record a new run."
@@ -108,11 +108,13 @@ def asked_of(judge: ChosenJudge, cases: Iterable[Case]) -> Asked:
     }
 
 
-def asked_in_run(exam: Exam, track: Track, prompts: Iterable[Prompt], responses: Sequence[Response]) -> Asked:
+def asked_in_run(
+    benchmark_session: BenchmarkSession, track: Track, prompts: Iterable[Prompt], responses: Sequence[Response]
+) -> Asked:
     """Return all that the judge of a run may have been asked.
 
     Args:
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
         track: the run's track.
         prompts: the run's prompts.
         responses: the run's responses, with all words.
@@ -124,7 +126,10 @@ def asked_in_run(exam: Exam, track: Track, prompts: Iterable[Prompt], responses:
     if judge.model is None:
         return {}
     answered = {row.item_id for row in responses}
-    return asked_of(judge, cases_of(exam, [key for key in exam.keys if key.item_id in answered], responses))
+    return asked_of(
+        judge,
+        cases_of(benchmark_session, [key for key in benchmark_session.keys if key.item_id in answered], responses),
+    )
 
 
 def read_in(responses: Iterable[Response]) -> dict[Digest, str]:
@@ -149,17 +154,19 @@ def says(reply: str | None, verdict: bool | None, redistribution: Redistribution
     return is_quoted or parse_strict(reply or "") is verdict
 
 
-def withheld(rows: Rows, log: Sequence[LogLine], exam: Exam, track: Track) -> tuple[Rows, list[LogLine]]:
+def withheld(
+    rows: Rows, log: Sequence[LogLine], benchmark_session: BenchmarkSession, track: Track
+) -> tuple[Rows, list[LogLine]]:
     """Return the rows of a run and its log without the benchmark's words.
 
     Args:
         rows: the rows.
         log: the log.
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
         track: the run's track.
     """
-    sheets = _Sheets(exam)
-    asked = asked_in_run(exam, track, rows.prompts, rows.responses)
+    sheets = _RowsByScenario(benchmark_session)
+    asked = asked_in_run(benchmark_session, track, rows.prompts, rows.responses)
     read = read_in(rows.responses)
     of_item = sheets.quoters.scenario_of
     done = replace(
@@ -177,7 +184,7 @@ def withheld(rows: Rows, log: Sequence[LogLine], exam: Exam, track: Track) -> tu
 
 
 def withheld_audit(
-    probes: Sequence[Probe], judgments: Sequence[Call], exam: Exam, asked: Asked
+    probes: Sequence[Probe], judgments: Sequence[Call], benchmark_session: BenchmarkSession, asked: Asked
 ) -> tuple[list[Probe], list[Call]]:
     """Return the rows of an audit without the benchmark's words.
 
@@ -186,10 +193,10 @@ def withheld_audit(
     Args:
         probes: the calibration answers.
         judgments: the calls to a model judge.
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
         asked: what the judge was asked.
     """
-    sheets = _Sheets(exam)
+    sheets = _RowsByScenario(benchmark_session)
     closed = sheets.add_judgments(judgments, asked)
     sheets.fill()
     return [probe.model_copy(update={"answer": digest_bytes(probe.answer.encode())}) for probe in probes], closed
@@ -204,7 +211,7 @@ def _closed(call: Call, change: Change) -> Call:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _QuotedRow:
     """A row to be quoted."""
 
     sheet: list[Any]
@@ -220,17 +227,17 @@ class _Job:
         self.sheet[self.place] = row
 
 
-class _Sheets:
+class _RowsByScenario:
     """Rows that are quoted scenario by scenario, so that each is opened once, whatever order the rows are in.
 
     Args:
-        exam: the benchmark with its data.
+        benchmark_session: the benchmark with its data.
     """
 
-    def __init__(self, exam: Exam) -> None:
-        self.quoters = Quoters(exam)
-        self._jobs: dict[str, list[_Job]] = {}
-        self._strays: list[_Job] = []
+    def __init__(self, benchmark_session: BenchmarkSession) -> None:
+        self.quoters = ScenarioQuoters(benchmark_session)
+        self._jobs: dict[str, list[_QuotedRow]] = {}
+        self._strays: list[_QuotedRow] = []
 
     def add(
         self,
@@ -253,7 +260,7 @@ class _Sheets:
         for place, row in enumerate(sheet):
             scenario_id = scenario_of(row)
             jobs = self._strays if scenario_id is None else self._jobs.setdefault(scenario_id, [])
-            jobs.append(_Job(sheet, place, change, item_of(row), wholes))
+            jobs.append(_QuotedRow(sheet, place, change, item_of(row), wholes))
         return sheet
 
     def add_judgments(self, rows: Iterable[Call], asked: Asked) -> list[Call]:
@@ -301,7 +308,7 @@ class _Sheets:
         return parts
 
 
-def _encoding(quoter: Quoter, job: _Job) -> Change:
+def _encoding(quoter: Quoter, job: _QuotedRow) -> Change:
     def encode(text: str, *, keep: frozenset[str] = frozenset()) -> str:
         return quoter.encode(text, job.item_id, wholes=job.wholes, keep=keep)
 

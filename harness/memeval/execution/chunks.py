@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.execution.reading import Reading
+from memeval.execution.reading import ReaderAnswer
 
 
 class ChunksReader:
@@ -12,6 +12,6 @@ class ChunksReader:
 
     name = "chunks@1"
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Return the contexts, blank lines between them; see :class:`memeval.execution.reading.Reader`."""
-        return Reading("\n\n".join(contexts))
+        return ReaderAnswer("\n\n".join(contexts))

@@ -9,7 +9,7 @@ from functools import cached_property
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.response import Context, ContextPart, RetrievedItem
 from memeval.records.scenario import Scenario, Session, dated_line
-from memeval.systems.messages import Found
+from memeval.systems.messages import FoundItem
 
 
 class TurnTexts:
@@ -50,7 +50,7 @@ class TurnTexts:
             turn_id=turn_id, dated=dated, text=None if turn_id else text, source_ids=source_ids, score=score
         )
 
-    def context(self, text: str, items: Sequence[Found] = ()) -> Context:
+    def context(self, text: str, items: Sequence[FoundItem] = ()) -> Context:
         """Return a context as it is stored.
 
         Args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from memeval.execution.work import Finished
+from memeval.execution.work import FinishedItems
 from memeval.records.errors import CheckFailed
 from memeval.records.response import Outcome, Response
 
@@ -45,7 +45,7 @@ class EarlyStop:
         for _, rows in groupby(by_item, key=lambda row: row.item_id):
             self._count(list(rows))
 
-    def watch(self, finished: Sequence[Finished]) -> None:
+    def watch(self, finished: Sequence[FinishedItems]) -> None:
         """Take note of items, in the order in which they finished.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum, log, sqrt
 
-from memeval.execution.reading import Reading
+from memeval.execution.reading import ReaderAnswer
 
 LIKED = 4.0
 """Stars from which on a product was liked."""
@@ -61,20 +61,20 @@ class HabitsReader:
 
     name = "habits@1"
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Do a task; see :class:`memeval.execution.reading.Reader`."""
         asked = _TASK.match(question)
         known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in told(text))))
         if asked is None or not known.reviews:
-            return Reading("")
+            return ReaderAnswer("")
         shown = list(told(question.partition("\n\n")[2]))
         task = asked.group(1)
         if task == "ranking":
-            return Reading(", ".join(known.ranked([one for one in shown if one.get("ID")])))
+            return ReaderAnswer(", ".join(known.ranked([one for one in shown if one.get("ID")])))
         product: dict[str, str] = {}
         for one in shown:
             product = {**one, **product}
-        return Reading(known.rating(product) if task == "rating" else known.said(task.capitalize(), product))
+        return ReaderAnswer(known.rating(product) if task == "rating" else known.said(task.capitalize(), product))
 
 
 class _Review:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
 
-from memeval.execution.work import Finished
+from memeval.execution.work import FinishedItems
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
@@ -99,7 +99,7 @@ class Journal:
     ) -> None:
         self._close()
 
-    def write(self, finished: Iterable[Finished]) -> None:
+    def write(self, finished: Iterable[FinishedItems]) -> None:
         """Store finished items; they are on disk when this returns. Contexts go first: no row names one not there.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from memeval.execution.readers import distinct_lines
-from memeval.execution.reading import ReaderFailed, Reading
+from memeval.execution.reading import ReaderAnswer, ReaderFailed
 from memeval.gateway.endpoints import dated
 from memeval.gateway.settings import settings_for, settings_text
 from memeval.records.base import Digest, digest_bytes
@@ -50,7 +50,7 @@ USUAL: dict[str, JsonValue] = {"temperature": 0, "seed": SEED, "max_tokens": MAX
 _SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
 
 
-class Bounded(NamedTuple):
+class FittedContext(NamedTuple):
     """Context within a reader's budget, and what was left out of it, as a sentence."""
 
     text: str
@@ -100,7 +100,7 @@ class ModelReader:
         """The digests of :attr:`texts`, by their names."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`memeval.execution.reading.Reader`.
 
         One delivery is sent as it came; of several, the distinct lines in the order they first came. What goes over
@@ -114,15 +114,15 @@ class ModelReader:
         answer = text_of(call)
         if call.error is not None or answer is None:
             raise ReaderFailed(call.error or "The model's reply holds no text.", call.key)
-        return Reading(answer, call.key, sent.note)
+        return ReaderAnswer(answer, call.key, sent.note)
 
-    def bounded(self, contexts: Sequence[str]) -> Bounded:
+    def bounded(self, contexts: Sequence[str]) -> FittedContext:
         """Return what of some deliveries of context is sent; see :meth:`read`."""
         lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
         kept = lines[: _fitting(lines, self._reader_tokens)]
         left_out = len(lines) - len(kept)
         note = f"{left_out} of {len(lines)} lines of context go over {self._reader_tokens} tokens and were not sent."
-        return Bounded("\n".join(kept), note if left_out else None)
+        return FittedContext("\n".join(kept), note if left_out else None)
 
     def request(self, question: str, timestamp: str | None, context: str) -> ModelRequest:
         """Return what is sent for a question.

@@ -11,7 +11,7 @@ from math import fsum, log
 
 from memeval.execution.chunks import ChunksReader
 from memeval.execution.habits import HabitsReader
-from memeval.execution.reading import Reader, ReaderFailed, Reading
+from memeval.execution.reading import Reader, ReaderAnswer, ReaderFailed
 
 __all__ = [
     "NATIVE",
@@ -19,8 +19,8 @@ __all__ = [
     "ExtractiveReader",
     "NoReader",
     "Reader",
+    "ReaderAnswer",
     "ReaderFailed",
-    "Reading",
     "distinct_lines",
     "reader_named",
 ]
@@ -47,9 +47,9 @@ class NoReader:
 
     name = "none@1"
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Return a blank answer; see :class:`Reader`."""
-        return Reading("")
+        return ReaderAnswer("")
 
 
 class ExtractiveReader:
@@ -62,17 +62,17 @@ class ExtractiveReader:
 
     name = "extractive@1"
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`Reader`."""
         sentences = _sentences(contexts, timestamp)
         asked = set(_words(question))
         holding = Counter(word for sentence in sentences for word in sentence.words if word in asked)
         weight = {word: log(1 + len(sentences) / count) for word, count in holding.items()}
         if not weight:
-            return Reading("")
+            return ReaderAnswer("")
         _, _, place = max((_overlap(each, weight), each.date, place) for place, each in enumerate(sentences))
         best = sentences[place]
-        return Reading(f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text)
+        return ReaderAnswer(f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text)
 
 
 def distinct_lines(contexts: Sequence[str]) -> list[str]:

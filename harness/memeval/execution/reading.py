@@ -10,7 +10,7 @@ from memeval.records.base import Digest
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReaderAnswer:
     """What a reader made of a question."""
 
     answer: str
@@ -40,7 +40,7 @@ class Reader(Protocol):
     def name(self) -> str:
         """Name and version, such as ``extractive@1``; part of the track."""
 
-    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> Reading:
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question.
 
         Args:

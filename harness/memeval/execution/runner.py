@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memeval.execution.contexts import TurnTexts
-from memeval.execution.door import Door, NoDoor
 from memeval.execution.journal import utc_now
-from memeval.execution.readers import NoReader, Reader, ReaderFailed, Reading
-from memeval.execution.secrets import blotted
-from memeval.execution.steps import Counting, Lookahead
+from memeval.execution.model_access import ModelAccess, NoModelAccess
+from memeval.execution.readers import NoReader, Reader, ReaderAnswer, ReaderFailed
+from memeval.execution.secrets import redact
+from memeval.execution.steps import CountedIngests, Lookahead
 from memeval.execution.usage import UsageMeter
-from memeval.execution.work import Finished, Work
+from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings
-from memeval.records.scenario import Ask, Export, Question, Recall, Reflect, Retain, TakeIn, Task
-from memeval.systems.failures import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.messages import Found, Reply
+from memeval.records.scenario import Ask, Export, Ingest, Question, Recall, Reflect, Retain, Task
+from memeval.systems.errors import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
+from memeval.systems.messages import FoundItem, SystemReply
 from memeval.systems.process import SystemProcess
 from memeval.tokens import count_tokens
 
@@ -56,7 +56,7 @@ class _Ingested:
 
 
 @dataclass
-class _Pass:
+class _PassRows:
     """The results of one pass over a scenario."""
 
     responses: dict[str, list[Response]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class _Pass:
     """What was ingested since the previous question."""
 
 
-class Runner:
+class ScenarioRunner:
     """Runs scenarios through one adapter instance, and restarts it after a crash.
 
     Args:
@@ -87,7 +87,7 @@ class Runner:
         search_items: int,
         log: Callable[[str, str, str], None],
         stopped: Callable[[], bool],
-        door: Door | None = None,
+        door: ModelAccess | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._system = system
@@ -95,12 +95,12 @@ class Runner:
         self._search_items = search_items
         self._log = log
         self._stopped = stopped
-        self._door = door or NoDoor()
+        self._door = door or NoModelAccess()
         self._check = check
         self._usage = UsageMeter(system, lambda sentence: log("usage", sentence, self._scenario_id))
         self._scenario_id = ""
 
-    def run(self, work: Work) -> Iterator[Finished]:
+    def run(self, work: ScenarioWork) -> Iterator[FinishedItems]:
         """Yield the items of a scenario as they finish.
 
         After a crash of the process, or of the server that it started, the process is restarted and the open items are
@@ -114,9 +114,9 @@ class Runner:
         open_items = dict(work.items)
         died = False
         while open_items and not self._stopped():
-            gathered = _Pass()
+            gathered = _PassRows()
             self._door.enter(self._scenario_id)
-            self._door.in_phase(Phase.TAKE_IN)
+            self._door.in_phase(Phase.INGEST)
             try:
                 if not self._system.alive:
                     self._restart()
@@ -144,23 +144,25 @@ class Runner:
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None
 
-    def _settle_whole(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> Iterator[Finished]:
+    def _settle_whole(
+        self, work: ScenarioWork, open_items: dict[str, tuple[str, ...]], gathered: _PassRows
+    ) -> Iterator[FinishedItems]:
         """Yield the items that have all their responses, and remove them from the open ones."""
         for item_id, questions in list(open_items.items()):
             rows = gathered.responses.get(item_id, [])
             if len(rows) == len(questions):
                 del open_items[item_id]
                 named = {row.context_digest for row in rows}
-                yield Finished((item_id,), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+                yield FinishedItems((item_id,), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
 
     def _failed(
         self,
-        work: Work,
+        work: ScenarioWork,
         open_items: dict[str, tuple[str, ...]],
         given_up: list[str],
         failure: SystemFailure,
-        gathered: _Pass,
-    ) -> Finished:
+        gathered: _PassRows,
+    ) -> FinishedItems:
         """Return items that failed, and remove them from the open ones; earlier answers are kept."""
         rows: list[Response] = []
         for item_id in given_up:
@@ -174,15 +176,15 @@ class Runner:
                     attempt=work.attempt,
                     outcome=outcome_of(failure),
                     answer="",
-                    error=blotted(str(failure)),
+                    error=redact(str(failure)),
                     timings=Timings(started=utc_now()),
                 )
                 for question_id in open_items.pop(item_id)[len(had) :]
             ]
         named = {row.context_digest for row in rows}
-        return Finished(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+        return FinishedItems(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
 
-    def _walk(self, work: Work, open_items: dict[str, tuple[str, ...]], gathered: _Pass) -> None:
+    def _walk(self, work: ScenarioWork, open_items: dict[str, tuple[str, ...]], gathered: _PassRows) -> None:
         """Run the scenario's steps once, asking only the questions of the open items.
 
         Steps are read one by one, so a long history is never in memory as a whole.
@@ -202,15 +204,15 @@ class Runner:
             if not asked:
                 return
 
-    def _ingest(self, steps: Iterator[TakeIn | Retain], gathered: _Pass, afresh: bool) -> None:
+    def _ingest(self, steps: Iterator[Ingest | Retain], gathered: _PassRows, afresh: bool) -> None:
         """Have the system ingest sessions and texts, after a reset if ``afresh``."""
-        self._door.in_phase(Phase.TAKE_IN)
+        self._door.in_phase(Phase.INGEST)
         ingested = _Ingested()
         try:
             if afresh and self._usage.wanted:
                 ingested.seconds, afresh = self._system.reset(), False
                 self._usage.begin()
-            upcoming = Counting(steps)
+            upcoming = CountedIngests(steps)
             retains = self._system.hello is not None and self._system.hello.can("retain")
             while (first := next(upcoming, None)) is not None:
                 if isinstance(first, Retain) and retains:
@@ -220,7 +222,7 @@ class Runner:
                     ingested.seconds += ingested.retain_seconds[-1]
                 else:
                     sessions = upcoming.sessions(first, stop_at_texts=retains)
-                    ingested.seconds += self._system.take_in(sessions, afresh=afresh)
+                    ingested.seconds += self._system.ingest(sessions, afresh=afresh)
                 afresh = False
             if afresh:
                 self._system.reset()
@@ -246,11 +248,11 @@ class Runner:
 
     def _responses(
         self,
-        work: Work,
+        work: ScenarioWork,
         asked: Sequence[Question],
         item_of: dict[str, str],
         texts: TurnTexts,
-        gathered: _Pass,
+        gathered: _PassRows,
     ) -> Iterator[tuple[Question, Response]]:
         """Yield the response to each of several questions with nothing to ingest between them."""
         first = asked[0] if asked else None
@@ -263,12 +265,12 @@ class Runner:
 
     def _together(
         self,
-        work: Work,
+        work: ScenarioWork,
         asked: Sequence[Recall],
         in_flight: int,
         item_of: dict[str, str],
         texts: TurnTexts,
-        gathered: _Pass,
+        gathered: _PassRows,
     ) -> Iterator[tuple[Question, Response]]:
         """Yield the responses to searches that are sent concurrently."""
         self._door.in_phase(Phase.SEARCH)
@@ -283,11 +285,13 @@ class Runner:
             usage = self._usage.since() if step is asked[-1] else None
             yield step, self._made(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
 
-    def _response(self, work: Work, item_id: str, step: Question, texts: TurnTexts, gathered: _Pass) -> Response:
+    def _response(
+        self, work: ScenarioWork, item_id: str, step: Question, texts: TurnTexts, gathered: _PassRows
+    ) -> Response:
         """Ask one question, and return the response."""
         started = utc_now()
         self._door.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
-        reply: Reply | SystemFailure
+        reply: SystemReply | SystemFailure
         try:
             reply = self._put(step)
         except SystemFailure as failure:
@@ -300,7 +304,7 @@ class Runner:
         """Whether the system writes the answer to this step."""
         return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and self._reader is None)
 
-    def _put(self, step: Question) -> Reply:
+    def _put(self, step: Question) -> SystemReply:
         """Make the call for a step."""
         system = self._system
         match step:
@@ -320,7 +324,7 @@ class Runner:
             case Export():
                 began = time.monotonic()
                 items = system.export()
-                return Reply("", None, items, None, time.monotonic() - began, None)
+                return SystemReply("", None, items, None, time.monotonic() - began, None)
         if self._reader is None:
             return system.ask(step.question, step.timestamp)
         query = step.query if isinstance(step, Task) else step.question
@@ -328,23 +332,23 @@ class Runner:
 
     def _made(
         self,
-        work: Work,
+        work: ScenarioWork,
         item_id: str,
         step: Question,
-        result: Reply | SystemFailure,
+        result: SystemReply | SystemFailure,
         usage: ReportedUsage | None,
         started: str,
         texts: TurnTexts,
-        gathered: _Pass,
+        gathered: _PassRows,
     ) -> Response:
         """Return the response for a reply or failure; the reader answers if the system only retrieves."""
         error: str | None = None
-        reading = Reading("")
+        reading = ReaderAnswer("")
         outcome = Outcome.OK
         read_seconds = None
-        reply = result if isinstance(result, Reply) else None
+        reply = result if isinstance(result, SystemReply) else None
         if isinstance(result, SystemFailure):
-            outcome, error = outcome_of(result), blotted(str(result))
+            outcome, error = outcome_of(result), redact(str(result))
         self._check()
         found = None if reply is None or reply.items is None else self._kept(step, reply.items)
         context = _context(step, reply, found)
@@ -358,15 +362,15 @@ class Runner:
                 "The reply has a context but no items. Return items: the benchmark grades them.",
             )
         elif reply is not None and answers:
-            reading = Reading(reply.answer)
+            reading = ReaderAnswer(reply.answer)
         elif reply is not None and self._reader is not None and not shows:
             contexts = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
             began = time.monotonic()
             try:
                 reading = self._reader.read(step.question, step.timestamp, contexts)
             except ReaderFailed as failure:
-                reading = Reading("", failure.key)
-                outcome, error = Outcome.READER_ERROR, blotted(str(failure))
+                reading = ReaderAnswer("", failure.key)
+                outcome, error = Outcome.READER_ERROR, redact(str(failure))
             read_seconds = time.monotonic() - began
             if reading.note is not None:
                 self._log("read", f"{step.question_id}: {reading.note}", self._scenario_id)
@@ -401,14 +405,14 @@ class Runner:
             ),
         )
 
-    def _kept(self, step: Question, items: Sequence[Found]) -> Sequence[Found]:
+    def _kept(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
         """Return the items that count: no more than were requested."""
         if isinstance(step, Export):
             return items
         return items[: step.k if isinstance(step, Recall) else self._search_items]
 
 
-def _context(step: Question, reply: Reply | None, found: Sequence[Found] | None) -> str | None:
+def _context(step: Question, reply: SystemReply | None, found: Sequence[FoundItem] | None) -> str | None:
     """Return the context of a reply: the one that the system returned, else the texts of its items.
 
     An export has no context.

@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from memeval.execution.door import Instance
 from memeval.execution.journal import Journal, utc_now
+from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Progress
 from memeval.execution.readers import Reader
-from memeval.execution.runner import Runner
-from memeval.execution.secrets import blotted
-from memeval.execution.work import Finished, Work
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.secrets import redact
+from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
@@ -40,7 +40,7 @@ class Scheduler:
         concurrency: how many scenarios run at a time.
         journal: stores the rows; only the calling thread writes to it.
         progress: receives every item that is on disk.
-        check: raises what stops the run; see :class:`Runner`.
+        check: raises what stops the run; see :class:`ScenarioRunner`.
         spent: returns the dollars spent so far (``None`` if unknown), the model calls made, and the recorded calls
             reused, for progress.
         watch: receives items once they are on disk, in order of arrival; raises what stops the run.
@@ -48,8 +48,8 @@ class Scheduler:
 
     def __init__(
         self,
-        first: Instance,
-        new_instance: Callable[[Callable[[str], None]], Instance],
+        first: SystemInstance,
+        new_instance: Callable[[Callable[[str], None]], SystemInstance],
         reader: Reader | None,
         search_items: int,
         concurrency: int,
@@ -58,7 +58,7 @@ class Scheduler:
         *,
         check: Callable[[], None] = lambda: None,
         spent: Callable[[], tuple[float | None, int, int]] | None = None,
-        watch: Callable[[Sequence[Finished]], None] = lambda finished: None,
+        watch: Callable[[Sequence[FinishedItems]], None] = lambda finished: None,
     ) -> None:
         self._watch = watch
         self._spare = [first]
@@ -70,13 +70,13 @@ class Scheduler:
         self._concurrency = concurrency
         self._journal = journal
         self._progress = progress
-        self._works: Sequence[Work] = ()
+        self._works: Sequence[ScenarioWork] = ()
         self._todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Finished | LogLine | BaseException | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[FinishedItems | LogLine | BaseException | None] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._systems: list[SystemProcess] = []
 
-    def run(self, works: Sequence[Work]) -> None:
+    def run(self, works: Sequence[ScenarioWork]) -> None:
         """Run all scenarios; every row is on disk when this returns.
 
         An element of ``works`` is read when its turn comes, and dropped when it is done.
@@ -132,7 +132,7 @@ class Scheduler:
         finally:
             self._done.put(None)
 
-    def _take_instance(self) -> Instance:
+    def _take_instance(self) -> SystemInstance:
         try:
             instance = self._spare.pop()
         except IndexError:
@@ -140,8 +140,8 @@ class Scheduler:
         instance.process.log = self._printed
         return instance
 
-    def _runner(self, instance: Instance) -> Runner:
-        return Runner(
+    def _runner(self, instance: SystemInstance) -> ScenarioRunner:
+        return ScenarioRunner(
             instance.process,
             self._reader,
             self._search_items,
@@ -162,17 +162,17 @@ class Scheduler:
                 if isinstance(each, BaseException):
                     raise each
 
-    def _drain(self) -> list[Finished | LogLine | BaseException | None]:
+    def _drain(self) -> list[FinishedItems | LogLine | BaseException | None]:
         found = []
         with contextlib.suppress(queue.Empty):
             while True:
                 found.append(self._done.get_nowait())
         return found
 
-    def _store(self, batch: Iterable[Finished | LogLine | BaseException | None]) -> None:
+    def _store(self, batch: Iterable[FinishedItems | LogLine | BaseException | None]) -> None:
         """Write a batch to disk, then count it."""
         batch = list(batch)
-        finished = [each for each in batch if isinstance(each, Finished)]
+        finished = [each for each in batch if isinstance(each, FinishedItems)]
         self._journal.log(*(each for each in batch if isinstance(each, LogLine)))
         self._journal.write(finished)
         items = sum(len(each.items) for each in finished)
@@ -183,11 +183,11 @@ class Scheduler:
             self._watch(finished)
 
     def _printed(self, line: str) -> None:
-        self._done.put(LogLine(at=utc_now(), event="printed", detail=blotted(line)[:LONGEST_DETAIL]))
+        self._done.put(LogLine(at=utc_now(), event="printed", detail=redact(line)[:LONGEST_DETAIL]))
 
     def _happened(self, event: str, detail: str, scenario_id: str) -> None:
         self._done.put(
-            LogLine(at=utc_now(), event=event, detail=blotted(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
+            LogLine(at=utc_now(), event=event, detail=redact(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
         )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-BLOT = "[secret]"
+REDACTED = "[secret]"
 
 _SHAPES = re.compile(
     r"""
@@ -29,11 +29,11 @@ _SHORTEST = 8
 """Values of the environment shorter than this are no secrets, and would blot out ordinary words."""
 
 
-def blotted(text: str) -> str:
+def redact(text: str) -> str:
     """Return text without what looks like a secret: known shapes, and values of telling environment variables."""
     for value in _own(frozenset(os.environ.items())):
-        text = text.replace(value, BLOT)
-    return _SHAPES.sub(BLOT, text)
+        text = text.replace(value, REDACTED)
+    return _SHAPES.sub(REDACTED, text)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from memeval.records.scenario import Question, Recall, Retain, Step, TakeIn
+from memeval.records.scenario import Ingest, Question, Recall, Retain, Step
 from memeval.systems.messages import session_json
 
 
@@ -23,9 +23,9 @@ class Lookahead:
     def _draw(self) -> None:
         self._next = next(self._steps, None)
 
-    def to_ingest(self) -> Iterator[TakeIn | Retain]:
+    def to_ingest(self) -> Iterator[Ingest | Retain]:
         """Yield the sessions and texts before the next question."""
-        while isinstance(self._next, TakeIn | Retain):
+        while isinstance(self._next, Ingest | Retain):
             yield self._next
             self._draw()
 
@@ -38,31 +38,31 @@ class Lookahead:
         return found
 
 
-class Counting:
+class CountedIngests:
     """Sessions and texts, counted as they are read."""
 
-    def __init__(self, steps: Iterator[TakeIn | Retain]) -> None:
+    def __init__(self, steps: Iterator[Ingest | Retain]) -> None:
         self._steps = steps
-        self._back: TakeIn | Retain | None = None
+        self._back: Ingest | Retain | None = None
         self.count = 0
 
-    def __iter__(self) -> Iterator[TakeIn | Retain]:
+    def __iter__(self) -> Iterator[Ingest | Retain]:
         return self
 
-    def __next__(self) -> TakeIn | Retain:
+    def __next__(self) -> Ingest | Retain:
         back, self._back = self._back, None
         step = next(self._steps) if back is None else back
         self.count += back is None
         return step
 
-    def sessions(self, first: TakeIn | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
+    def sessions(self, first: Ingest | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
         """Yield sessions as JSON with their dates: ``first`` and those that follow.
 
         Args:
             first: the first of them.
             stop_at_texts: whether to stop before a text, which then comes next.
         """
-        step: TakeIn | Retain | None = first
+        step: Ingest | Retain | None = first
         while step is not None:
             yield session_json(step.session), step.session.date
             step = next(self, None)

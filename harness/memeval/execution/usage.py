@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memeval.execution.secrets import blotted
+from memeval.execution.secrets import redact
 from memeval.records.response import ReportedUsage
-from memeval.systems.failures import SystemFailure
+from memeval.systems.errors import SystemFailure
 from memeval.systems.process import SystemProcess
 
 
@@ -58,7 +58,7 @@ class UsageMeter:
 
     def _give_up(self, why: str) -> None:
         self._given_up = True
-        self._say(f"{blotted(why)} The system is not asked for its usage again.")
+        self._say(f"{redact(why)} The system is not asked for its usage again.")
 
 
 def _difference(before: float | None, now: float | None) -> float | None:

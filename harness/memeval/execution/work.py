@@ -10,7 +10,7 @@ from memeval.records.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Work:
+class ScenarioWork:
     """A scenario with open items."""
 
     scenario: Scenario
@@ -22,7 +22,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedItems:
     """Finished items of one scenario, with all that is stored about them."""
 
     items: tuple[str, ...]

@@ -31,7 +31,7 @@ _A_PICTURE = 50_000
 
 
 @dataclass(frozen=True)
-class Hold:
+class Reservation:
     """What is set aside for one try of a call."""
 
     phase: Phase
@@ -94,7 +94,7 @@ class Budget:
         if left is not None and left <= 0:
             raise BudgetSpent("the time given to the run is over.", remedy=f"Give it more minutes. {GOES_ON}")
 
-    async def reserve(self, phase: Phase, request: ModelRequest) -> Hold:
+    async def reserve(self, phase: Phase, request: ModelRequest) -> Reservation:
         """Set aside the most that a call can take; waits while calls in flight may settle for less.
 
         Raises:
@@ -102,7 +102,7 @@ class Budget:
             GatewayStopped: dollars are capped and the model has no known price.
         """
         self._began.setdefault(phase, time.monotonic())
-        hold = Hold(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
+        hold = Reservation(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
         while True:
             self.check_time(phase)
             full = self._full(hold)
@@ -116,7 +116,7 @@ class Budget:
         self._add(self._held, phase, hold.tokens, hold.usd)
         return hold
 
-    def settle(self, hold: Hold, tokens: int | None, usd: float | None) -> None:
+    def settle(self, hold: Reservation, tokens: int | None, usd: float | None) -> None:
         """Book what a try took. What nobody can tell counts as the most it could be: it may have been billed.
 
         Args:
@@ -134,7 +134,7 @@ class Budget:
         )
         self._settled.set()
 
-    def _full(self, hold: Hold) -> BudgetSpent | None:
+    def _full(self, hold: Reservation) -> BudgetSpent | None:
         """Return the first cap that a call could pass."""
         need = {"tokens": float(hold.tokens), "usd": hold.usd or 0.0}
         for (phase, unit), cap in self._caps.items():

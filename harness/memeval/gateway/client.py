@@ -76,7 +76,7 @@ class TryFailed(Exception):
         self.refusal = refusal
 
 
-class Client:
+class EndpointClient:
     """Sends requests to one endpoint; make it and use it on one loop.
 
     Args:
@@ -132,11 +132,11 @@ class Client:
                 response = await self._openai.post(
                     _PATHS[request.api], cast_to=httpx2.Response, body=request.body, options=self._options
                 )
-            return self._blotted(response.content.decode(errors="replace"))
+            return self._redacted(response.content.decode(errors="replace"))
         except TimeoutError:
             raise TryFailed(f"No reply came within {timeout_seconds:g} seconds.", billed=True) from None
         except APIStatusError as error:
-            text = self._blotted(error.response.content.decode(errors="replace"))
+            text = self._redacted(error.response.content.decode(errors="replace"))
             raise self._refusal(error.response, text, request.model) from None
         except (APIConnectionError, httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
             raise self._broken(error) from None
@@ -160,7 +160,7 @@ class Client:
         """Close the connections."""
         await self._openai.close()
 
-    def _blotted(self, text: str) -> str:
+    def _redacted(self, text: str) -> str:
         """Return text without the key, which some providers give back."""
         key = self._endpoint.key
         if key is None or len(key) < _SHORTEST_KEY:
@@ -219,7 +219,7 @@ class Client:
                 f"to trust). {GOES_ON}",
             )
         for cause in causes:
-            if isinstance(cause, TooLarge):
+            if isinstance(cause, ReplyTooLarge):
                 return TryFailed(f"{cause} It was not read further.", billed=True)
             if isinstance(cause, socket.gaierror):
                 return TryFailed(f"The name {host} of the endpoint {url} is unknown.")
@@ -251,7 +251,7 @@ def refusal_remedy(caller: Caller, message: str) -> str:
     return f"{fix} Progress is saved. Run the same command with --retry-errors to resume."
 
 
-class TooLarge(OSError):
+class ReplyTooLarge(OSError):
     """A reply is larger than what is read."""
 
 
@@ -265,7 +265,7 @@ def _bounded(stream: Any, most: int) -> Any:
             async for chunk in stream:
                 read += len(chunk)
                 if read > most:
-                    raise TooLarge(f"The reply is larger than {most:,} bytes.")
+                    raise ReplyTooLarge(f"The reply is larger than {most:,} bytes.")
                 yield chunk
 
         async def aclose(self) -> None:

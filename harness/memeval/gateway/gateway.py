@@ -235,7 +235,7 @@ class Gateway:
         """Wait until no other process makes a call, and return it where one has made it."""
         while not self._shared.claim(key):
             await asyncio.sleep(_ANOTHER_LOOK)
-        await self._shared.take_in()
+        await self._shared.ingest()
         found = self._shared.find(key)
         self._cached += found is not None
         return found

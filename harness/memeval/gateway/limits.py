@@ -44,7 +44,7 @@ class GatewayOptions:
     """The run stops after so many equal refusals in a row that no retry can help; 0 for never."""
 
 
-class Limits:
+class CallLimits:
     """Places and rates, for all calls of one gateway; belongs to its loop."""
 
     def __init__(self, options: GatewayOptions) -> None:

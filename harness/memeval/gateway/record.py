@@ -69,7 +69,7 @@ class CallRecord:
     def claim(self, key: Digest) -> bool:
         """Try to become the one process that makes a call; ``False`` while another one does.
 
-        Who has the claim looks again for the call first (see :meth:`take_in`): another process may have made it. A
+        Who has the claim looks again for the call first (see :meth:`ingest`): another process may have made it. A
         process that ends in any way lets go of its claims.
         """
         try:
@@ -84,7 +84,7 @@ class CallRecord:
         if self._stream is not None:
             fcntl.lockf(self._stream, fcntl.LOCK_UN, 1, _claim_of(key))
 
-    async def take_in(self) -> None:
+    async def ingest(self) -> None:
         """Take in what other processes stored meanwhile, where they did."""
         if self._stream is not None and os.fstat(self._stream.fileno()).st_size > self._writing_to:
             await asyncio.to_thread(self.append_all, ())

@@ -13,12 +13,12 @@ _LONGEST_NAME = 200
 _MOST_TOKENS = 10**9
 
 
-class Unusable(Exception):
+class UnusableReply(Exception):
     """A body is no completion; the text says why, as a sentence."""
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """What a usable reply says about itself."""
 
     model: str | None
@@ -46,7 +46,7 @@ class Reply:
         return price_of(model, self.prompt_tokens, self.completion_tokens, self.cached_tokens)
 
 
-def read(text: str, api: Api) -> Reply:
+def read(text: str, api: Api) -> ModelReply:
     """Read what a reply says about itself.
 
     Args:
@@ -60,10 +60,10 @@ def read(text: str, api: Api) -> Reply:
     if api is Api.CHAT:
         _message(data)
     elif not isinstance(data.get("data"), list) or not data["data"]:
-        raise Unusable("The reply holds no embeddings.")
+        raise UnusableReply("The reply holds no embeddings.")
     usage = _inside(data, "usage")
     prompt = _count(usage.get("prompt_tokens"))
-    return Reply(
+    return ModelReply(
         model=_name(data.get("model")),
         fingerprint=_name(data.get("system_fingerprint")),
         prompt_tokens=prompt,
@@ -78,32 +78,32 @@ def text_of(call: Call) -> str | None:
         return None
     try:
         content = _message(_object(call.reply)).get("content")
-    except Unusable:
+    except UnusableReply:
         return None
     return _whole(content) if isinstance(content, str) else ""
 
 
 def _object(text: str) -> dict[str, Any]:
     if not text.strip():
-        raise Unusable("The reply is empty.")
+        raise UnusableReply("The reply is empty.")
     if text.lstrip().startswith("<"):
-        raise Unusable("The reply is a web page, not JSON.")
+        raise UnusableReply("The reply is a web page, not JSON.")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise Unusable("The reply is not JSON, or is cut off.") from None
+        raise UnusableReply("The reply is not JSON, or is cut off.") from None
     if not isinstance(data, dict):
-        raise Unusable("The reply is no JSON object.")
+        raise UnusableReply("The reply is no JSON object.")
     return data
 
 
 def _message(data: dict[str, Any]) -> dict[str, Any]:
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise Unusable("The reply holds no choices.")
+        raise UnusableReply("The reply holds no choices.")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     if not isinstance(message, dict) or not isinstance(message.get("content"), str | list | None):
-        raise Unusable("The reply's first choice holds no message.")
+        raise UnusableReply("The reply's first choice holds no message.")
     return message
 
 

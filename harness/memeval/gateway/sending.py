@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
-from memeval.gateway.client import OWNERS, Client, TryFailed, quoted, refusal_remedy
+from memeval.gateway.client import OWNERS, EndpointClient, TryFailed, quoted, refusal_remedy
 from memeval.gateway.endpoints import Endpoint, refuse_keyless
-from memeval.gateway.limits import GatewayOptions, Lane, Limits, Refusals
-from memeval.gateway.replies import Reply, Unusable, read
+from memeval.gateway.limits import CallLimits, GatewayOptions, Lane, Refusals
+from memeval.gateway.replies import ModelReply, UnusableReply, read
 from memeval.gateway.stops import GOES_ON, GatewayStopped, RequestRefused
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
@@ -23,11 +23,11 @@ _MOST_BYTES = {Caller.JUDGE: 2_000_000, Caller.READER: 2_000_000, Caller.SYSTEM:
 _WORTH_A_WORD = 1.0
 """A pause of so many seconds or more is reported."""
 
-_NOTHING = Reply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
+_NOTHING = ModelReply(model=None, fingerprint=None, prompt_tokens=None, completion_tokens=None, cached_tokens=0)
 
 
 @dataclass
-class _Course:
+class _SendState:
     """How a call has gone so far."""
 
     asked: float
@@ -48,9 +48,9 @@ class Sender:
 
     def __init__(self, options: GatewayOptions, budget: Budget, note: Callable[[str], None]) -> None:
         self._options, self._budget, self._note = options, budget, note
-        self._limits = Limits(options)
+        self._limits = CallLimits(options)
         self._lanes: dict[str, Lane] = {}
-        self._clients: dict[tuple[Endpoint, str | None, Caller], Client] = {}
+        self._clients: dict[tuple[Endpoint, str | None, Caller], EndpointClient] = {}
         self._served: set[str] = set()
         self._refusals: dict[tuple[str, Caller, str], Refusals] = {}
         self.stopped: MemevalError | None = None
@@ -67,7 +67,7 @@ class Sender:
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
         refuse_keyless(endpoint, caller)
-        course = _Course(asked=time.monotonic())
+        course = _SendState(asked=time.monotonic())
         lane = self._lanes.setdefault(endpoint.url, Lane())
         refusals = self._refusals.setdefault((endpoint.url, caller, request.model), Refusals())
         lane.enter()
@@ -81,7 +81,7 @@ class Sender:
                     retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),
                     reraise=True,
                 )
-                answer: tuple[str, Reply, float | None] = await retrying(
+                answer: tuple[str, ModelReply, float | None] = await retrying(
                     self._try, request, endpoint, caller, phase, lane, course
                 )
             lane.answered()
@@ -102,7 +102,7 @@ class Sender:
             lane.leave()
 
     def _count_refusal(
-        self, failed: TryFailed, refusals: Refusals, endpoint: Endpoint, caller: Caller, course: _Course
+        self, failed: TryFailed, refusals: Refusals, endpoint: Endpoint, caller: Caller, course: _SendState
     ) -> None:
         """Count a refusal that no retry can help.
 
@@ -134,8 +134,8 @@ class Sender:
         return not await self._client(endpoint, caller).is_up() if down is None else down
 
     async def _try(
-        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, course: _Course
-    ) -> tuple[str, Reply, float | None]:
+        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, course: _SendState
+    ) -> tuple[str, ModelReply, float | None]:
         """Send a request once; return the reply, what it says about itself, and what it cost."""
         client = self._client(endpoint, caller)
         await self._limits.pace(request)
@@ -174,7 +174,7 @@ class Sender:
             course.seconds = 0.0 if began is None else time.monotonic() - began
             self._budget.settle(hold, tokens, usd)
 
-    async def _exchange(self, client: Client, request: ModelRequest, phase: Phase) -> tuple[str, Reply]:
+    async def _exchange(self, client: EndpointClient, request: ModelRequest, phase: Phase) -> tuple[str, ModelReply]:
         left = self._budget.seconds_left(phase)
         task = asyncio.current_task()
         self.on_the_way.add(task)
@@ -185,13 +185,13 @@ class Sender:
             self.on_the_way.discard(task)
         try:
             return text, read(text, request.api)
-        except Unusable as error:
+        except UnusableReply as error:
             raise TryFailed(str(error), billed=True, reply=text) from None
 
-    def _client(self, endpoint: Endpoint, caller: Caller) -> Client:
+    def _client(self, endpoint: Endpoint, caller: Caller) -> EndpointClient:
         place = (endpoint, endpoint.key, caller)
         if place not in self._clients:
-            self._clients[place] = Client(endpoint, caller, _MOST_BYTES[caller])
+            self._clients[place] = EndpointClient(endpoint, caller, _MOST_BYTES[caller])
         return self._clients[place]
 
     @staticmethod
@@ -199,9 +199,9 @@ class Sender:
         request: ModelRequest,
         caller: Caller,
         phase: Phase,
-        course: _Course,
+        course: _SendState,
         reply: str | None,
-        told: Reply = _NOTHING,
+        told: ModelReply = _NOTHING,
         usd: float | None = None,
         *,
         error: str | None = None,

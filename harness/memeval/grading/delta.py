@@ -80,7 +80,7 @@ def efficiency(tokens: Sequence[float]) -> Efficiency:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class FactCoverage:
     """How many of the facts that should be known the answers hold, as mean shares."""
 
     early: float | None
@@ -96,7 +96,7 @@ class Coverage:
         return self.late is None or self.late >= MIN_KEPT_COVERAGE * self.early
 
 
-def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) -> Coverage:
+def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) -> FactCoverage:
     """Return how far the answers hold the facts of their turns; turns without facts are left out.
 
     Args:
@@ -109,7 +109,7 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
         for number, (answer, facts) in enumerate(zip(answers, facts_by_turn, strict=True))
         if facts
     ]
-    return Coverage(
+    return FactCoverage(
         early=_mean([share for is_early, share in shares if is_early]),
         late=_mean([share for is_early, share in shares if not is_early]),
     )
@@ -179,7 +179,7 @@ class DeltaEfficiency:
             metrics={"efficiency": found.value, "early_coverage": facts.early, "late_coverage": facts.late},
         )
 
-    def _reason(self, found: Efficiency, facts: Coverage) -> str:
+    def _reason(self, found: Efficiency, facts: FactCoverage) -> str:
         if found.value is None:
             return found.reason or "Efficiency is undefined."
         if not found.passes:

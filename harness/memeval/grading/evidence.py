@@ -39,7 +39,7 @@ class Retrieved:
     sessions, and a rank among turns would measure its form, not its memory."""
 
 
-class History:
+class TurnIndex:
     """Where the turns of a scenario stand; those of a streamed history are made when they are looked at.
 
     Args:
@@ -151,22 +151,22 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
         return None
 
 
-class Histories:
+class TurnIndexes:
     """Gives the history of a scenario, and keeps the last one: items of one scenario come in a row.
 
     Args:
-        mixed: see :class:`History`.
+        mixed: see :class:`TurnIndex`.
     """
 
     def __init__(self, *, mixed: bool = False) -> None:
         self._mixed = mixed
-        self._last: History | None = None
+        self._last: TurnIndex | None = None
 
-    def of(self, scenario: Scenario) -> History:
+    def of(self, scenario: Scenario) -> TurnIndex:
         """Return the history of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
-            self._last = last = History(scenario, mixed=self._mixed)
+            self._last = last = TurnIndex(scenario, mixed=self._mixed)
         return last
 
 
@@ -187,7 +187,7 @@ def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | 
     return found | {f"turn_{name}": value for name, value in by_turn.items()}
 
 
-def few_measures(item: ItemKey, history: History, response: Response) -> dict[str, float | None]:
+def few_measures(item: ItemKey, history: TurnIndex, response: Response) -> dict[str, float | None]:
     """Return a handful of the measures, for graders of answers; none where the system tells no items."""
     if response.items is None:
         return {}
@@ -200,6 +200,6 @@ def evidence_turns(item: ItemKey) -> tuple[str, ...]:
     return item.key.evidence_turns if isinstance(item.key, LocomoKey | LongMemEvalKey) else ()
 
 
-def without_choice(history: History) -> dict[str, float | None]:
+def without_choice(history: TurnIndex) -> dict[str, float | None]:
     """Return, per depth, 1 where it is not below the number of sessions, so that all of them are within it."""
     return {f"no_retrieval@{k}": float(k >= history.session_count) for k in DEPTHS}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.evidence import Histories, Version, few_measures
+from memeval.grading.evidence import TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.overlap import f1, multi_f1
@@ -106,7 +106,7 @@ class LocomoF1:
 
     def __init__(self, version: Version = 2) -> None:
         self.name = f"locomo-f1@{version}"
-        self._histories = Histories(mixed=version == 1)
+        self._histories = TurnIndexes(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -154,7 +154,7 @@ class LocomoJudged(Judged):
 
     def __init__(self, version: Version = 2) -> None:
         self.name = f"locomo-judged@{version}"
-        self._histories = Histories(mixed=version == 1)
+        self._histories = TurnIndexes(mixed=version == 1)
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         key = _key(item, self.name)

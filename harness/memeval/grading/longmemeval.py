@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memeval.grading.evidence import Histories, History, Retrieved, Version, few_measures
+from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.official import official_retrieval
 from memeval.grading.retrieval import Retrieval
@@ -19,14 +19,14 @@ class LongMemEvalJudged(Judged):
     The alternate ``abstention`` is the score over the questions that cannot be answered.
 
     Args:
-        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
+        version: 1 ranks turns among sessions where a system returns both; see :class:`TurnIndex`.
     """
 
     name = "longmemeval-judged@2"
 
     def __init__(self, version: Version = 2) -> None:
         self.name = f"longmemeval-judged@{version}"
-        self._histories = Histories(mixed=version == 1)
+        self._histories = TurnIndexes(mixed=version == 1)
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         _key(item, self.name)
@@ -45,7 +45,7 @@ class LongMemEvalRetrieval(Retrieval):
 
     family = "longmemeval-retrieval"
 
-    def upstream(self, item: ItemKey, history: History, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         evidence_turns = frozenset(_key(item, self.name).evidence_turns)
         return {} if retrieved is None else official_retrieval(history, evidence_turns, retrieved)
 

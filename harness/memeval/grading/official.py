@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import fsum, log2
 
-from memeval.grading.evidence import History, Retrieved
-from memeval.records.scenario import TakeIn
+from memeval.grading.evidence import Retrieved, TurnIndex
+from memeval.records.scenario import Ingest
 
 _Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
 
@@ -43,7 +43,7 @@ class Corpus:
     """Ids by turn ordinal; turns of the user alone."""
 
 
-def corpus(history: History, evidence_turns: AbstractSet[str]) -> Corpus:
+def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
     """Return the documents of a question's history.
 
     Args:
@@ -52,7 +52,7 @@ def corpus(history: History, evidence_turns: AbstractSet[str]) -> Corpus:
     """
     sessions, turns = {}, {}
     for step in history.scenario.steps:
-        if not isinstance(step, TakeIn):
+        if not isinstance(step, Ingest):
             continue
         users = [(n, turn.turn_id) for n, turn in enumerate(step.session.turns, 1) if turn.role == "user"]
         holds = any(turn_id in evidence_turns for _, turn_id in users)
@@ -112,7 +112,7 @@ def _session(turn: str) -> str:
 
 
 def official_retrieval(
-    history: History, evidence_turns: AbstractSet[str], retrieved: Retrieved
+    history: TurnIndex, evidence_turns: AbstractSet[str], retrieved: Retrieved
 ) -> dict[str, float | None]:
     """Return LongMemEval's measures of what came back, by name, such as ``official_turn_ndcg_any@5``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.evidence import Histories, few_measures
+from memeval.grading.evidence import TurnIndexes, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
@@ -26,7 +26,7 @@ class QaExact:
     name = "exact-wb@1"
 
     def __init__(self) -> None:
-        self._histories = Histories()
+        self._histories = TurnIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -69,7 +69,7 @@ class QaJudged(Judged):
     name = "qa-judged@1"
 
     def __init__(self) -> None:
-        self._histories = Histories()
+        self._histories = TurnIndexes()
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         _key(item, self.name)

@@ -48,7 +48,7 @@ def holds(text: str, keywords: Sequence[str], *, one: bool) -> bool:
     return any(found) if one else bool(found) and all(found)
 
 
-class Shelf:
+class TextIndex:
     """The texts that a scenario has a system retain.
 
     Args:
@@ -86,17 +86,17 @@ class Shelf:
         return (next((name for name in told if name in alike), None) or next(here, text.text_id),)
 
 
-class Shelves:
+class TextIndexes:
     """Gives the shelf of a scenario, and keeps the last one: items of one scenario come in a row."""
 
     def __init__(self) -> None:
-        self._last: Shelf | None = None
+        self._last: TextIndex | None = None
 
-    def of(self, scenario: Scenario) -> Shelf:
+    def of(self, scenario: Scenario) -> TextIndex:
         """Return the shelf of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
-            self._last = last = Shelf(scenario)
+            self._last = last = TextIndex(scenario)
         return last
 
 
@@ -110,7 +110,7 @@ class Hits:
         items: what came, best first.
     """
 
-    def __init__(self, shelf: Shelf, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
+    def __init__(self, shelf: TextIndex, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
         low = key.min_score
         self.items = [item for item in items if low is None or item.score is None or item.score >= low]
         self.by_text = bool(self.items) and not any(item.source_ids or item.turn_id for item in self.items)
@@ -184,7 +184,7 @@ class Recalled:
     name = "recall@1"
 
     def __init__(self) -> None:
-        self._shelves = Shelves()
+        self._shelves = TextIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""

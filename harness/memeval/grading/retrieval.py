@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memeval.grading.evidence import (
-    Histories,
-    History,
     Retrieved,
+    TurnIndex,
+    TurnIndexes,
     Version,
     evidence_measures,
     evidence_turns,
@@ -33,7 +33,7 @@ class Retrieval:
     """Grades the items that came back for one question; no judge and no answer is needed.
 
     Args:
-        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
+        version: 1 ranks turns among sessions where a system returns both; see :class:`TurnIndex`.
     """
 
     family = "retrieval"
@@ -42,7 +42,7 @@ class Retrieval:
     def __init__(self, version: Version = 2) -> None:
         self.version = version
         self.name = f"{self.family}@{version}"
-        self._histories = Histories(mixed=version == 1)
+        self._histories = TurnIndexes(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -88,7 +88,7 @@ class Retrieval:
             metrics=metrics,
         )
 
-    def upstream(self, item: ItemKey, history: History, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         """Return what the benchmark's own code measures.
 
         Args:

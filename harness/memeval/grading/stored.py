@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memeval.grading.evidence import Histories, History
+from memeval.grading.evidence import TurnIndex, TurnIndexes
 from memeval.grading.mentions import Mentions
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
@@ -78,7 +78,7 @@ _CHANGE = frozenset(
 """Words by which two values side by side are told apart in time."""
 
 
-class _Value(NamedTuple):
+class _StoredValue(NamedTuple):
     """A value of a key."""
 
     subject: int
@@ -120,7 +120,7 @@ class StoredFacts:
     name = "stored-facts@1"
 
     def __init__(self) -> None:
-        self._histories = Histories()
+        self._histories = TurnIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
@@ -168,7 +168,7 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
         memories: the texts of the memories.
     """
     mentions = Mentions(_values(key))
-    times: Counter[_Value] = Counter()
+    times: Counter[_StoredValue] = Counter()
     left = LONGEST
     for memory in memories:
         sentences = []
@@ -203,7 +203,7 @@ def measures(key: StoreKey, claims: Claims) -> dict[str, float | None]:
     }
 
 
-def _values(key: StoreKey) -> Iterator[tuple[str, _Value]]:
+def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
     """Yield every phrase of a key with the value it gives away."""
     for number, subject in enumerate(key.subjects):
         current = () if subject.current is None else (subject.current,)
@@ -211,7 +211,7 @@ def _values(key: StoreKey) -> Iterator[tuple[str, _Value]]:
             for place, fact in enumerate(kind):
                 order = float("inf") if kind is current else float(place)
                 for phrase in fact.phrases:
-                    yield phrase, _Value(number, order, place, said)
+                    yield phrase, _StoredValue(number, order, place, said)
 
 
 def _sentences(memory: str) -> Iterator[str]:
@@ -220,7 +220,7 @@ def _sentences(memory: str) -> Iterator[str]:
         yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
 
 
-def _claims(mentions: Mentions[_Value], sentences: Sequence[str]) -> Iterator[_Value]:
+def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Iterator[_StoredValue]:
     """Yield what the sentences of one memory claim."""
     said = [words(sentence) for sentence in sentences]
     stated = [mentions.among(each) for each in said]
@@ -242,10 +242,10 @@ def _claims(mentions: Mentions[_Value], sentences: Sequence[str]) -> Iterator[_V
                 yield value
 
 
-def _past(mentions: Mentions[_Value], sentence: str) -> set[_Value]:
+def _past(mentions: Mentions[_StoredValue], sentence: str) -> set[_StoredValue]:
     """Return what a sentence says is past."""
-    past: set[_Value] = set()
-    so_far: set[_Value] = set()
+    past: set[_StoredValue] = set()
+    so_far: set[_StoredValue] = set()
     for clause in _AT_ONCE.sub(r"\1", sentence).split(","):
         here = mentions.among(words(clause))
         so_far |= here
@@ -258,7 +258,7 @@ def _past(mentions: Mentions[_Value], sentence: str) -> set[_Value]:
     return past
 
 
-def _text(history: History, memory: RetrievedItem) -> str:
+def _text(history: TurnIndex, memory: RetrievedItem) -> str:
     """Return the words of a stored memory."""
     if memory.turn_id is None:
         return memory.text or ""

@@ -24,7 +24,7 @@ from itertools import zip_longest
 
 from memeval.judging import reference_answers
 from memeval.judging.base import Case, Ruling
-from memeval.judging.phrasing import NAME, NO_VALUE, NOTHING, VAGUE, VALUE, Answer, Pen, draw
+from memeval.judging.phrasing import NAME, NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
 from memeval.judging.prompting import is_judged, prompt_name
 from memeval.judging.text import normal, words
 from memeval.keys import (
@@ -67,7 +67,7 @@ _CANNOT_SAY = (
 
 
 @dataclass(frozen=True)
-class Trial:
+class CalibrationAnswer:
     """One calibration answer before it is judged."""
 
     item: ItemKey
@@ -95,7 +95,7 @@ class Trial:
 
 def trials(
     keys: Sequence[ItemKey], scenarios: Mapping[str, Scenario], per_category: int = PER_CATEGORY
-) -> tuple[Trial, ...]:
+) -> tuple[CalibrationAnswer, ...]:
     """Return the calibration answers of a benchmark, in the benchmark's order of items; the same every time.
 
     Args:
@@ -114,10 +114,10 @@ def trials(
     return tuple(made)
 
 
-def _trial(item: ItemKey, scenario: Scenario, answer: Answer) -> Trial:
+def _trial(item: ItemKey, scenario: Scenario, answer: Answer) -> CalibrationAnswer:
     kind, text, expected = answer
     question = next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
-    return Trial(item, kind, expected, Case(item.item_id, question, text, item.key, scenario))
+    return CalibrationAnswer(item, kind, expected, Case(item.item_id, question, text, item.key, scenario))
 
 
 def _chosen(items: Iterable[ItemKey], per_category: int) -> Iterator[ItemKey]:
@@ -140,7 +140,7 @@ def _spread(items: list[ItemKey]) -> list[ItemKey]:
     return [item for _, item in sorted(placed, key=lambda pair: pair[0])]
 
 
-def _answers(item: ItemKey, values: Sequence[_Value], judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def _answers(item: ItemKey, values: Sequence[_CalibrationValue], judged: Sequence[ItemKey]) -> Iterator[Answer]:
     """Yield what is made from one item: kind, text, and whether it is right."""
     match item.key:
         case BeliefKey(current=right, stale=wrong):
@@ -156,10 +156,10 @@ def _answers(item: ItemKey, values: Sequence[_Value], judged: Sequence[ItemKey])
 
 
 def _plain(
-    item: ItemKey, right: Fact, wrong: tuple[Fact, ...], both: Sequence[str], values: Sequence[_Value]
+    item: ItemKey, right: Fact, wrong: tuple[Fact, ...], both: Sequence[str], values: Sequence[_CalibrationValue]
 ) -> Iterator[Answer]:
     """Yield answers to a question for a value."""
-    pen = Pen(item)
+    pen = PhraseChooser(item)
     phrase = right.phrases[0]
     for text in pen.two(VALUE, p=phrase):
         yield ProbeKind.RIGHT, text, True
@@ -177,9 +177,9 @@ def _plain(
     yield from pen.injections(dict(false).get(ProbeKind.OFF, false[-1][1]))
 
 
-def _standing(item: ItemKey, fact: Fact, values: Sequence[_Value]) -> Iterator[Answer]:
+def _standing(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
     """Yield answers about a fact that stands: a confident statement of it is right, and nothing else."""
-    pen = Pen(item)
+    pen = PhraseChooser(item)
     phrase = fact.phrases[0]
     for text in pen.two(_STANDS, text=_sentence(fact.text)):
         yield ProbeKind.RIGHT, text, True
@@ -194,9 +194,9 @@ def _standing(item: ItemKey, fact: Fact, values: Sequence[_Value]) -> Iterator[A
     yield from pen.injections(dict(false).get(ProbeKind.OFF, false[-1][1]))
 
 
-def _doubtful(item: ItemKey, fact: Fact, values: Sequence[_Value]) -> Iterator[Answer]:
+def _doubtful(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
     """Yield answers about a fact whose ground has gone: doubt is right, a plain statement is not."""
-    pen = Pen(item)
+    pen = PhraseChooser(item)
     phrase = fact.phrases[0]
     for text in pen.two(_OPEN, p=phrase, text=_sentence(fact.text)):
         yield ProbeKind.RIGHT, text, True
@@ -214,7 +214,7 @@ def _sentence(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Value:
+class _CalibrationValue:
     """What some item's key says that something is."""
 
     cluster: str
@@ -223,8 +223,8 @@ class _Value:
     """The words of the fact besides its value."""
 
 
-def _values(items: Iterable[ItemKey]) -> list[_Value]:
-    return [_Value(item.cluster, fact.phrases, _about(fact)) for item in items for fact in _facts(item.key)]
+def _values(items: Iterable[ItemKey]) -> list[_CalibrationValue]:
+    return [_CalibrationValue(item.cluster, fact.phrases, _about(fact)) for item in items for fact in _facts(item.key)]
 
 
 def _facts(key: AnswerKey) -> tuple[Fact, ...]:
@@ -256,12 +256,12 @@ def _with_value(fact: Fact, value: str | None) -> str | None:
     return None
 
 
-def _elsewhere(item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequence[_Value]) -> str | None:
+def _elsewhere(item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequence[_CalibrationValue]) -> str | None:
     """Return a value that somebody else's item has for the same thing and this one's key does not; ``None`` if none."""
     about = _about(right)
     own = [_letters(phrase) for fact in (right, *wrong) for phrase in fact.phrases]
 
-    def likeness(value: _Value) -> float:
+    def likeness(value: _CalibrationValue) -> float:
         return len(about & value.about) / len(about | value.about) if about else 0.0
 
     alike = [

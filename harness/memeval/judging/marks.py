@@ -67,7 +67,7 @@ IDLE = frozenset(_IDLE.split())
 
 
 @dataclass(frozen=True)
-class Date:
+class DateMark:
     """A day, a month or a year, as far as it is given."""
 
     year: int | None
@@ -75,7 +75,7 @@ class Date:
     day: int | None
 
 
-Mark = Date | str
+Mark = DateMark | str
 
 
 def marks(text: str) -> list[Mark]:
@@ -94,7 +94,7 @@ def marks(text: str) -> list[Mark]:
         found += _words(flat[at : date.start()])
         year, month, day = date["year"], date["month"], date["day"]
         number = None if month is None else _MONTH_OF.get(month) or int(month)
-        found.append(Date(None if year is None else int(year), number, None if day is None else int(day)))
+        found.append(DateMark(None if year is None else int(year), number, None if day is None else int(day)))
         at = date.end()
     return found + _words(flat[at:])
 

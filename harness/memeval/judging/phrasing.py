@@ -56,7 +56,7 @@ def draw(*what: str) -> int:
     return int(digest_of([NAME, *what])[7:23], 16)
 
 
-class Pen:
+class PhraseChooser:
     """Chooses among phrasings for one item."""
 
     def __init__(self, item: ItemKey) -> None:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memeval.judging.marks import Date, is_number, marks
-from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, Pen, draw
+from memeval.judging.marks import DateMark, is_number, marks
+from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
 from memeval.judging.references import main_answer, polarity, says_missing
 from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
 from memeval.records.audit import ProbeKind
@@ -53,7 +53,7 @@ def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequ
 
 
 def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
-    pen = Pen(item)
+    pen = PhraseChooser(item)
     rubric = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.SINGLE_SESSION_PREFERENCE
     reference = _plain(key)
     false = []
@@ -74,7 +74,7 @@ def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: 
 
 
 def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
-    pen = Pen(item)
+    pen = PhraseChooser(item)
     for text in pen.two(_UNTOLD):
         yield ProbeKind.RIGHT, text, True
     yield ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED), True
@@ -180,6 +180,6 @@ def _form(reference: str) -> str:
     if polarity(reference) is not None:
         return "yes or no"
     found = marks(reference)
-    if any(isinstance(mark, Date) for mark in found):
+    if any(isinstance(mark, DateMark) for mark in found):
         return "date"
     return "number" if any(is_number(mark) for mark in found) else "words"

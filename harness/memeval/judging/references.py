@@ -15,7 +15,7 @@ from itertools import pairwise
 from memeval.judging import lexicon
 from memeval.judging.base import Case
 from memeval.judging.hedging import plain, without_echo
-from memeval.judging.marks import Date, Mark, is_number, marks
+from memeval.judging.marks import DateMark, Mark, is_number, marks
 from memeval.judging.text import states
 from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
 
@@ -149,7 +149,7 @@ def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) 
     wanted = [mark for mark in whole if mark not in asked] or whole
     if not wanted:
         return states(answer, (reference,))
-    years = {mark.year for mark in asked if isinstance(mark, Date)}
+    years = {mark.year for mark in asked if isinstance(mark, DateMark)}
     if len(wanted) == 1 and _is_count(wanted[0]):
         return _counts(answer, whole, wanted[0], asked, off)
     if not _lasting(whole) <= _lasting(given):
@@ -184,7 +184,7 @@ def _is_among(mark: Mark, given: Sequence[Mark], placed: bool, years: set[int | 
     if isinstance(mark, str):
         return mark in given or (is_number(mark) and any(_is_number(one, mark, off) for one in given))
     return any(
-        isinstance(one, Date)
+        isinstance(one, DateMark)
         and (one.month, one.day) == (mark.month, mark.day)
         and (mark.year in (None, one.year) or (one.year is None and mark.year in years))
         and (placed or n == 0 or given[n - 1] not in _PLACED)

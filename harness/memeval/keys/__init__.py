@@ -18,7 +18,7 @@ from memeval.keys.key import (
 )
 from memeval.keys.memorycd import MemoryCDKey, MemoryCDTask
 from memeval.keys.qa import QaKey
-from memeval.keys.store import StoreKey, Subject
+from memeval.keys.store import StoredTopic, StoreKey
 from memeval.keys.suites import RecallKey, ReflectKey
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "ReflectKey",
     "Stance",
     "StoreKey",
-    "Subject",
+    "StoredTopic",
     "TemporalKey",
     "UncertaintyKey",
 ]

@@ -8,7 +8,7 @@ from memeval.keys.fact import Fact
 from memeval.records.base import Record
 
 
-class Subject(Record):
+class StoredTopic(Record):
     """One topic of a life, with all that can be said of it by the same words."""
 
     topic: str
@@ -26,7 +26,7 @@ class StoreKey(Record):
 
     kind: Literal["store"] = "store"
     """Tells the keys apart."""
-    subjects: tuple[Subject, ...]
+    subjects: tuple[StoredTopic, ...]
     """The topics that came up, each once."""
 
     @property

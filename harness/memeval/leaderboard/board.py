@@ -19,7 +19,7 @@ from memeval.grading.scoring import headline
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.imported import Imported
-from memeval.records.ledger import Deed, LedgerEntry
+from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
 from memeval.statistics.composite import Sample
@@ -42,7 +42,7 @@ PLUMBING = "plumbing"
 may have it as its parameter ``label``, where its data only do that: then nobody is ranked there."""
 
 
-class Standing(StrEnum):
+class RankStatus(StrEnum):
     """Why a row has a rank, or has none."""
 
     RANKED = "ranked"
@@ -73,13 +73,13 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """One run on the board."""
 
     folder: RunFolder
     run: Run
     trust: Trust
-    standing: Standing
+    standing: RankStatus
     rank: RankRange | None
     gap: float | None
     """Composite minus that of the best control that knows nothing of the history; ``None`` where either is absent."""
@@ -91,12 +91,14 @@ class Row:
     @property
     def accepted(self) -> bool:
         """Whether the ledger says that a maintainer accepted the run as it is stored now."""
-        return any(entry.deed is Deed.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries)
+        return any(
+            entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
+        )
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
         """What the vendor says of the run, oldest first."""
-        return tuple(entry for entry in self.entries if entry.deed is Deed.REPLIED)
+        return tuple(entry for entry in self.entries if entry.deed is LedgerEvent.REPLIED)
 
     @property
     def error_rate(self) -> float:
@@ -106,11 +108,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class BoardTable:
     """A track and its rows, best first; controls stand among them without a rank."""
 
     track: Track
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
     """One row a system: its latest run that counts."""
 
 
@@ -118,12 +120,12 @@ class Table:
 class Board:
     """All tracks, and every run there ever was."""
 
-    tables: tuple[Table, ...]
-    runs: tuple[Row, ...]
+    tables: tuple[BoardTable, ...]
+    runs: tuple[BoardRow, ...]
     """Every run, superseded and invalidated ones among them, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
-    def of_system(self, slug: str) -> tuple[Row, ...]:
+    def of_system(self, slug: str) -> tuple[BoardRow, ...]:
         """Return all runs of a system, newest first."""
         return tuple(row for row in self.runs if row.run.system.slug == slug)
 
@@ -145,7 +147,7 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
     entries = tuple(ledger.entries())
     rows = [_row(folder, entries) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
-    tracks: dict[str, list[Row]] = defaultdict(list)
+    tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
         tracks[row.run.track_id].append(row)
     tables = [_table(members) for members in tracks.values()]
@@ -158,13 +160,13 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
     )
 
 
-def _prominence(table: Table) -> tuple[str, bool, int, str]:
+def _prominence(table: BoardTable) -> tuple[str, bool, int, str]:
     """Return where a table stands: by benchmark, answering systems first, and those with most rows before others."""
     track = table.track
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
 
-def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
+def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
@@ -174,7 +176,7 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
         )
     # Trust is void once run.json was edited; that a run no longer counts is not, or an edit would bring it back.
     mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
-    return Row(
+    return BoardRow(
         folder=folder,
         run=run,
         trust=trust_of(folder, mine),
@@ -185,40 +187,40 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Row:
     )
 
 
-def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> Standing:
+def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
     run, deeds = folder.run, {entry.deed for entry in entries}
     tally = run.scores.overall
-    if Deed.INVALIDATED in deeds:
-        return Standing.INVALIDATED
-    if Deed.SUPERSEDED in deeds:
-        return Standing.SUPERSEDED
+    if LedgerEvent.INVALIDATED in deeds:
+        return RankStatus.INVALIDATED
+    if LedgerEvent.SUPERSEDED in deeds:
+        return RankStatus.SUPERSEDED
     if is_plumbing(run.track):
-        return Standing.PLUMBING
+        return RankStatus.PLUMBING
     if not run.coverage.full:
-        return Standing.PARTIAL
+        return RankStatus.PARTIAL
     if run.system.kind is SystemKind.CONTROL:
-        return Standing.CONTROL
+        return RankStatus.CONTROL
     if run.imported is not None and not made_alike(run.imported, run.track):
-        return Standing.IMPORTED
+        return RankStatus.IMPORTED
     if run.track.parameters.get("label") == PLUMBING:
-        return Standing.PLUMBING
+        return RankStatus.PLUMBING
     if _is_unverified(run.track.benchmark):
-        return Standing.UNVERIFIED
+        return RankStatus.UNVERIFIED
     if not run.track.released:
-        return Standing.UNRELEASED
+        return RankStatus.UNRELEASED
     if run.system.label is not None:
-        return Standing.LABELLED
+        return RankStatus.LABELLED
     if run.system.vendor is not None and (waits := _vendors(run, entries)) is not None:
         return waits
     if tally.errors > ERROR_GATE * tally.planned:
-        return Standing.OVER_ERROR_GATE
+        return RankStatus.OVER_ERROR_GATE
     if run.scores.composite.value is None:
-        return Standing.NO_COMPOSITE
+        return RankStatus.NO_COMPOSITE
     if is_unlabelled(run.track):
-        return Standing.UNLABELLED_JUDGE
+        return RankStatus.UNLABELLED_JUDGE
     if not folder.file(GRADES).exists():
-        return Standing.ROWS_ELSEWHERE
-    return Standing.RANKED
+        return RankStatus.ROWS_ELSEWHERE
+    return RankStatus.RANKED
 
 
 def _is_unverified(benchmark: str) -> bool:
@@ -229,19 +231,19 @@ def _is_unverified(benchmark: str) -> bool:
         return False
 
 
-def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> Standing | None:
+def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
     """Return what keeps a hosted product from being ranked, if something does; no clock is asked, only the ledger."""
     vendor = run.system.vendor
     if vendor is None:
         return None
     if vendor.never_run or any(use.elsewhere for use in run.system.hosts):
-        return Standing.NOT_THE_VENDOR
+        return RankStatus.NOT_THE_VENDOR
     if vendor.agreed is not None:
         return None
-    accepted = [date.fromisoformat(entry.at[:10]) for entry in entries if entry.deed is Deed.ACCEPTED]
+    accepted = [date.fromisoformat(entry.at[:10]) for entry in entries if entry.deed is LedgerEvent.ACCEPTED]
     told = None if vendor.notified is None else date.fromisoformat(vendor.notified)
     had_notice = told is not None and any(day - told >= NOTICE for day in accepted)
-    return None if had_notice else Standing.AWAITING_VENDOR
+    return None if had_notice else RankStatus.AWAITING_VENDOR
 
 
 def made_alike(imported: Imported, track: Track) -> bool:
@@ -267,17 +269,17 @@ def is_unlabelled(track: Track) -> bool:
     return not is_makers(track.judge_endpoint, model)
 
 
-def _table(members: Sequence[Row]) -> Table:
+def _table(members: Sequence[BoardRow]) -> BoardTable:
     """Make a track's table from its runs, newest first."""
-    shown: dict[tuple[str, bool], Row] = {}
+    shown: dict[tuple[str, bool], BoardRow] = {}
     for row in members:
-        if row.standing not in (Standing.INVALIDATED, Standing.SUPERSEDED):
+        if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED):
             system = (row.run.system.slug, _is_control(row))
             held = shown.get(system)
-            if held is None or (held.standing is Standing.PARTIAL and row.standing is not Standing.PARTIAL):
+            if held is None or (held.standing is RankStatus.PARTIAL and row.standing is not RankStatus.PARTIAL):
                 shown[system] = row
     track = members[0].run.track
-    ranks = _ranks([row for row in shown.values() if row.standing is Standing.RANKED])
+    ranks = _ranks([row for row in shown.values() if row.standing is RankStatus.RANKED])
     floor = max(
         (
             row.run.scores.composite.value
@@ -293,36 +295,36 @@ def _table(members: Sequence[Row]) -> Table:
         replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor), doubtful=_is_doubtful(row, nothing))
         for row in sorted(shown.values(), key=_place)
     ]
-    return Table(track=track, rows=tuple(rows))
+    return BoardTable(track=track, rows=tuple(rows))
 
 
-def _is_control(row: Row) -> bool:
+def _is_control(row: BoardRow) -> bool:
     """Return whether memeval ships the system; anyone may call theirs ``no-memory``."""
     return row.run.system.kind is SystemKind.CONTROL
 
 
-def _is(row: Row, slug: str) -> bool:
+def _is(row: BoardRow, slug: str) -> bool:
     return row.run.system.slug == slug
 
 
-def _is_doubtful(row: Row, nothing: float | None) -> bool:
+def _is_doubtful(row: BoardRow, nothing: float | None) -> bool:
     value = row.run.scores.composite.value
-    if row.standing is not Standing.RANKED or value is None or nothing is None:
+    if row.standing is not RankStatus.RANKED or value is None or nothing is None:
         return False
-    return value <= nothing and all(entry.deed is not Deed.REVIEWED for entry in row.entries)
+    return value <= nothing and all(entry.deed is not LedgerEvent.REVIEWED for entry in row.entries)
 
 
-def _gap(row: Row, floor: float | None) -> float | None:
+def _gap(row: BoardRow, floor: float | None) -> float | None:
     value = row.run.scores.composite.value
     return None if value is None or floor is None else value - floor
 
 
-def _place(row: Row) -> tuple[bool, float, str]:
+def _place(row: BoardRow) -> tuple[bool, float, str]:
     value = row.run.scores.composite.value
     return (value is None, -(value or 0.0), row.run.system.slug)
 
 
-def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
+def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
     """Return the rank ranges of a track's rankable rows, by folder.
 
     Raises:
@@ -349,7 +351,7 @@ def _ranks(ranked: Sequence[Row]) -> dict[Path, RankRange]:
     return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
 
 
-def _by_category(row: Row) -> list[list[Grade]]:
+def _by_category(row: BoardRow) -> list[list[Grade]]:
     """Return a run's grades by category, in the order of the track's table, and by item: pairs must meet."""
     found: dict[str, list[Grade]] = {category.name: [] for category in row.run.track.categories}
     for grade in sorted(row.folder.grades(), key=lambda grade: grade.item_id):
@@ -363,7 +365,7 @@ def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
     return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
 
 
-def _not_the_items(row: Row) -> BadInput:
+def _not_the_items(row: BoardRow) -> BadInput:
     return BadInput(
         "the graded items are not those of the track, or not those of the track's other runs.",
         where=row.folder.file(GRADES),

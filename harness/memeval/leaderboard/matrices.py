@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memeval.archive.matrices import stored_matrices
 from memeval.evaluation.matrix_gates import value_of
-from memeval.records.matrix import Cell, Matrix
+from memeval.records.matrix import Matrix, MatrixCell
 from memeval.statistics.pareto import frontier
 
 COST = "usd_per_item"
@@ -23,7 +23,7 @@ def matrices(results: Path) -> list[Matrix]:
     return [folder.matrix for folder in stored_matrices(results)]
 
 
-def best_for_their_cost(cells: Iterable[Cell]) -> list[Cell]:
+def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
     """Return the cells that none of the others beats: cheaper ones score less, and better ones cost more.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memeval.grading.layout import counting
-from memeval.leaderboard.board import Board, Row
+from memeval.leaderboard.board import Board, BoardRow
 from memeval.records.track import Track
 
 Alike = dict[str, object]
@@ -15,14 +15,14 @@ Alike = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Pair:
+class TrackPair:
     """A system's latest runs on two tracks that differ in one thing."""
 
     system: str
     """Its slug."""
-    first: Row
+    first: BoardRow
     """On the known seed, or with a memory for each item."""
-    second: Row
+    second: BoardRow
     """On the fresh seed, or with one memory for all."""
     first_value: float
     """The first run's composite, or what stands for it over the categories that the second has."""
@@ -40,7 +40,7 @@ class Pair:
         return self.first.run.system.version == self.second.run.system.version
 
 
-def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[Pair, ...]:
+def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]:
     """Return each system's run on a known seed beside that on a fresh one, best fresh score first.
 
     Args:
@@ -58,7 +58,9 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[Pair, ...]:
     return _pairs(board, lambda t: t.benchmark == known, lambda t: t.benchmark == fresh, alike, _composite)
 
 
-def apart_and_shared(board: Board, benchmark: str, apart: str = "judge", shared: str = "shared") -> tuple[Pair, ...]:
+def apart_and_shared(
+    board: Board, benchmark: str, apart: str = "judge", shared: str = "shared"
+) -> tuple[TrackPair, ...]:
     """Return each system's run with a memory for each item beside that with one for all, best shared score first.
 
     The first value is over the categories of the second, with their weights there, since one of them is not asked.
@@ -88,10 +90,10 @@ def _pairs(
     is_first: Callable[[Track], bool],
     is_second: Callable[[Track], bool],
     alike: Callable[[Track], Alike],
-    value: Callable[[Row, Row], float | None],
-) -> tuple[Pair, ...]:
+    value: Callable[[BoardRow, BoardRow], float | None],
+) -> tuple[TrackPair, ...]:
     seconds = [(alike(table.track), row) for table in board.tables if is_second(table.track) for row in table.rows]
-    found: list[Pair] = []
+    found: list[TrackPair] = []
     for table in board.tables:
         if not is_first(table.track):
             continue
@@ -103,15 +105,15 @@ def _pairs(
                 continue
             before, after = value(first, second), second.run.scores.composite.value
             if before is not None and after is not None:
-                found.append(Pair(second.run.system.slug, first, second, before, after))
+                found.append(TrackPair(second.run.system.slug, first, second, before, after))
     return tuple(sorted(found, key=lambda pair: (-pair.second_value, pair.system, pair.second.run.track_id)))
 
 
-def _composite(first: Row, second: Row) -> float | None:
+def _composite(first: BoardRow, second: BoardRow) -> float | None:
     return first.run.scores.composite.value
 
 
-def _over_categories(first: Row, second: Row) -> float | None:
+def _over_categories(first: BoardRow, second: BoardRow) -> float | None:
     """Return the first run's score over the second's categories, by the second's weights."""
     if first.run.scores.composite.value is None:
         return None

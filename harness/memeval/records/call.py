@@ -13,7 +13,7 @@ from memeval.records.base import Digest, Record, Stored, canonical_json, digest_
 class Phase(StrEnum):
     """Where time, tokens and money go."""
 
-    TAKE_IN = "take_in"
+    INGEST = "take_in"
     SETTLE = "settle"
     SEARCH = "search"
     ASK = "ask"

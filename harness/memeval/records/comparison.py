@@ -76,7 +76,7 @@ class ComparedRun(Record):
     """Its own headline, over all its items."""
 
 
-class Pair(Record):
+class PairedRuns(Record):
     """A run held against the first one."""
 
     run_id: str
@@ -112,5 +112,5 @@ class Comparison(Record):
     """In what parts their tracks differ."""
     runs: tuple[ComparedRun, ...]
     """The runs, the first being what the others are held against."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairedRuns, ...]
     """One for each run after the first."""

@@ -10,7 +10,7 @@ from memeval.records.base import Record
 Scalar = str | int | float | bool
 
 
-class Gap(Record):
+class RecallReflectGap(Record):
     """How searching and reflecting go together, in questions that are asked both ways."""
 
     both_hit: int
@@ -71,7 +71,7 @@ class EvalMetrics(Record):
     """From the first call to the last reply; judging is not part of it."""
     recall_coverage: float | None = None
     """Share of the searches with an answer that brought up all of it among the first ten."""
-    recall_reflect_gap: Gap | None = None
+    recall_reflect_gap: RecallReflectGap | None = None
     """Over questions that are searched for and reflected on in the same words and bank."""
     abstention_rate_adversarial: float | None = None
     """Share of the searches that nothing answers at which the system held back: the true-rejection rate again."""

@@ -34,7 +34,7 @@ class Cause(StrEnum):
     """Nothing is known of what was retrieved, the benchmark names no evidence, or evidence does not explain it."""
 
 
-class Found(StrEnum):
+class EvidenceFound(StrEnum):
     """How much of an item's evidence was retrieved."""
 
     ALL = "all"
@@ -53,7 +53,7 @@ class Failure(Stored):
     """Its category."""
     right: bool
     """Whether it came back right; where the grader measures, with at least half of its credit."""
-    found: Found
+    found: EvidenceFound
     """How much of its evidence was retrieved: of its turns where key and system name turns and answers are graded,
     else of its sessions."""
     rank: int | None = Field(default=None, ge=1)
@@ -79,7 +79,7 @@ class CategoryFailures(Record):
 class FoundCount(Record):
     """The items of which so much evidence was retrieved, by how they came out."""
 
-    found: Found
+    found: EvidenceFound
     """How much of their evidence was retrieved."""
     right: int
     """How many of them are right."""
@@ -107,4 +107,6 @@ class FailureSummary(Record):
     def says_something(self) -> bool:
         """Whether anything is known of why items are not right, or of what was retrieved for any."""
         explained = any(cause is not Cause.UNKNOWN for cause in self.causes)
-        return explained or any(line.right + line.wrong for line in self.found if line.found is not Found.UNKNOWN)
+        return explained or any(
+            line.right + line.wrong for line in self.found if line.found is not EvidenceFound.UNKNOWN
+        )

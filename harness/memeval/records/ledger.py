@@ -9,7 +9,7 @@ from pydantic import Field
 from memeval.records.base import Digest, Stored
 
 
-class Deed(StrEnum):
+class LedgerEvent(StrEnum):
     """A decision about a run, or a check of it."""
 
     ACCEPTED = "accepted"
@@ -38,7 +38,7 @@ class Runner(StrEnum):
 class LedgerEntry(Stored):
     """One line of the ledger."""
 
-    deed: Deed
+    deed: LedgerEvent
     """What happened."""
     run_id: str
     """The run."""

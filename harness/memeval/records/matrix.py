@@ -109,7 +109,7 @@ class CellState(StrEnum):
     FAILED = "failed"
 
 
-class Cell(Record):
+class MatrixCell(Record):
     """One configuration on one benchmark under one reader."""
 
     benchmark: int
@@ -156,7 +156,7 @@ class Cell(Record):
     """Latencies in milliseconds, tokens, seconds, dollars, and a suite's own figures, by name."""
 
 
-class Against(StrEnum):
+class ComparedTo(StrEnum):
     """The run that another is compared with."""
 
     FIRST = "first"
@@ -172,7 +172,7 @@ class Test(Record):
     """The benchmark, by its place in the plan from 0."""
     reader: str | None
     """The reader asked for."""
-    against: Against
+    against: ComparedTo
     """Which one it is compared with."""
     first: Slug
     """The configuration that it is compared with."""
@@ -210,7 +210,7 @@ class Matrix(Stored):
     """Its name and eight digits of the plan's digest."""
     plan: MatrixPlan
     """What was asked for."""
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
     """Benchmark by benchmark, reader by reader, configuration by configuration."""
     tests: tuple[Test, ...]
     """Each run against the first and the best of its track."""
@@ -227,7 +227,7 @@ class MatrixResult(Stored):
     """The matrix."""
     configuration: MatrixSystem
     """The configuration."""
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
     """Its cells."""
     tests: tuple[Test, ...]
     """How it differs from others."""

@@ -48,7 +48,7 @@ class Session(Record):
     """What was said, in order."""
 
 
-class TakeIn(Record):
+class Ingest(Record):
     """Step: the system takes a session in."""
 
     step: Literal["take_in"] = "take_in"
@@ -157,7 +157,7 @@ class Export(Question):
     """Tells the kinds of step apart."""
 
 
-Step = Annotated[TakeIn | Retain | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
+Step = Annotated[Ingest | Retain | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
 
 
 class Steps(Sequence[Step], ABC):
@@ -225,7 +225,7 @@ class Scenario(Stored):
 
     def each_session(self) -> Iterator[Session]:
         """Yield what :meth:`sessions` returns, one by one: the way to go through a streamed history."""
-        return (step.session for step in self.steps if isinstance(step, TakeIn | Retain))
+        return (step.session for step in self.steps if isinstance(step, Ingest | Retain))
 
     def session(self, session_id: str) -> Session:
         """Return one session, or retained text, by its ordinal.
@@ -262,7 +262,7 @@ class Scenario(Stored):
         """Return the scenario with nothing taken in but what is named (ordinals such as ``s001``)."""
         if isinstance(self.steps, Steps):
             return self.model_copy(update={"steps": self.steps.only(session_ids)})
-        kept = tuple(s for s in self.steps if not isinstance(s, TakeIn | Retain) or s.session.session_id in session_ids)
+        kept = tuple(s for s in self.steps if not isinstance(s, Ingest | Retain) or s.session.session_id in session_ids)
         return self.model_copy(update={"steps": kept})
 
 

@@ -94,7 +94,7 @@ class Vendor(Record):
     """When the vendor agreed to be ranked."""
 
 
-class Tool(Record):
+class McpTool(Record):
     """An MCP tool that stands for one call of the adapter contract."""
 
     name: str
@@ -135,7 +135,7 @@ class Submission(Record):
     """For every other kind: the program and its arguments; ``{port}`` stands for a free port of loopback."""
     endpoint: str | None = None
     """For servers that already run: their base URL, in place of ``command``; its host is one of ``hosts``."""
-    tools: dict[str, Tool] = {}
+    tools: dict[str, McpTool] = {}
     """For ``mcp``: the tool behind each call, by the call's name: ``retain``, ``search``, ``query``, ``reset``."""
     authors: tuple[str, ...] = ()
     """Who wrote it."""

@@ -32,7 +32,7 @@ SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_eff
 """What is shown of a request beside model and messages."""
 
 
-class Lines:
+class PromptTable:
     """The lines of a shard's prompts, each once."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Lines:
         return list(self._places)
 
 
-class Calls:
+class CallTables:
     """The calls behind a run's answers and grades.
 
     Args:
@@ -69,7 +69,7 @@ class Calls:
         self._turns = turns
         self._words = words
 
-    def of_judge(self, grade: Grade, lines: Lines) -> list[Data] | None:
+    def of_judge(self, grade: Grade, lines: PromptTable) -> list[Data] | None:
         """Return the calls in which an item was judged, the one that decided last; ``None`` where none is here."""
         last = self._judgments.get(grade.judgment_key) if grade.judgment_key else None
         if last is None:
@@ -80,7 +80,7 @@ class Calls:
             for call in (*self._before(last), last)
         ]
 
-    def of_reader(self, response: Response, lines: Lines) -> Data | None:
+    def of_reader(self, response: Response, lines: PromptTable) -> Data | None:
         """Return the call in which a reader answered; ``None`` where none is here."""
         call = self._read.get(response.reader_key) if response.reader_key else None
         return None if call is None else self._call(call, self._turns.get(response.scenario_id), lines)
@@ -96,7 +96,7 @@ class Calls:
                 yield self._asked[text]
                 return
 
-    def _call(self, call: Call, turns: TurnTexts | None, lines: Lines) -> Data:
+    def _call(self, call: Call, turns: TurnTexts | None, lines: PromptTable) -> Data:
         body = call.request.body
         return lean(
             {
@@ -147,7 +147,7 @@ def _text(request: ModelRequest) -> str:
     return "\n".join(text for _role, text in _messages(request))
 
 
-def _encoded(text: str, turns: TurnTexts | None, lines: Lines) -> list[Any]:
+def _encoded(text: str, turns: TurnTexts | None, lines: PromptTable) -> list[Any]:
     """Return a text as its lines: a place in the table, or a turn's id with whether it is a dated line."""
     split = [(line, turns.item(line, (), None) if turns else None) for line in text.split("\n")]
     own = [0 if item and item.turn_id else len(line) for line, item in split]

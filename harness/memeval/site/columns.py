@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from memeval.leaderboard.board import Row
+from memeval.leaderboard.board import BoardRow
 from memeval.records.scores import Interval
 from memeval.site.text import ABSENT
 
 
-class Direction(StrEnum):
+class BetterEnd(StrEnum):
     """Which values of a column are better."""
 
     HIGHER = "higher"
@@ -20,7 +20,7 @@ class Direction(StrEnum):
     NONE = "none"
 
 
-class Group(StrEnum):
+class ColumnGroup(StrEnum):
     """Groups of columns, with the heading each has in the table."""
 
     PLACE = "Rank"
@@ -37,7 +37,7 @@ Value = float | str | None
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnReader:
     """The value of a column for one run."""
 
     value: Value
@@ -64,15 +64,15 @@ class Column:
     """Its name in downloads and addresses."""
     title: str
     """Its heading."""
-    group: Group
+    group: ColumnGroup
     """Its group."""
     help: str
     """Its meaning, in a sentence or two."""
-    read: Callable[[Row], Reading]
+    read: Callable[[BoardRow], ColumnReader]
     """Reads the value from a row."""
     write: Callable[[Any], str] = str
     """Formats a value that is not ``None``."""
-    direction: Direction = Direction.NONE
+    direction: BetterEnd = BetterEnd.NONE
     """Which values are better; sorting starts with them."""
     range: tuple[float, float] | None = None
     """Lowest and highest possible value; shading needs it."""
@@ -83,7 +83,7 @@ class Column:
     code: bool = False
     """Whether it is shown in monospace."""
 
-    def cell(self, row: Row) -> Cell:
+    def cell(self, row: BoardRow) -> TableCell:
         """Return the cell of a row."""
         reading = self.read(row)
         heat = None
@@ -91,15 +91,15 @@ class Column:
             low, high = self.range
             heat = round(10 * (reading.value - low) / (high - low))
         text = ABSENT if reading.value is None else self.write(reading.value)
-        return Cell(column=self, reading=reading, text=reading.text or text, heat=heat)
+        return TableCell(column=self, reading=reading, text=reading.text or text, heat=heat)
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """The formatted value of a column for one run."""
 
     column: Column
-    reading: Reading
+    reading: ColumnReader
     text: str
     heat: int | None
     """Shade from 0 to 10."""
@@ -110,9 +110,9 @@ class Cell:
         return "" if self.reading.value is None else str(self.reading.value)
 
 
-def spans(columns: tuple[Column, ...]) -> list[tuple[Group, int]]:
+def spans(columns: tuple[Column, ...]) -> list[tuple[ColumnGroup, int]]:
     """Return the groups in column order, each with its number of columns."""
-    out: list[tuple[Group, int]] = []
+    out: list[tuple[ColumnGroup, int]] = []
     for column in columns:
         if out and out[-1][0] is column.group:
             out[-1] = (column.group, out[-1][1] + 1)

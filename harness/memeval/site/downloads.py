@@ -6,13 +6,13 @@ import csv
 import io
 import json
 
-from memeval.leaderboard.board import Row, Table
-from memeval.site.columns import Column, Reading, Value
+from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.site.columns import Column, ColumnReader, Value
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def as_csv(table: Table, columns: tuple[Column, ...]) -> bytes:
+def as_csv(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
     """Return a table as CSV: exact values, blank if unknown, and ranges as ``1 to 8``.
 
     Text that a spreadsheet would read as a formula gets a leading apostrophe, since names come from outside.
@@ -26,7 +26,7 @@ def as_csv(table: Table, columns: tuple[Column, ...]) -> bytes:
     return out.getvalue().encode("utf-8", "replace")
 
 
-def _ranged(reading: Reading) -> Value:
+def _ranged(reading: ColumnReader) -> Value:
     """Return the value, or both ends of a range: the rank of tied systems is not a number."""
     if reading.span is None or reading.span[0] == reading.span[1]:
         return reading.value
@@ -39,7 +39,7 @@ def _cell(value: Value) -> object:
     return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
+def as_json(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
     """Return a table as JSON: the columns, the track and the rows, with intervals and ranges."""
     data = {
         "schema_version": 1,
@@ -66,11 +66,11 @@ def as_json(table: Table, columns: tuple[Column, ...]) -> bytes:
     return (json.dumps(data, ensure_ascii=True, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
 
 
-def _intervals(columns: tuple[Column, ...], row: Row) -> dict[str, list[float]]:
+def _intervals(columns: tuple[Column, ...], row: BoardRow) -> dict[str, list[float]]:
     found = {column.name: column.read(row).interval for column in columns}
     return {name: [interval.low, interval.high] for name, interval in found.items() if interval is not None}
 
 
-def _ranges(columns: tuple[Column, ...], row: Row) -> dict[str, list[int]]:
+def _ranges(columns: tuple[Column, ...], row: BoardRow) -> dict[str, list[int]]:
     found = {column.name: column.read(row).span for column in columns}
     return {name: list(span) for name, span in found.items() if span is not None}

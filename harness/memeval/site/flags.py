@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memeval.leaderboard.board import NO_MEMORY, Row, Table
+from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable
 from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model import BenchmarkView, SiteModel
 
@@ -17,7 +17,7 @@ FULL_CONTEXT = "full-context"
 
 
 @dataclass(frozen=True)
-class Mark:
+class RowFlag:
     """A warning."""
 
     name: str
@@ -26,7 +26,7 @@ class Mark:
     """The reason, as a sentence."""
 
 
-def marks(site: SiteModel, table: Table, row: Row) -> tuple[Mark, ...]:
+def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, ...]:
     """Return the warnings of a run.
 
     Args:
@@ -41,7 +41,7 @@ def marks(site: SiteModel, table: Table, row: Row) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[Mark]:
+def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[RowFlag]:
     """Yield a mark if a category scores above the share of its reference answers that are correct.
 
     Samples are left out, since they may hold no wrong reference answer, and so are retrieval protocols.
@@ -55,14 +55,14 @@ def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[Mark]:
         if (most := benchmark.ceiling(category.name)) is not None and (category.tally.accuracy or 0.0) > most
     ]
     if over:
-        yield Mark(
+        yield RowFlag(
             "above possible score",
             f"Some reference answers in {_listed(over)} are known to be wrong. The score is higher than the correct "
             "ones allow, so the reference answers may have leaked.",
         )
 
 
-def _full_context(site: SiteModel, run: Run) -> Iterator[Mark]:
+def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
     """Yield a mark if a system other than the control sends nearly the whole history."""
     sent = run.tokens.per_question
     if sent is None or run.tokens.source is not TokenSource.MEASURED or _is_control(run, FULL_CONTEXT):
@@ -78,14 +78,14 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[Mark]:
     ]
     whole = max((each for each in wholes if each), default=None)
     if whole is not None and sent >= MOST * whole:
-        yield Mark(
+        yield RowFlag(
             "sends whole history",
             f"Each question is sent with {100 * sent / whole:.0f} % of the tokens of the history: little is retrieved "
             "selectively.",
         )
 
 
-def _under_no_memory(benchmark: BenchmarkView, table: Table, run: Run) -> Iterator[Mark]:
+def _under_no_memory(benchmark: BenchmarkView, table: BoardTable, run: Run) -> Iterator[RowFlag]:
     """Yield a mark if a category scores below the no-memory control on the same track."""
     nothing = next((other.run for other in table.rows if _is_control(other.run, NO_MEMORY)), None)
     floor = {} if nothing is None else {c.name: c.tally.accuracy for c in nothing.scores.categories}
@@ -95,7 +95,7 @@ def _under_no_memory(benchmark: BenchmarkView, table: Table, run: Run) -> Iterat
         if category.tally.accuracy is not None and category.tally.accuracy < (floor.get(category.name) or 0.0)
     ]
     if under:
-        yield Mark(
+        yield RowFlag(
             "below no-memory",
             f"The no-memory control scores higher in {_listed(under)}. Check the adapter for a fault.",
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
-from memeval.leaderboard.board import Row, Standing
+from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
 from memeval.records.track import Track
@@ -67,7 +67,7 @@ class ResponseSet:
     name: str
     """The system's name."""
     slug: str
-    rows: tuple[Row | None, ...]
+    rows: tuple[BoardRow | None, ...]
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def bridges_of(site: SiteModel, benchmark: str) -> list[BridgeFolder]:
 
 def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:
     """Return the judge matrices of a benchmark, over responses that at least two judges graded."""
-    settings: dict[str, list[Row]] = {}
+    settings: dict[str, list[BoardRow]] = {}
     for row in site.board.runs:
-        if row.run.track.benchmark == benchmark and row.standing is not Standing.INVALIDATED:
+        if row.run.track.benchmark == benchmark and row.standing is not RankStatus.INVALIDATED:
             settings.setdefault(_setting(row.run.track), []).append(row)
     return [matrix for _setting_id, rows in sorted(settings.items()) if (matrix := _matrix(rows)) is not None]
 
@@ -156,7 +156,7 @@ def _setting(track: Track) -> str:
     return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
 
 
-def _matrix(rows: list[Row]) -> JudgeMatrix | None:
+def _matrix(rows: list[BoardRow]) -> JudgeMatrix | None:
     sets = [members for members in _response_sets(rows) if len({_judge(row.run.track) for row in members}) > 1]
     if not sets:
         return None
@@ -167,7 +167,7 @@ def _matrix(rows: list[Row]) -> JudgeMatrix | None:
     plain = [(judge.name, judge.endpoint, judge.label) for judge in judges]
     made = []
     for members in sets:
-        latest: dict[JudgeName, Row] = {}
+        latest: dict[JudgeName, BoardRow] = {}
         for row in members:  # newest first
             latest.setdefault(_judge(row.run.track), row)
         system = members[0].run.system
@@ -190,7 +190,7 @@ def by_kind(audit: Audit) -> list[tuple[ProbeKind, AuditLine]]:
     return [(kind, audit.kinds[kind]) for kind in ProbeKind if kind in audit.kinds]
 
 
-def _response_sets(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _response_sets(rows: Iterable[BoardRow]) -> Iterator[list[BoardRow]]:
     """Yield groups of runs with the same responses: one names the other as origin, or the rows have equal bytes."""
     leader: dict[str, str] = {}
 
@@ -206,7 +206,7 @@ def _response_sets(rows: Iterable[Row]) -> Iterator[list[Row]]:
         for other in (run.answers_from, rows_of.digest if rows_of and rows_of.rows else None):
             if other is not None:
                 leader[find(other)] = find(run.run_id)
-    sets: dict[str, list[Row]] = {}
+    sets: dict[str, list[BoardRow]] = {}
     for row in known:
         sets.setdefault(find(row.run.run_id), []).append(row)
     yield from sets.values()

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from memeval.leaderboard.board import Standing
+from memeval.leaderboard.board import RankStatus
 from memeval.records.audit import ProbeKind
 from memeval.records.call import Phase
-from memeval.records.failure import Cause, Found
+from memeval.records.failure import Cause, EvidenceFound
 from memeval.records.grade import Flag, GradeState
 from memeval.records.run import ContextSource, Isolation, Network, SystemKind, TokenSource, View
 
 _LABELS: tuple[tuple[StrEnum, str], ...] = (
-    (Standing.OVER_ERROR_GATE, "too many errors"),
-    (Standing.NO_COMPOSITE, "no composite score"),
-    (Standing.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
-    (Standing.PLUMBING, "smoke test"),
-    (Standing.LABELLED, "mock model"),
-    (Standing.NOT_THE_VENDOR, "vendor’s service not used"),
-    (Standing.UNRELEASED, "not the released data"),
-    (Standing.AWAITING_VENDOR, "waiting for the vendor"),
-    (Standing.ROWS_ELSEWHERE, "grades not available here"),
+    (RankStatus.OVER_ERROR_GATE, "too many errors"),
+    (RankStatus.NO_COMPOSITE, "no composite score"),
+    (RankStatus.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
+    (RankStatus.PLUMBING, "smoke test"),
+    (RankStatus.LABELLED, "mock model"),
+    (RankStatus.NOT_THE_VENDOR, "vendor’s service not used"),
+    (RankStatus.UNRELEASED, "not the released data"),
+    (RankStatus.AWAITING_VENDOR, "waiting for the vendor"),
+    (RankStatus.ROWS_ELSEWHERE, "grades not available here"),
     (Isolation.FILES_REACHABLE, "not sandboxed"),
     (Isolation.ELSEWHERE, "unknown (imported)"),
     (Network.OPEN, "unrestricted"),
@@ -37,7 +37,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (SystemKind.CONTROL, "control (built-in baseline)"),
     (SystemKind.FILE, "single Python file"),
     (SystemKind.IMPORTED, "imported answers"),
-    (Phase.TAKE_IN, "ingest"),
+    (Phase.INGEST, "ingest"),
     (Phase.SETTLE, "indexing"),
     (Phase.ASK, "answer"),
     (Phase.READ, "reader"),
@@ -58,10 +58,10 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (Cause.ANSWERED_WRONGLY, "should have abstained"),
     (Cause.BROKE_THE_FILTER, "filter ignored"),
     (Cause.RETRIEVED_TOO_LOW, "evidence ranked too low"),
-    (Found.ALL, "all evidence"),
-    (Found.SOME, "some evidence"),
-    (Found.NONE, "no evidence"),
-    (Found.UNKNOWN, "not known"),
+    (EvidenceFound.ALL, "all evidence"),
+    (EvidenceFound.SOME, "some evidence"),
+    (EvidenceFound.NONE, "no evidence"),
+    (EvidenceFound.UNKNOWN, "not known"),
     (ProbeKind.RIGHT, "correct"),
     (ProbeKind.OFF, "off topic"),
     (ProbeKind.STALE, "stale (outdated)"),
@@ -84,7 +84,7 @@ VALUE_LABELS = {
     "causes": {value.value: label(value) for value in Cause},
     "flags": {value.value: label(value) for value in Flag},
     "states": {value.value: label(value) for value in GradeState},
-    "evidence": {value.value: label(value) for value in Found},
+    "evidence": {value.value: label(value) for value in EvidenceFound},
 }
 """The labels that the page of questions and answers needs."""
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.board import Row
+from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import MetricInfo
 
 
-def overall(row: Row, metric: MetricInfo) -> float | None:
+def overall(row: BoardRow, metric: MetricInfo) -> float | None:
     """Return a metric over all items of a run that have it; ``None`` where none has, or the rows are not here.
 
     Args:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 from memeval.grading.scoring import task_average
-from memeval.leaderboard.board import Row, Standing, Table
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.benchmark import MetricInfo
 from memeval.records.run import Isolation, SystemKind
 from memeval.records.scores import CategoryScore, Interval
 from memeval.records.track import CategoryPlan, Track
 from memeval.site import text
-from memeval.site.columns import Column, Direction, Group, Reading
+from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 from memeval.site.commands import run_command
-from memeval.site.flags import Mark
+from memeval.site.flags import RowFlag
 from memeval.site.labels import label
 from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
@@ -23,11 +23,11 @@ from memeval.site.urls import run_url, system_url, track_url
 
 _UNIT = (0.0, 1.0)
 
-Marks = Callable[[Row], tuple[Mark, ...]]
+Marks = Callable[[BoardRow], tuple[RowFlag, ...]]
 """Returns the warnings of a row."""
 
 
-def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Column, ...]:
+def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks) -> tuple[Column, ...]:
     """Return the columns of a track's table, in order.
 
     Args:
@@ -54,21 +54,21 @@ def columns(table: Table, benchmark: BenchmarkView, marks: Marks) -> tuple[Colum
 # -- standing ----------------------------------------------------------------------------------------------------
 
 
-def _rank(row: Row) -> Reading:
+def _rank(row: BoardRow) -> ColumnReader:
     if row.rank is None:
-        return Reading(None)
+        return ColumnReader(None)
     best, worst = row.rank.best, row.rank.worst
-    return Reading(float(best), text=str(best) if best == worst else f"{best}–{worst}", span=(best, worst))
+    return ColumnReader(float(best), text=str(best) if best == worst else f"{best}–{worst}", span=(best, worst))
 
 
-def _system(marks: Marks, row: Row) -> Reading:
+def _system(marks: Marks, row: BoardRow) -> ColumnReader:
     system = row.run.system
     badges: list[tuple[str, str]] = []
     if system.kind is SystemKind.CONTROL:
         badges.append(("control", "control"))
-    if row.standing not in (Standing.RANKED, Standing.CONTROL):
+    if row.standing not in (RankStatus.RANKED, RankStatus.CONTROL):
         badges.append(("warning", label(row.standing)))
-    if row.run.imported is not None and row.standing is not Standing.IMPORTED:
+    if row.run.imported is not None and row.standing is not RankStatus.IMPORTED:
         badges.append(("imported", "imported"))
     badges += [("warning", mark.name) for mark in marks(row)]
     if system.label is not None:
@@ -79,18 +79,18 @@ def _system(marks: Marks, row: Row) -> Reading:
         badges.append(("note", "vendor replied"))
     if system.view.value != "all":
         badges.append(("note", label(system.view)))
-    return Reading(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
+    return ColumnReader(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
 
 
 RANK = Column(
     name="rank",
     title="Rank",
-    group=Group.PLACE,
+    group=ColumnGroup.PLACE,
     help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. "
     "Controls, partial runs and runs with more than 2 % errors have no rank.",
     read=_rank,
     write=text.count,
-    direction=Direction.LOWER,
+    direction=BetterEnd.LOWER,
 )
 
 
@@ -98,7 +98,7 @@ def _system_column(marks: Marks) -> Column:
     return Column(
         name="system",
         title="System",
-        group=Group.PLACE,
+        group=ColumnGroup.PLACE,
         help="The memory system under test. A control is a built-in baseline. Warnings: “above possible score”: a "
         "category scores more than its correct answers allow. “Sends whole history”: little is retrieved selectively. "
         "“Below no-memory”: a category scores less than the no-memory control; check the adapter.",
@@ -109,35 +109,37 @@ def _system_column(marks: Marks) -> Column:
 # -- scores ------------------------------------------------------------------------------------------------------
 
 
-def _composite(row: Row) -> Reading:
+def _composite(row: BoardRow) -> ColumnReader:
     composite = row.run.scores.composite
-    return Reading(composite.value, note=_range(composite.interval) or composite.reason, interval=composite.interval)
+    return ColumnReader(
+        composite.value, note=_range(composite.interval) or composite.reason, interval=composite.interval
+    )
 
 
-def _alternate_reading(name: str, row: Row) -> Reading:
+def _alternate_reading(name: str, row: BoardRow) -> ColumnReader:
     composite = row.run.scores.alternates.get(name)
     if composite is None:
-        return Reading(None, note="not scored by this rule")
-    return Reading(composite.value, note=_range(composite.interval) or composite.reason)
+        return ColumnReader(None, note="not scored by this rule")
+    return ColumnReader(composite.value, note=_range(composite.interval) or composite.reason)
 
 
 def _alternate(name: str, described: str | None) -> Column:
     return Column(
         name=f"composite_{name}",
         title=f"{name.capitalize()} rule",
-        group=Group.SCORE,
+        group=ColumnGroup.SCORE,
         help=described or f"Composite score of the same answers by the rule “{name}”.",
         read=partial(_alternate_reading, name),
         write=text.percent,
-        direction=Direction.HIGHER,
+        direction=BetterEnd.HIGHER,
         range=_UNIT,
         unit="%",
     )
 
 
-def _graded(row: Row) -> Reading:
+def _graded(row: BoardRow) -> ColumnReader:
     tally = row.run.scores.overall
-    return Reading(tally.graded_accuracy, note=f"of {tally.done - tally.errors} graded")
+    return ColumnReader(tally.graded_accuracy, note=f"of {tally.done - tally.errors} graded")
 
 
 def _range(interval: Interval | None) -> str | None:
@@ -147,46 +149,46 @@ def _range(interval: Interval | None) -> str | None:
 COMPOSITE = Column(
     name="composite",
     title="Composite score",
-    group=Group.SCORE,
+    group=ColumnGroup.SCORE,
     help="Weighted mean of the category scores, with its 95 % confidence interval. All planned questions count; "
     "failed or missing answers count as wrong.",
     read=_composite,
     write=text.percent,
-    direction=Direction.HIGHER,
+    direction=BetterEnd.HIGHER,
     range=_UNIT,
     unit="%",
 )
 GAP = Column(
     name="gap",
     title="vs no-memory baseline",
-    group=Group.SCORE,
+    group=ColumnGroup.SCORE,
     help="Composite score minus the best score of a control that never sees the history, in percentage points. "
     "At 0 or less, the memory adds nothing.",
-    read=lambda row: Reading(row.gap, note=None if row.gap is not None else "no such control"),
+    read=lambda row: ColumnReader(row.gap, note=None if row.gap is not None else "no such control"),
     write=text.signed_percent,
-    direction=Direction.HIGHER,
+    direction=BetterEnd.HIGHER,
     unit="points",
 )
 GRADED = Column(
     name="graded_accuracy",
     title="Accuracy, errors excluded",
-    group=Group.SCORE,
+    group=ColumnGroup.SCORE,
     help="Unweighted accuracy over the graded items. Errors are excluded here; in the composite score they count as "
     "wrong.",
     read=_graded,
     write=text.percent,
-    direction=Direction.HIGHER,
+    direction=BetterEnd.HIGHER,
     range=_UNIT,
     unit="%",
 )
 TASK_AVERAGE = Column(
     name="task_average",
     title="Task average",
-    group=Group.SCORE,
+    group=ColumnGroup.SCORE,
     help="Unweighted mean of the category scores: a small category counts as much as a large one.",
-    read=lambda row: Reading(task_average(row.run.scores)),
+    read=lambda row: ColumnReader(task_average(row.run.scores)),
     write=text.percent,
-    direction=Direction.HIGHER,
+    direction=BetterEnd.HIGHER,
     range=_UNIT,
     unit="%",
 )
@@ -198,20 +200,20 @@ def _measure(metric: MetricInfo) -> Column:
     return Column(
         name=f"metric_{metric.name}",
         title=metric.title,
-        group=Group.SCORE,
+        group=ColumnGroup.SCORE,
         help=f"{metric.meaning} Mean over the items that have it. {metric.direction.value.capitalize()} is better.",
-        read=lambda row: Reading(overall(row, metric)),
+        read=lambda row: ColumnReader(overall(row, metric)),
         write=partial(text.number, digits=3),
-        direction=Direction(metric.direction.value),
+        direction=BetterEnd(metric.direction.value),
         range=(metric.low or 0.0, metric.high or 0.0) if bounded else None,
     )
 
 
-def _category_reading(name: str, row: Row) -> Reading:
+def _category_reading(name: str, row: BoardRow) -> ColumnReader:
     found: CategoryScore | None = next((c for c in row.run.scores.categories if c.name == name), None)
     if found is None:
-        return Reading(None, note="absent")
-    return Reading(found.tally.accuracy, note=text.fraction(found.tally), interval=found.tally.interval)
+        return ColumnReader(None, note="absent")
+    return ColumnReader(found.tally.accuracy, note=text.fraction(found.tally), interval=found.tally.interval)
 
 
 def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Column:
@@ -220,11 +222,11 @@ def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Col
     return Column(
         name=f"category_{plan.name}",
         title=title,
-        group=Group.CATEGORIES,
+        group=ColumnGroup.CATEGORIES,
         help=f"{benchmark.headline(track)} in “{title}”: {plan.items} items, {weight}, grader {plan.grader}.",
         read=partial(_category_reading, plan.name),
         write=text.percent,
-        direction=Direction.HIGHER,
+        direction=BetterEnd.HIGHER,
         range=_UNIT,
         unit="%",
         shaded=True,
@@ -234,79 +236,83 @@ def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Col
 # -- the rest ----------------------------------------------------------------------------------------------------
 
 
-def _coverage(row: Row) -> Reading:
+def _coverage(row: BoardRow) -> ColumnReader:
     coverage, tier = row.run.coverage, row.run.track.tier
     share = coverage.done / coverage.planned if coverage.planned else 0.0
-    return Reading(share, text=f"{coverage.done}/{coverage.planned}", note=None if tier == "full" else f"tier {tier}")
+    return ColumnReader(
+        share, text=f"{coverage.done}/{coverage.planned}", note=None if tier == "full" else f"tier {tier}"
+    )
 
 
-def _errors(row: Row) -> Reading:
-    return Reading(row.error_rate, note=f"{row.run.scores.overall.errors} items")
+def _errors(row: BoardRow) -> ColumnReader:
+    return ColumnReader(row.error_rate, note=f"{row.run.scores.overall.errors} items")
 
 
-def _answers(row: Row) -> Reading:
+def _answers(row: BoardRow) -> ColumnReader:
     answers = row.trust.answers.value
     mark = () if row.accepted else (("warning", "not accepted"),)
-    return Reading(answers, badges=((answers, answers), *mark))
+    return ColumnReader(answers, badges=((answers, answers), *mark))
 
 
-def _isolation(row: Row) -> Reading:
+def _isolation(row: BoardRow) -> ColumnReader:
     isolation, network = row.run.isolation, row.run.network
     kind = "good" if isolation is Isolation.SANDBOXED else "warning"
-    return Reading(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}")
+    return ColumnReader(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}")
 
 
 REST = (
     Column(
         name="coverage",
         title="Items done",
-        group=Group.WHOLE,
+        group=ColumnGroup.WHOLE,
         help="Completed items of all planned items. An item is one question, or a group of questions graded together. "
         "A run with missing items is partial and has no rank.",
         read=_coverage,
-        direction=Direction.HIGHER,
+        direction=BetterEnd.HIGHER,
     ),
     Column(
         name="context_source",
         title="Context",
-        group=Group.WHOLE,
+        group=ColumnGroup.WHOLE,
         help="What the answers are based on: text chosen or retrieved by the system, the whole history, only the "
         "sessions with the evidence, or nothing.",
-        read=lambda row: Reading(row.run.context_source.value, text=label(row.run.context_source)),
+        read=lambda row: ColumnReader(row.run.context_source.value, text=label(row.run.context_source)),
     ),
     Column(
         name="error_rate",
         title="Errors",
-        group=Group.WHOLE,
+        group=ColumnGroup.WHOLE,
         help="Share of planned items that failed in the system, its reader or the judge. They count as wrong. "
         "A run with more than 2 % errors is not ranked.",
         read=_errors,
         write=text.percent,
-        direction=Direction.LOWER,
+        direction=BetterEnd.LOWER,
         unit="%",
     ),
     Column(
         name="false_hedge_rate",
         title="False hedges",
-        group=Group.WHOLE,
+        group=ColumnGroup.WHOLE,
         help="Share of answers that express doubt although the history gives a clear answer.",
-        read=lambda row: Reading(row.run.scores.false_hedge_rate),
+        read=lambda row: ColumnReader(row.run.scores.false_hedge_rate),
         write=text.percent,
-        direction=Direction.LOWER,
+        direction=BetterEnd.LOWER,
         unit="%",
     ),
     Column(
         name="trust_grades",
         title="Scores checked",
-        group=Group.TRUST,
+        group=ColumnGroup.TRUST,
         help="Claimed: not checked. Recomputed: a maintainer graded the stored answers again and got the same grades.",
-        read=lambda row: Reading(row.trust.grades.value, badges=((row.trust.grades.value, row.trust.grades.value),)),
+        read=lambda row: ColumnReader(
+            row.trust.grades.value, badges=((row.trust.grades.value, row.trust.grades.value),)
+        ),
         write=lambda _value: "",
     ),
     Column(
         name="trust_answers",
         title="Run by",
-        group=Group.TRUST,
+        group=ColumnGroup.TRUST,
         help="Self-run: by the submitter. Maintainer-run: by a maintainer. Repeated: twice, independently. Imported: "
         "produced outside memeval. Control: ships with memeval; anyone can run it. Not accepted: no maintainer has "
         "accepted the run.",
@@ -316,7 +322,7 @@ REST = (
     Column(
         name="isolation",
         title="Isolation",
-        group=Group.TRUST,
+        group=ColumnGroup.TRUST,
         help="Sandboxed: the system could reach only its own files and programs. Not sandboxed: it could read the "
         "user’s files; such a run never counts as repeated. The second line is its network access.",
         read=_isolation,
@@ -326,39 +332,39 @@ REST = (
     Column(
         name="version",
         title="Version",
-        group=Group.ORIGIN,
+        group=ColumnGroup.ORIGIN,
         help="Version of the system, as declared.",
-        read=lambda row: Reading(row.run.system.version),
+        read=lambda row: ColumnReader(row.run.system.version),
     ),
     Column(
         name="date",
         title="Date",
-        group=Group.ORIGIN,
+        group=ColumnGroup.ORIGIN,
         help="Start day of the run, in UTC.",
-        read=lambda row: Reading(row.run.timing.started, text=text.day(row.run.timing.started)),
+        read=lambda row: ColumnReader(row.run.timing.started, text=text.day(row.run.timing.started)),
     ),
     Column(
         name="track",
         title="Track",
-        group=Group.ORIGIN,
+        group=ColumnGroup.ORIGIN,
         help="Id of the track: a hash of everything that must be equal before two scores can be compared.",
-        read=lambda row: Reading(row.run.track_id, url=track_url(row.run.track_id)),
+        read=lambda row: ColumnReader(row.run.track_id, url=track_url(row.run.track_id)),
         code=True,
     ),
     Column(
         name="run",
         title="Run",
-        group=Group.ORIGIN,
+        group=ColumnGroup.ORIGIN,
         help="Link to the run: every answer, grade, digest and setting.",
-        read=lambda row: Reading(row.run.run_id, url=run_url(row.run.run_id)),
+        read=lambda row: ColumnReader(row.run.run_id, url=run_url(row.run.run_id)),
         code=True,
     ),
     Column(
         name="command",
         title="Command",
-        group=Group.ORIGIN,
+        group=ColumnGroup.ORIGIN,
         help="The command that reproduces the run.",
-        read=lambda row: Reading(run_command(row.run)),
+        read=lambda row: ColumnReader(run_command(row.run)),
         code=True,
     ),
 )

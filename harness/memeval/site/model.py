@@ -17,7 +17,7 @@ from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.execution.readers import NATIVE
 from memeval.grading.judged import JUDGED
-from memeval.leaderboard.board import Board, Row, Table, build_board
+from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -57,7 +57,7 @@ class BenchmarkView:
     """Why there is no info, as a sentence."""
     data: Mapping[str, BenchmarkData]
     """By digest: all data that runs on the board used."""
-    tables: tuple[Table, ...]
+    tables: tuple[BoardTable, ...]
     """Its tracks."""
     redistribution: Redistribution
     """The strictest word of the benchmark and its runs on its text."""
@@ -192,7 +192,7 @@ class SiteModel:
         """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
 
-    def text_allowed(self, row: Row) -> bool:
+    def text_allowed(self, row: BoardRow) -> bool:
         """Return whether a run's pages and data may hold the benchmark's words."""
         allowed = self.benchmark_of(row.run.track).redistribution is Redistribution.FULL
         return allowed and row.run.redistribution is Redistribution.FULL

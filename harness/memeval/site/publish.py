@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
-from memeval.leaderboard.board import Standing, build_board, is_plumbing
+from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
 from memeval.leaderboard.releases import frozen, keep, releases
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.site.building import build, make_folder, refuse_place
@@ -65,7 +65,7 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         raise CheckFailed(f"{findings[0]} ({len(findings)} problems in all. Nothing was published.)")
     yield f"verified: {len(folders)}."
     board = build_board(folders, Ledger(results))
-    counted = [row for row in board.runs if row.standing not in (Standing.INVALIDATED, Standing.SUPERSEDED)]
+    counted = [row for row in board.runs if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
     if unaccepted := sum(not row.accepted for row in counted):
         yield (
             f"warning: {unaccepted} of {len(counted)} runs are not accepted, and are published with that mark. "

@@ -18,8 +18,8 @@ from memeval.execution.contexts import TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
-from memeval.records.scenario import Question, Retain, Scenario, Step, TakeIn, Turn
-from memeval.site.calls import Calls, Lines
+from memeval.records.scenario import Ingest, Question, Retain, Scenario, Step, Turn
+from memeval.site.calls import CallTables, PromptTable
 from memeval.site.files import Asset
 from memeval.site.withheld import Data, lean, withheld
 
@@ -94,7 +94,7 @@ def _shown(scenario: Scenario, keys: Iterable[ItemKey]) -> Iterable[Step | Quest
     if not scenario.is_streamed:
         return scenario.steps
     named = sorted({session for key in keys for session in key.evidence or ()})
-    return (*(TakeIn(session=scenario.session(name), source_id=name) for name in named), *scenario.questions())
+    return (*(Ingest(session=scenario.session(name), source_id=name) for name in named), *scenario.questions())
 
 
 def _step(step: Step | Question, words: bool) -> Data:
@@ -139,7 +139,7 @@ def _turn(turn: Turn, words: bool) -> Data:
 
 
 @dataclass(frozen=True)
-class Known:
+class RunContext:
     """What is known of a run beyond its rows."""
 
     words: bool
@@ -150,7 +150,7 @@ class Known:
     """Rows of its failure analysis, by item; empty where there is none."""
 
 
-def run_shards(base: str, folder: RunFolder, head: Data, known: Known) -> Iterator[Asset]:
+def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> Iterator[Asset]:
     """Yield the shards of a run, and a small index of its items.
 
     Args:
@@ -164,7 +164,7 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: Known) -> Iterat
     for response in folder.responses():
         responses.setdefault(response.item_id, []).append(response)
     contexts = {context.digest: context for context in folder.contexts()}
-    calls, prompts = Calls(folder, known.turns, words), Lines()
+    calls, prompts = CallTables(folder, known.turns, words), PromptTable()
     lines: list[Data] = []
     held: list[Data] = []
     given: dict[str, list[Data]] = {}
@@ -180,7 +180,7 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: Known) -> Iterat
         size += len(encode(item)) + len(encode(new))
         if len(held) >= SHARD_ITEMS or size + prompts.size >= SHARD_BYTES:
             yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
-            held, given, prompts, size, number = [], {}, Lines(), 0, number + 1
+            held, given, prompts, size, number = [], {}, PromptTable(), 0, number + 1
     if held:
         yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
     yield Asset(f"{base}/index.json", encode(head | {"words": words, "items": lines}))
@@ -198,7 +198,7 @@ def _line(grade: Grade, failure: Data) -> Data:
     }
 
 
-def _item(grade: Grade, answers: list[Response], calls: Calls, prompts: Lines, words: bool) -> Data:
+def _item(grade: Grade, answers: list[Response], calls: CallTables, prompts: PromptTable, words: bool) -> Data:
     return {
         "id": grade.item_id,
         "grader": grade.grader,

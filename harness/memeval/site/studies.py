@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy
 
 from memeval.benchmarks.beliefs.fresh.editions import editions
-from memeval.leaderboard.board import Row, Table
-from memeval.leaderboard.pairing import Pair, apart_and_shared, old_and_fresh
+from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.figures import Figure, figure
 from memeval.site.labels import reader_label
 from memeval.site.model import BenchmarkView, SiteModel, judge_label
-from memeval.site.study_charts import Ends, Knot, Slice, curves, parts, two_looks
+from memeval.site.study_charts import CurvePoint, Slice, ValuePair, curves, parts, two_looks
 from memeval.site.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
@@ -77,7 +77,7 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         )
 
 
-def _bands(row: Row, metric: str, ends: Sequence[float]) -> list[float]:
+def _bands(row: BoardRow, metric: str, ends: Sequence[float]) -> list[float]:
     """Return the share of planned items in each group of errors; the last is that of items without an error."""
     planned = row.run.track.planned
     counts = [0] * (len(ends) + 2)
@@ -101,7 +101,7 @@ def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             for (size, flight), seconds in sorted(found.items()):
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
                 control = row.run.system.kind is SystemKind.CONTROL
-                knots.append(Knot(_name(row), size, max(1000 * median, 1e-3), control, f"concurrency {flight}"))
+                knots.append(CurvePoint(_name(row), size, max(1000 * median, 1e-3), control, f"concurrency {flight}"))
                 rows.append(
                     (
                         *(_name(row), str(size), str(flight), str(len(seconds))),
@@ -146,7 +146,7 @@ def _slopes(found: dict[tuple[int, int], list[float]]) -> dict[int, str]:
     return slopes
 
 
-def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
+def _timed(row: BoardRow) -> dict[tuple[int, int], list[float]]:
     """Return the seconds of the searches of a run, by bank size and concurrency."""
     if not any(found.slice == BANK_SIZE for found in row.run.scores.slices):
         return {}
@@ -165,7 +165,7 @@ def _timed(row: Row) -> dict[tuple[int, int], list[float]]:
 def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     """Yield the score by length of history, if tiers differ in it."""
     tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
-    alike: dict[tuple[object, ...], list[Table]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[BoardTable]] = defaultdict(list)
     for table in benchmark.tables:
         if table.track.tier in tokens:
             track = table.track
@@ -181,7 +181,7 @@ def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
                 if composite.value is None:
                     continue
                 control = row.run.system.kind is SystemKind.CONTROL
-                knots.append(Knot(_name(row), size, composite.value, control))
+                knots.append(CurvePoint(_name(row), size, composite.value, control))
                 interval = composite.interval
                 within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
                 rows.append((_name(row), text.count(size), text.percent(composite.value), within))
@@ -237,11 +237,11 @@ def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     )
 
 
-def _looks(name: str, title: str, says: str, pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Study]:
+def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, str]) -> Iterator[Study]:
     if not pairs:
         return
     labels = [f"{_name(pair.second)}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
-    ends = [Ends(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
+    ends = [ValuePair(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
     chart = two_looks(name, title, f"Composite score, {names[0]} and {names[1]}, one line per system.", ends, names)
     rows = (
         (
@@ -256,7 +256,7 @@ def _looks(name: str, title: str, says: str, pairs: Sequence[Pair], names: tuple
     yield Study(figure(chart), says, columns, tuple(rows))
 
 
-def _name(row: Row) -> str:
+def _name(row: BoardRow) -> str:
     return row.run.system.name
 
 

@@ -10,7 +10,7 @@ from memeval.site.text import visible
 
 
 @dataclass(frozen=True)
-class Knot:
+class CurvePoint:
     """A point of a curve."""
 
     line: str
@@ -34,7 +34,7 @@ class Slice:
 
 
 def curves(
-    name: str, title: str, description: str, knots: Sequence[Knot], axes: tuple[str, str], shares: bool
+    name: str, title: str, description: str, knots: Sequence[CurvePoint], axes: tuple[str, str], shares: bool
 ) -> Chart:
     """Chart curves over a logarithmic axis, each with its name at its end.
 
@@ -93,7 +93,7 @@ def curves(
 
 
 @dataclass(frozen=True)
-class Ends:
+class ValuePair:
     """Two values of one thing."""
 
     label: str
@@ -101,7 +101,7 @@ class Ends:
     second: float
 
 
-def two_looks(name: str, title: str, description: str, ends: Sequence[Ends], names: tuple[str, str]) -> Chart:
+def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair], names: tuple[str, str]) -> Chart:
     """Chart two values of each thing, joined by a line: an open point for the first, a full one for the second.
 
     Args:

@@ -12,7 +12,7 @@ from memeval.site.text import percent, visible
 
 
 @dataclass(frozen=True)
-class Mark:
+class IntervalMark:
     """A value with its interval."""
 
     label: str
@@ -36,7 +36,7 @@ def interval_bar(value: float | None, interval: Interval | None) -> Markup:
     return Markup(f'<svg class="mv-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">{body}</svg>')  # noqa: S704 - numbers only
 
 
-def interval_plot(marks: Sequence[Mark], title: str) -> Markup:
+def interval_plot(marks: Sequence[IntervalMark], title: str) -> Markup:
     """Draw labelled values with their intervals on one scale; the same numbers stand in a table on the page."""
     left, width, row, right = 190, 380, 30, 60
     height = row * len(marks) + 28

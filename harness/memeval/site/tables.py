@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from memeval.leaderboard.board import Row, Standing, Table
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.run import SystemKind
 from memeval.site.charts import Point
-from memeval.site.columns import Cell, Column, Group, spans
+from memeval.site.columns import Column, ColumnGroup, TableCell, spans
 from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns
@@ -16,11 +16,11 @@ from memeval.site.model import BenchmarkView, SiteModel
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A row of a table."""
 
-    row: Row
-    cells: tuple[Cell, ...]
+    row: BoardRow
+    cells: tuple[TableCell, ...]
 
     @property
     def control(self) -> bool:
@@ -34,13 +34,13 @@ class TableView:
 
     id: str
     """The track's id; names the table in addresses."""
-    table: Table
+    table: BoardTable
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     judge: JudgeNote
     """The judge, with the result of its audit."""
-    withdrawn: tuple[Row, ...]
+    withdrawn: tuple[BoardRow, ...]
     """Invalidated and superseded runs of the track: listed below the table, without a rank."""
 
     @property
@@ -54,7 +54,7 @@ class TableView:
         return self.benchmark.track_summary(self.table.track)
 
     @property
-    def spans(self) -> list[tuple[Group, int]]:
+    def spans(self) -> list[tuple[ColumnGroup, int]]:
         """Groups of columns, with how many each heads."""
         return spans(self.columns)
 
@@ -64,25 +64,26 @@ class TableView:
         return f"downloads/{self.id}"
 
 
-def view(site: SiteModel, table: Table, rows: tuple[Row, ...] | None = None) -> TableView:
+def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
     """Return a track's table, or some rows of it."""
     benchmark = site.benchmark_of(table.track)
     described = columns(table, benchmark, partial(marks, site, table))
-    gone = (Standing.INVALIDATED, Standing.SUPERSEDED)
+    gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     return TableView(
         id=table.track.id,
         table=table,
         benchmark=benchmark,
         columns=described,
         lines=tuple(
-            Line(row, tuple(column.cell(row) for column in described)) for row in (table.rows if rows is None else rows)
+            TableLine(row, tuple(column.cell(row) for column in described))
+            for row in (table.rows if rows is None else rows)
         ),
         judge=judge_note(site, table.track),
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
     )
 
 
-def point(row: Row, label: str, x: float | str | None = None) -> Point | None:
+def point(row: BoardRow, label: str, x: float | str | None = None) -> Point | None:
     """Return a run's composite as a point of a chart; ``None`` where it has none."""
     composite = row.run.scores.composite
     if composite.value is None:

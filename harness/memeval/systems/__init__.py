@@ -5,7 +5,7 @@ sessions, questions and times, and nothing it does there gets further than a :cl
 """
 
 from memeval.systems.child import Launch
-from memeval.systems.failures import (
+from memeval.systems.errors import (
     AdapterMisbehaved,
     AdapterRaised,
     NoAdapter,
@@ -14,21 +14,21 @@ from memeval.systems.failures import (
     SystemNotReady,
     SystemTimedOut,
 )
-from memeval.systems.messages import Found, Hello, Reply, session_json
+from memeval.systems.messages import AdapterInfo, FoundItem, SystemReply, session_json
 from memeval.systems.process import SystemProcess
 
 __all__ = [
+    "AdapterInfo",
     "AdapterMisbehaved",
     "AdapterRaised",
-    "Found",
-    "Hello",
+    "FoundItem",
     "Launch",
     "NoAdapter",
-    "Reply",
     "SystemDied",
     "SystemFailure",
     "SystemNotReady",
     "SystemProcess",
+    "SystemReply",
     "SystemTimedOut",
     "session_json",
 ]

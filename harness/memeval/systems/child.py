@@ -24,7 +24,7 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
-from memeval.systems.family import OWN_PROCESSES, WATCH, end_strays, family, handles, processes
+from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
 from memeval.systems.folder import files_digest
 from memeval.systems.output import Log, OutputReader, visible
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
@@ -98,7 +98,7 @@ class Launch:
         return [str(self.interpreter), *flags, script]
 
 
-class Child:
+class WorkerProcess:
     """A running process of a system: started by the constructor; :meth:`end` ends it and deletes its folder.
 
     Args:
@@ -229,7 +229,7 @@ class Child:
         """Kill all processes, reap, delete the folder; return the exit code, negative for a signal."""
         WATCH.drop(self.pid)
         if not self._sandboxed and self._process.returncode is None:
-            end_strays(self.pid, f"TMPDIR={self._folder}")
+            kill_leftovers(self.pid, f"TMPDIR={self._folder}")
         self.kill()
         code = self._process.wait()
         ends, self._pipe_ends = self._pipe_ends, ()
@@ -428,10 +428,10 @@ def _close_memory() -> None:
             ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
-_LIVE: set[Child] = set()
+_LIVE: set[WorkerProcess] = set()
 
 
-def _end_with_memeval(child: Child) -> None:
+def _end_with_memeval(child: WorkerProcess) -> None:
     """See to it that a child ends with memeval, even where nobody closed it."""
     if not _LIVE:
         atexit.unregister(_end_all)

@@ -24,7 +24,7 @@ OWN_PROCESSES = 3
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Member(NamedTuple):
+class Process(NamedTuple):
     """One process."""
 
     pid: int
@@ -34,18 +34,18 @@ class Member(NamedTuple):
     """Memory in bytes, shared memory included."""
 
 
-def processes() -> dict[int, Member]:
+def processes() -> dict[int, Process]:
     """Return all processes of the machine."""
     found = {}
     for pid in _ids():
         # One small file each: a library that looks at processes one by one takes several times as long.
         told = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         if told and told[0] not in (b"Z", b"X"):
-            found[pid] = Member(pid, int(told[1]), int(told[17]), int(told[21]) * PAGE)
+            found[pid] = Process(pid, int(told[1]), int(told[17]), int(told[21]) * PAGE)
     return found
 
 
-def family(pid: int, everybody: Mapping[int, Member]) -> list[Member]:
+def family(pid: int, everybody: Mapping[int, Process]) -> list[Process]:
     """Return a process, where it lives, and all that descend from it."""
     children: dict[int, list[int]] = {}
     for member in everybody.values():
@@ -68,7 +68,7 @@ def handles(pid: int, number: int) -> bool:
     return False
 
 
-def memory_of(members: Iterable[Member]) -> int:
+def memory_of(members: Iterable[Process]) -> int:
     """Return the memory of processes in bytes, with what they share counted once and files of the disk not at all."""
     total = 0
     for member in members:
@@ -78,7 +78,7 @@ def memory_of(members: Iterable[Member]) -> int:
     return total
 
 
-def end_strays(pid: int, mark: str) -> None:
+def kill_leftovers(pid: int, mark: str) -> None:
     """Kill all that descend from a process, itself included, and all whose environment holds ``mark``.
 
     A process that gave itself a session and a parent of its own is known by its environment only.
@@ -144,7 +144,7 @@ class Watch:
                     beyond(excess)
 
 
-def excess_of(members: list[Member], resources: Resources) -> str:
+def excess_of(members: list[Process], resources: Resources) -> str:
     """Return what processes use more of than they may, in words; blank where they keep to it."""
     if sum(member.threads for member in members) > resources.processes + OWN_PROCESSES:
         return f"it ran more than {resources.processes} processes and threads at once"

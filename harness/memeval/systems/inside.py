@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import socket
     from typing import Any
 
-DOOR_PORT = 7878
+GATEWAY_PORT = 7878
 """The port of memeval's endpoint inside the sandbox."""
 
 OPEN_FILES = 65_536
@@ -150,13 +150,13 @@ def hand_on(listener: socket.socket, door: str) -> None:
                 ready.unregister(listener)
 
 
-def open_door(door: str) -> None:
+def open_gateway_socket(door: str) -> None:
     """Listen for connections to memeval's endpoint, and forward them from a separate process."""
     import socket
 
     listener = socket.socket(socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", DOOR_PORT))
+    listener.bind(("127.0.0.1", GATEWAY_PORT))
     listener.listen(1024)
     child = os.fork()
     if child:
@@ -202,7 +202,7 @@ def main() -> None:
     if wanted["limits"] is not None:
         limit(wanted["limits"])
     if wanted["door"] is not None:
-        open_door(wanted["door"])
+        open_gateway_socket(wanted["door"])
     if wanted["services"]:
         from importlib import import_module
 

@@ -12,8 +12,8 @@ from typing import Any
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems.child import Launch
-from memeval.systems.failures import SystemFailure
-from memeval.systems.messages import Hello
+from memeval.systems.errors import SystemFailure
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.worker import NAMES, Calls, takes_keyword
@@ -64,7 +64,7 @@ class LiveSystem(SystemProcess):
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
         """Texts that could not be retained."""
-        self._hello = Hello(
+        self._hello = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
             capabilities=tuple(sorted(self._calls.capabilities())),
@@ -79,7 +79,7 @@ class LiveSystem(SystemProcess):
         """Whether calls can be made: always."""
         return True
 
-    def start(self) -> Hello:
+    def start(self) -> AdapterInfo:
         """Return what the object can do; it is there already."""
         return self._hello
 

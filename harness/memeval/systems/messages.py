@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from memeval.records.base import Digest, digest_of
 from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
-from memeval.systems.failures import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
+from memeval.systems.errors import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
 from memeval.systems.output import visible
 from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
@@ -40,7 +40,7 @@ Remedy = Callable[[str, str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class AdapterInfo:
     """What a system's process says once the adapter is loaded."""
 
     class_name: str
@@ -69,7 +69,7 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundItem:
     """One piece of memory that a system brought up."""
 
     text: str
@@ -81,14 +81,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SystemReply:
     """What a system gave for one question."""
 
     answer: str
     """The answer as returned; blank for a search."""
     context: str | None
     """The context as returned; ``None`` where none was."""
-    items: tuple[Found, ...] | None
+    items: tuple[FoundItem, ...] | None
     """What was retrieved, best first; ``None`` where the system does not say."""
     reported_tokens: float | None
     """Tokens of context by the system's own account; ``None`` where it gives none."""
@@ -230,7 +230,7 @@ def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
     return f"{doing} raised {name}: {said}" if said.strip() else f"{doing} raised {name}"
 
 
-def hello(value: Any) -> Hello:
+def hello(value: Any) -> AdapterInfo:
     """Read the reply to ``load``.
 
     Raises:
@@ -247,7 +247,7 @@ def hello(value: Any) -> Hello:
         raise NoAdapter(
             visible(f"the program's capabilities are {', '.join(calls) or 'none'}; it needs {NEEDED_CALLS}.")
         )
-    return Hello(
+    return AdapterInfo(
         class_name=text(value.get("class", "")),
         candidates=texts(value.get("candidates", [])),
         capabilities=tuple(sorted(capabilities)),
@@ -257,7 +257,7 @@ def hello(value: Any) -> Hello:
     )
 
 
-def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
+def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
     """Read the reply to a question.
 
     Raises:
@@ -267,7 +267,7 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> Reply:
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
     if items is not None and not isinstance(items, list):
         raise ProtocolError("has 'items' that is not an array.")
-    return Reply(
+    return SystemReply(
         answer=text(value.get("answer", "")),
         context=None if context is None else text(context),
         items=None if items is None else tuple(_found(item) for item in items),
@@ -289,7 +289,7 @@ def require_answer(value: Any, call: str) -> None:
         raise AdapterMisbehaved(visible(f'{problem[: QUOTED * 3]} Reply with {{"answer": "..."}}.'))
 
 
-def exported(value: Any) -> tuple[Found, ...]:
+def exported(value: Any) -> tuple[FoundItem, ...]:
     """Read the reply to ``export``.
 
     Raises:
@@ -338,10 +338,10 @@ def _count(value: Any) -> float:
     return count
 
 
-def _found(value: Any) -> Found:
+def _found(value: Any) -> FoundItem:
     value = mapping(value)
     score = value.get("score")
-    return Found(
+    return FoundItem(
         text=text(value.get("text")),
         source_ids=texts(value.get("source_ids", [])),
         score=None if score is None else number(score),

@@ -16,8 +16,8 @@ from memeval.records.scenario import Recall
 from memeval.records.track import Limits
 from memeval.systems import messages
 from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
-from memeval.systems.child import Child, Launch
-from memeval.systems.failures import (
+from memeval.systems.child import Launch, WorkerProcess
+from memeval.systems.errors import (
     AdapterMisbehaved,
     SystemDied,
     SystemFailure,
@@ -25,7 +25,7 @@ from memeval.systems.failures import (
     SystemTimedOut,
 )
 from memeval.systems.launching import DRIVERS_FOLDER
-from memeval.systems.messages import LOADING, Found, Hello, ProtocolError, Reply
+from memeval.systems.messages import LOADING, AdapterInfo, FoundItem, ProtocolError, SystemReply
 from memeval.systems.output import Log
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
@@ -92,9 +92,9 @@ class SystemProcess:
         self._environment = environment
         self._limits = limits
         self.log = log
-        self._child: Child | None = None
+        self._child: WorkerProcess | None = None
         self._number = 0
-        self.hello: Hello | None = None
+        self.hello: AdapterInfo | None = None
         """What the process said of itself when it was last started."""
 
     def __enter__(self) -> Self:
@@ -116,11 +116,11 @@ class SystemProcess:
         return self._child is not None
 
     @property
-    def child(self) -> Child | None:
+    def child(self) -> WorkerProcess | None:
         """The process itself; ``None`` while there is none."""
         return self._child
 
-    def start(self) -> Hello:
+    def start(self) -> AdapterInfo:
         """Start the process, load the adapter and make an instance. A process from before is ended.
 
         Raises:
@@ -131,7 +131,7 @@ class SystemProcess:
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
         line_limit = 3 * self._limits.reply_bytes + 64_000
-        self._child = Child(self._launch, line_limit, self._say, self._environment, self._sandbox)
+        self._child = WorkerProcess(self._launch, line_limit, self._say, self._environment, self._sandbox)
         request = {
             "file": str(self._child.file),
             "class": self._launch.class_name,
@@ -153,7 +153,7 @@ class SystemProcess:
         self._call("reset", self._limits.reset_seconds)
         return self._service() - started
 
-    def take_in(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
+    def ingest(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
         """Have sessions taken in, in order; return the seconds that all of them took.
 
         The next ones are sent while one is taken in, but the limit holds for each. Once one fails, those behind it
@@ -203,7 +203,7 @@ class SystemProcess:
             raise SystemNotReady("settle returned False: the system is not ready.")
         return self._service() - started
 
-    def ask(self, question: str, timestamp: str | None = None) -> Reply:
+    def ask(self, question: str, timestamp: str | None = None) -> SystemReply:
         """Put a question to a system that answers.
 
         Args:
@@ -212,7 +212,7 @@ class SystemProcess:
         """
         return self._question("ask", b',"question":%b%b' % (_ascii(question), _at(timestamp)))
 
-    def search(self, question: str, k: int, timestamp: str | None = None) -> Reply:
+    def search(self, question: str, k: int, timestamp: str | None = None) -> SystemReply:
         """Have the memory searched.
 
         Args:
@@ -273,7 +273,7 @@ class SystemProcess:
         tags: Sequence[str] | None = None,
         since: str | None = None,
         until: str | None = None,
-    ) -> Reply:
+    ) -> SystemReply:
         """Have a bank searched. Only where the system has ``recall``.
 
         Args:
@@ -288,7 +288,7 @@ class SystemProcess:
         when = {"timestamp": timestamp, "since": since, "until": until}
         return self._question("recall", _parts(query=query, k=k, bank=bank, tags=tags, **when))
 
-    def recall_together(self, asked: Sequence[Recall], in_flight: int) -> Iterator[Reply | SystemFailure]:
+    def recall_together(self, asked: Sequence[Recall], in_flight: int) -> Iterator[SystemReply | SystemFailure]:
         """Have a bank searched time and again, with several searches on their way at once.
 
         Replies come in the order of the questions. The seconds of each are from when it was sent, so those spent
@@ -327,7 +327,7 @@ class SystemProcess:
         bank: str | None = None,
         timestamp: str | None = None,
         dispositions: Mapping[str, int] | None = None,
-    ) -> Reply:
+    ) -> SystemReply:
         """Put a question to a bank. Only where the system has ``reflect``.
 
         Args:
@@ -353,7 +353,7 @@ class SystemProcess:
         with self._protocol_kept("forget"):
             return messages.forgotten(reply["value"])
 
-    def export(self) -> tuple[Found, ...]:
+    def export(self) -> tuple[FoundItem, ...]:
         """Return all that the system keeps. Only where it has ``export_memories``."""
         reply = self._call("export", self._limits.ask_seconds)
         with self._protocol_kept("export"):
@@ -386,7 +386,7 @@ class SystemProcess:
         """Return a clock that stands still while memeval keeps the system waiting for models."""
         return time.monotonic() - self._waited()
 
-    def _question(self, call: str, arguments: bytes) -> Reply:
+    def _question(self, call: str, arguments: bytes) -> SystemReply:
         started = self._service()
         number = self._send(call, arguments)
         line = self._receive(call, self._limits.ask_seconds)
@@ -413,7 +413,7 @@ class SystemProcess:
         number = self._send(call, arguments)
         return self._read(call, number, self._receive(call, seconds))
 
-    def _running(self) -> Child:
+    def _running(self) -> WorkerProcess:
         if self._child is None:
             raise SystemDied("The system's process is not running.")
         return self._child
@@ -444,7 +444,7 @@ class SystemProcess:
         except LineEnded:
             raise self._ended(call, child) from None
 
-    def _line(self, child: Child, seconds: float) -> bytes:
+    def _line(self, child: WorkerProcess, seconds: float) -> bytes:
         """Return the next line; what the system is kept waiting for models meanwhile comes on top of the limit."""
         began, before = time.monotonic(), self._waited()
 
@@ -490,7 +490,7 @@ class SystemProcess:
             sentence = f"The reply to {METHODS.get(call, call)} {error}"
             raise AdapterMisbehaved(sentence, remedy=error.remedy) from None
 
-    def _ended(self, call: str, child: Child) -> SystemFailure:
+    def _ended(self, call: str, child: WorkerProcess) -> SystemFailure:
         """End what is left, and say how the process ended."""
         by_itself = child.ends_by_itself()
         code = self._end()

@@ -16,14 +16,14 @@ from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
 from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
-from memeval.systems.failures import SystemFailure
+from memeval.systems.errors import SystemFailure
 from memeval.systems.folder import examined_files, files_digest, text_of
 from memeval.systems.imported import files_of
 from memeval.systems.launching import DRIVERS as DRIVERS
 from memeval.systems.launching import DRIVERS_FOLDER, submission_launch
 from memeval.systems.manifest import MANIFEST as MANIFEST
 from memeval.systems.manifest import examined_manifest, line_of
-from memeval.systems.messages import Hello
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
 
@@ -291,7 +291,7 @@ def _slugs_in(manifest: Path) -> tuple[object, tuple[str, ...]]:
     return slug, tuple(variant_slug(str(slug), name) for name in varied)
 
 
-def greet(source: SystemSource, process: SystemProcess) -> Hello:
+def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
     """Start a system's process, and return what it said of itself.
 
     Args:

@@ -17,7 +17,7 @@ from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import WEIGHTS, counts, people
 from memeval.benchmarks.beliefs.streams import deck, shares, stream
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.scenario import TakeIn
+from memeval.records.scenario import Ingest
 
 
 def default() -> tuple[Made, ...]:
@@ -144,7 +144,7 @@ def test_news_is_told_between_questions_and_only_after_the_fifth() -> None:
         assert item.scenario.agent_keeps_context
         asked = news = 0
         for step in item.scenario.steps:
-            if not isinstance(step, TakeIn):
+            if not isinstance(step, Ingest):
                 asked += 1
             elif asked:
                 assert 5 <= asked < 20

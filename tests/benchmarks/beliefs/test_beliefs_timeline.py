@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from memeval.benchmarks.beliefs.timeline import Act, Event, Standing, Timeline
-from memeval.benchmarks.beliefs.vocabulary import Value
+from memeval.benchmarks.beliefs.timeline import Act, DependentStatus, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS
 
-A, B, C = (Value(name, (name,)) for name in ("Aspen", "Birch", "Cedar"))
+A, B, C = (TopicValue(name, (name,)) for name in ("Aspen", "Birch", "Cedar"))
 
 
 def day(number: int) -> date:
@@ -18,12 +18,12 @@ def day(number: int) -> date:
     return date.fromordinal(date(2024, 1, 1).toordinal() + number - 1)
 
 
-def said(number: int, act: Act, value: Value, topic: str = "home") -> Event:
+def said(number: int, act: Act, value: TopicValue, topic: str = "home") -> TimelineEvent:
     """Something said on a day."""
-    return Event(day(number), topic, act, value)
+    return TimelineEvent(day(number), topic, act, value)
 
 
-def moves(*events: Event, rests_on: dict[str, str] | None = None) -> Timeline:
+def moves(*events: TimelineEvent, rests_on: dict[str, str] | None = None) -> Timeline:
     """A timeline of ``events``."""
     return Timeline(events, rests_on or {})
 
@@ -77,7 +77,7 @@ def test_daydreams_and_confirmations_change_nothing() -> None:
 
 
 def test_what_others_say_of_themselves_is_not_the_persons_own() -> None:
-    other = Event(day(50), "home", Act.ANNOUNCE, B, about=RELATIONS[0])
+    other = TimelineEvent(day(50), "home", Act.ANNOUNCE, B, about=RELATIONS[0])
     timeline = moves(said(1, Act.ANNOUNCE, A), other)
     assert timeline.current("home").value == A  # type: ignore[union-attr]
     assert timeline.others("home") == (other,)
@@ -102,28 +102,28 @@ def test_the_ground_of_a_fact_reaches_down_to_the_root() -> None:
 
 def test_a_dependent_whose_ground_stands_is_unchanged() -> None:
     daydream = said(30, Act.MUSE, B)
-    assert moves(*GROUND, daydream, rests_on=RESTS).standing("class") is Standing.UNCHANGED
+    assert moves(*GROUND, daydream, rests_on=RESTS).standing("class") is DependentStatus.UNCHANGED
 
 
 def test_a_dependent_nobody_came_back_to_is_unrevisited() -> None:
     timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), rests_on=RESTS)
-    assert timeline.standing("class") is Standing.UNREVISITED
-    assert timeline.standing("class", day(29)) is Standing.UNCHANGED
+    assert timeline.standing("class") is DependentStatus.UNREVISITED
+    assert timeline.standing("class", day(29)) is DependentStatus.UNCHANGED
 
 
 def test_a_dependent_confirmed_after_the_change_is_reconfirmed() -> None:
     timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), said(40, Act.CONFIRM, A, "class"), rests_on=RESTS)
-    assert timeline.standing("class") is Standing.RECONFIRMED
+    assert timeline.standing("class") is DependentStatus.RECONFIRMED
 
 
 def test_a_confirmation_before_the_change_does_not_count() -> None:
     timeline = moves(*GROUND, said(25, Act.CONFIRM, A, "class"), said(30, Act.ANNOUNCE, B), rests_on=RESTS)
-    assert timeline.standing("class") is Standing.UNREVISITED
+    assert timeline.standing("class") is DependentStatus.UNREVISITED
 
 
 def test_a_change_of_ground_that_was_taken_back_leaves_the_dependent_alone() -> None:
     timeline = moves(*GROUND, said(30, Act.ANNOUNCE, B), said(35, Act.RETRACT, B), rests_on=RESTS)
-    assert timeline.standing("class") is Standing.UNCHANGED
+    assert timeline.standing("class") is DependentStatus.UNCHANGED
 
 
 def test_nothing_can_be_said_of_the_standing_of_an_unknown_fact() -> None:

@@ -18,8 +18,8 @@ from memeval.benchmarks import BENCHMARKS, find
 from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh import FreshBeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
-from memeval.benchmarks.beliefs.fresh.value import ELSEWHERE, FILENAME, LARGEST, Value
-from memeval.evaluation.plan import Exam
+from memeval.benchmarks.beliefs.fresh.value import ELSEWHERE, FILENAME, LARGEST, BeaconValue
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 
 BEACON = editions().beacon
@@ -132,7 +132,7 @@ def test_the_table_is_that_of_beliefs(server: Server) -> None:
 def test_before_its_moment_nothing_is_asked_and_every_refusal_says_when_and_where(server: Server, folder: Path) -> None:
     benchmark = fresh(server, TO_COME)
     assert not benchmark.available()
-    for refused in (benchmark.open, lambda: Exam.open(benchmark, protocol="shared")):
+    for refused in (benchmark.open, lambda: BenchmarkSession.open(benchmark, protocol="shared")):
         with pytest.raises(BadInput) as caught:
             refused()
         for word in ("2999-12-01T12:00:00Z", "round 1000", server.url, "memeval data pull beliefs-fresh-202308"):
@@ -154,7 +154,9 @@ def test_the_value_is_fetched_stored_and_made_into_the_seed(server: Server, fold
     assert int(RANDOMNESS[:12], 16) == 279452247171336
     plain = BeliefsBenchmark().open(parameters=dataset.parameters)
     assert dataset.digest == plain.digest and dataset.released
-    assert Value.parse((folder / FILENAME).read_bytes(), folder).source == f"{server.url}/{BEACON.chain}/public/1000"
+    assert (
+        BeaconValue.parse((folder / FILENAME).read_bytes(), folder).source == f"{server.url}/{BEACON.chain}/public/1000"
+    )
 
 
 def test_a_value_that_is_here_is_not_fetched_again_and_a_damaged_one_is(server: Server, folder: Path) -> None:
@@ -280,8 +282,8 @@ def test_its_seed_cannot_be_chosen(
 def test_it_is_asked_in_every_way_that_beliefs_is(server: Server, folder: Path, protocol: str) -> None:
     benchmark = fresh(server)
     benchmark.pull()
-    exam = Exam.open(benchmark, None, {"size": 9}, protocol=protocol)
-    assert exam.keys and exam.dataset.parameters["seed"] == int(RANDOMNESS[:12], 16)
+    benchmark_session = BenchmarkSession.open(benchmark, None, {"size": 9}, protocol=protocol)
+    assert benchmark_session.keys and benchmark_session.dataset.parameters["seed"] == int(RANDOMNESS[:12], 16)
 
 
 def test_a_value_of_another_edition_is_refused(server: Server, folder: Path) -> None:

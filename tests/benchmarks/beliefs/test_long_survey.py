@@ -17,9 +17,9 @@ from memeval.benchmarks.beliefs.long import survey as surveying
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.lives import lives
 from memeval.benchmarks.beliefs.long.survey import Survey, survey, surveyed
-from memeval.benchmarks.beliefs.talk import Line
+from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.cli.main import main
-from memeval.evaluation.room import lack_of_room
+from memeval.evaluation.disk_space import disk_space_warning
 
 DIGEST_10K = "sha256:f08a2c4d752c3642ee9ea9e50ad0a88ce9073ba1e1d1333ef98f3ba79fe7b38c"
 """Golden: our own generator at seed 42. A change here changes data of beliefs@1, as for the tier of all items."""
@@ -101,7 +101,7 @@ def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
 def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     life = lives(42)[0]
     said = f"I hear it is {life.items[0].gold.phrases[0]}."
-    monkeypatch.setattr(Filler, "session", lambda self, number: (life, [Line("user", said)]))
+    monkeypatch.setattr(Filler, "session", lambda self, number: (life, [DraftTurn("user", said)]))
     with pytest.raises(BrokenRule, match="says what it is asked about"):
         survey(42, "10k")
 
@@ -155,6 +155,6 @@ def test_where_writing_fails_nothing_is_left_half_written(
 
 def test_a_run_says_beforehand_where_a_system_may_run_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=250))
-    assert lack_of_room(None, 4) is None
-    assert lack_of_room((100, 100, 100), 2) is None
-    assert "needs 300 bytes" in str(lack_of_room((100, 100, 100), 4))
+    assert disk_space_warning(None, 4) is None
+    assert disk_space_warning((100, 100, 100), 2) is None
+    assert "needs 300 bytes" in str(disk_space_warning((100, 100, 100), 4))

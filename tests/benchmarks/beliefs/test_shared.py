@@ -15,10 +15,10 @@ from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import counts
 from memeval.benchmarks.beliefs.shared import SCENARIO, check_company, shared
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.keys import BeliefKey, ItemKey, NoiseKey
 from memeval.records.run import View
-from memeval.records.scenario import Question, Scenario, TakeIn
+from memeval.records.scenario import Ingest, Question, Scenario
 
 SEED, SIZE = 7, 60
 BENCHMARK = BeliefsBenchmark()
@@ -42,14 +42,14 @@ def alone() -> dict[str, Made]:
     return {item.key.item_id: item for item in generate(SEED, SIZE)}
 
 
-def exam(protocol: str = "shared") -> Exam:
-    return Exam.open(BENCHMARK, None, {"seed": SEED, "size": SIZE}, protocol=protocol)
+def benchmark_session(protocol: str = "shared") -> BenchmarkSession:
+    return BenchmarkSession.open(BENCHMARK, None, {"seed": SEED, "size": SIZE}, protocol=protocol)
 
 
 def test_the_data_is_what_it_was() -> None:
-    assert exam().dataset.digest == GOLDEN
+    assert benchmark_session().dataset.digest == GOLDEN
     shared.cache_clear()
-    assert exam().dataset.digest == GOLDEN
+    assert benchmark_session().dataset.digest == GOLDEN
 
 
 def test_every_item_but_those_of_delta_efficiency_is_asked_in_one_scenario(
@@ -80,7 +80,7 @@ def test_time_runs_forward_and_ids_are_ordinals(scenario: Scenario) -> None:
     assert [session.session_id for session in sessions] == [f"s{i:03d}" for i in range(1, len(sessions) + 1)]
     assert all(a.date <= b.date for a, b in pairwise(sessions))
     assert all(turn.turn_id.startswith(f"{s.session_id}:t") for s in sessions for turn in s.turns)
-    sources = [step.source_id for step in scenario.steps if isinstance(step, TakeIn)]
+    sources = [step.source_id for step in scenario.steps if isinstance(step, Ingest)]
     assert len(set(sources)) == len(sources)
 
 
@@ -175,7 +175,7 @@ def test_a_memory_in_which_one_item_gives_away_another_is_refused(alone: dict[st
 
 
 def test_the_weights_are_shared_out_anew() -> None:
-    opened = exam()
+    opened = benchmark_session()
     plan = opened.benchmark.plan(opened.keys, "shared")
     assert [line.name for line in plan] == [name for name in counts(SIZE) if name != "delta-efficiency"]
     assert sum(line.weight for line in plan) == pytest.approx(1)
@@ -183,7 +183,7 @@ def test_the_weights_are_shared_out_anew() -> None:
 
 
 def test_the_evidence_control_is_shown_an_items_own_sessions() -> None:
-    opened = exam()
+    opened = benchmark_session()
     work = opened.works(opened.keys[:1], View.EVIDENCE, {})[0]
     assert [session.session_id for session in work.scenario.sessions()] == list(opened.keys[0].evidence or ())
 

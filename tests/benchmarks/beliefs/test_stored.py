@@ -8,9 +8,9 @@ from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.benchmarks.beliefs.checks import states, text_of
 from memeval.benchmarks.beliefs.plan import plan
 from memeval.benchmarks.beliefs.stored import CATEGORY, stored
-from memeval.benchmarks.beliefs.timeline import Act, Standing
+from memeval.benchmarks.beliefs.timeline import Act, DependentStatus
 from memeval.benchmarks.beliefs.world import Life, live
-from memeval.evaluation.plan import Exam, choose_reader
+from memeval.evaluation.plan import BenchmarkSession, choose_reader
 from memeval.execution.readers import Reader
 from memeval.grading.stored import claimed, measures
 from memeval.keys import ItemKey, StoreKey
@@ -37,14 +37,14 @@ def lives() -> list[Told]:
     return [(life, each, key_of(key)) for life, each, key in zip(people, scenarios, keys, strict=True)]
 
 
-def exam() -> Exam:
-    return Exam.open(BeliefsBenchmark(), None, {"seed": SEED, "size": SIZE}, protocol="stored")
+def benchmark_session() -> BenchmarkSession:
+    return BenchmarkSession.open(BeliefsBenchmark(), None, {"seed": SEED, "size": SIZE}, protocol="stored")
 
 
 def test_the_data_is_what_it_was() -> None:
-    assert exam().dataset.digest == GOLDEN
+    assert benchmark_session().dataset.digest == GOLDEN
     stored.cache_clear()
-    assert exam().dataset.digest == GOLDEN
+    assert benchmark_session().dataset.digest == GOLDEN
 
 
 def test_a_life_is_told_whole_and_then_the_store_is_looked_at(lives: list[Told]) -> None:
@@ -64,7 +64,7 @@ def test_the_key_follows_from_the_timeline(lives: list[Told]) -> None:
         assert [subject.topic for subject in key.subjects] == sorted(own)
         for subject in key.subjects:
             states_of = life.timeline.states(subject.topic)
-            if life.timeline.standing(subject.topic) is Standing.UNREVISITED:
+            if life.timeline.standing(subject.topic) is DependentStatus.UNREVISITED:
                 assert subject.current is None
                 opened += 1
             else:
@@ -103,7 +103,7 @@ def test_the_facts_that_hold_are_a_perfect_store(lives: list[Told]) -> None:
 
 
 def test_the_plan_is_one_category_and_a_person_an_item(lives: list[Told]) -> None:
-    opened = exam()
+    opened = benchmark_session()
     (line,) = opened.benchmark.plan(opened.keys, "stored")
     assert (line.name, line.items, line.weight, line.grader) == (CATEGORY, len(lives), 1.0, "stored-facts@1")
     assert len({key.cluster for key in opened.keys}) == len(lives)
@@ -114,7 +114,7 @@ def no_model(name: str) -> Reader:
 
 
 def test_a_system_that_cannot_show_its_store_is_not_asked() -> None:
-    protocol = exam().protocol_info
+    protocol = benchmark_session().protocol_info
     assert choose_reader(None, ["search", "export_memories"], "acme", no_model, protocol) is None
     with pytest.raises(NotApplicable, match="no 'export_memories', which the protocol 'stored' needs"):
         choose_reader(None, ["query", "search"], "acme", no_model, protocol)

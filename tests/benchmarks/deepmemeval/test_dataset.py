@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
-from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, RawScenario, Released
-from memeval.evaluation.plan import Exam
+from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMemEvalFile, RawScenario
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.errata import Erratum, ErratumAction, ErratumKind
@@ -24,7 +24,7 @@ from tests.benchmarks.deepmemeval.rows import Row, rows
 
 def made(of: list[Row] | None = None) -> DeepMemEvalDataset:
     parsed = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(of or rows()))
-    return DeepMemEvalDataset(Released("sha256:" + "0" * 64, parsed))
+    return DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "0" * 64, parsed))
 
 
 def test_sessions_are_numbered_as_listed_and_keep_their_dates() -> None:
@@ -211,21 +211,21 @@ def test_the_middle_of_a_chain_of_three_is_another_time(dataset: Dataset) -> Non
 
 
 def test_the_errata_are_those_of_the_released_file_and_count_beside_what_was_published(data: Path) -> None:
-    exam = Exam.open(DeepMemEvalBenchmark(), data)
-    corrections = exam.corrections()
-    in_doubt = {key.item_id for key in exam.keys if key.slices.get("errata", "none") != "none"}
+    benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), data)
+    corrections = benchmark_session.corrections()
+    in_doubt = {key.item_id for key in benchmark_session.keys if key.slices.get("errata", "none") != "none"}
     assert set(corrections) == in_doubt and len(in_doubt) == 7
     mended = {name: key.key for name, key in corrections.items() if key is not None}
     assert set(mended) == {"temporal-p029-framework", "temporal-p042-framework"}
     for key in mended.values():
         assert isinstance(key, TemporalKey)
         assert key.reference.phrases == ("Next.js with React",) and len(key.others) == 2
-    assert exam.track(reader=None, limits=Limits()).errata is not None
+    assert benchmark_session.track(reader=None, limits=Limits()).errata is not None
 
 
 def test_the_sample_has_no_errata_for_they_are_of_another_file(data: Path) -> None:
-    exam = Exam.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
-    assert exam.errata is None and exam.corrections() == {}
+    benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), data / "deepmemeval" / "deepmemeval_sample.json")
+    assert benchmark_session.errata is None and benchmark_session.corrections() == {}
 
 
 def test_the_released_sample_opens_as_another_digest(data: Path) -> None:

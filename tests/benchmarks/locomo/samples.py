@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.locomo.dataset import LocomoDataset
-from memeval.benchmarks.locomo.released import Released, parse
+from memeval.benchmarks.locomo.released import LocomoFile, parse
 from memeval.keys import ItemKey, LocomoKey
 
 Sample = dict[str, Any]
@@ -74,7 +74,7 @@ def samples() -> list[Sample]:
 def made(of: list[Sample] | None = None, *, choice: bool = False) -> LocomoDataset:
     """Return the made-up data, opened; no digest is asked of it."""
     conversations = parse(json.dumps(of or samples()).encode(), Path("made-up.json"))
-    return LocomoDataset(Released("sha256:" + "0" * 64, conversations), choice=choice)
+    return LocomoDataset(LocomoFile("sha256:" + "0" * 64, conversations), choice=choice)
 
 
 def locomo(key: ItemKey) -> LocomoKey:

@@ -11,7 +11,7 @@ from memeval.evaluation.exchange.locomo_writing import NUMBERS
 from memeval.keys import ItemKey, LocomoCategory
 from memeval.records.errata import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
-from memeval.records.scenario import TakeIn
+from memeval.records.scenario import Ingest
 from tests.benchmarks.locomo.samples import locomo, made, samples
 
 FOUND = {
@@ -54,7 +54,7 @@ def by_id(dataset: Dataset) -> dict[str, ItemKey]:
 
 def test_sessions_go_by_their_numbers_and_not_by_their_place() -> None:
     first = next(made().scenarios())
-    taken = [step for step in first.steps if isinstance(step, TakeIn)]
+    taken = [step for step in first.steps if isinstance(step, Ingest)]
     assert [step.source_id for step in taken] == ["S2", "S10"]
     assert [step.session.session_id for step in taken] == ["s001", "s002"]
     assert [step.session.date for step in taken] == ["2024-02-08T13:56:00Z", "2024-03-01T00:09:00Z"]

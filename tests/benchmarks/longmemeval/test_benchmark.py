@@ -8,7 +8,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.longmemeval import LongMemEvalRetrieval
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
@@ -105,9 +105,11 @@ def test_retrieval_leaves_out_what_cannot_be_answered_and_what_names_no_evidence
 
 
 def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -> None:
-    exam = Exam.open(BENCHMARK, written(tmp_path, [row(answer_session_ids=[]), row("2_abs")]), protocol="retrieval")
+    benchmark_session = BenchmarkSession.open(
+        BENCHMARK, written(tmp_path, [row(answer_session_ids=[]), row("2_abs")]), protocol="retrieval"
+    )
     with pytest.raises(BadInput, match="the protocol 'retrieval' has nothing to ask"):
-        _ = exam.keys
+        _ = benchmark_session.keys
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
@@ -145,9 +147,9 @@ def test_the_full_tier_is_everything_in_the_order_of_the_file() -> None:
 
 def test_a_sample_is_named_in_the_track_by_its_signature(tmp_path: Path) -> None:
     given = [row(f"{n:03}", kind) for n, kind in enumerate(["multi-session", "knowledge-update"] * 40)]
-    exam = Exam.open(BENCHMARK, written(tmp_path, given), tier="quick")
-    track = exam.track(reader=None, limits=Limits())
-    assert track.sample == digest_bytes("\n".join(key.item_id for key in exam.keys).encode())
+    benchmark_session = BenchmarkSession.open(BENCHMARK, written(tmp_path, given), tier="quick")
+    track = benchmark_session.track(reader=None, limits=Limits())
+    assert track.sample == digest_bytes("\n".join(key.item_id for key in benchmark_session.keys).encode())
     assert track.planned == 50 and not track.released and track.parameters == {"file": "local"}
     assert {category.name: category.items for category in track.categories} == {
         "multi-session": 25,
@@ -158,8 +160,8 @@ def test_a_sample_is_named_in_the_track_by_its_signature(tmp_path: Path) -> None
 def test_a_small_copy_is_whole_in_every_tier(tmp_path: Path) -> None:
     path = written(tmp_path, rows())
     for tier in BENCHMARK.info.tiers:
-        exam = Exam.open(BENCHMARK, path, tier=tier.name)
-        assert len(exam.keys) == 7 and exam.track(reader=None, limits=Limits()).sample is None
+        benchmark_session = BenchmarkSession.open(BENCHMARK, path, tier=tier.name)
+        assert len(benchmark_session.keys) == 7 and benchmark_session.track(reader=None, limits=Limits()).sample is None
 
 
 def test_the_example_shows_every_type_and_a_question_that_cannot_be_answered() -> None:

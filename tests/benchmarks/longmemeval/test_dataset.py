@@ -9,7 +9,7 @@ import pytest
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
-from memeval.records.scenario import Ask, Scenario, TakeIn
+from memeval.records.scenario import Ask, Ingest, Scenario
 from tests.benchmarks.longmemeval.rows import KINDS, keys_of, row, rows, turn, written
 from tests.support.data import test_data
 
@@ -26,7 +26,7 @@ def first_key(dataset: Dataset) -> LongMemEvalKey:
 
 def test_sessions_are_taken_in_by_time_under_ordinals_and_then_the_question_is_asked(tmp_path: Path) -> None:
     scenario = made(tmp_path).scenario("00000001")
-    taken = [step for step in scenario.steps if isinstance(step, TakeIn)]
+    taken = [step for step in scenario.steps if isinstance(step, Ingest)]
     assert [step.source_id for step in taken] == ["answer_9f_1", "ultrachat_7", "sharegpt_x_0", "answer_9f_2"]
     assert [step.session.session_id for step in taken] == ["s001", "s002", "s003", "s004"]
     assert [step.session.date for step in taken] == [
@@ -89,7 +89,7 @@ def test_times_that_do_not_parse_leave_the_session_in_its_place_and_the_question
     dataset = made(tmp_path, row(haystack_dates=dates, question_date="2024/05/32 (Thu) 23:40"))
     scenario = dataset.scenario("1a2b3c4d")
     assert [session.date for session in scenario.sessions()] == ["2024-05-03T17:30:00Z", "", "2024-05-20T10:00:00Z", ""]
-    assert [s.source_id for s in scenario.steps if isinstance(s, TakeIn)][1] == "answer_9f_2"
+    assert [s.source_id for s in scenario.steps if isinstance(s, Ingest)][1] == "answer_9f_2"
     assert scenario.questions()[0].timestamp is None
     assert keys_of(dataset)[0].evidence == ("s001", "s002")
 

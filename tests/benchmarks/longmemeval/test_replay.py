@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.longmemeval.replay import Told, iso, ordinals_of, replay_order, scenario_of
+from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, replay_order, scenario_of
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_replay_holds_every_session_once_and_in_order(dates: list[str]) -> Non
     assert all(order[place] == place for place, date in enumerate(dates) if not date)
 
 
-def told(source_id: str, *roles: str) -> Told:
-    return Told(source_id, "2024/05/20 (Mon) 10:00", [{"role": role, "content": "Yes."} for role in roles])
+def told(source_id: str, *roles: str) -> PublishedSession:
+    return PublishedSession(source_id, "2024/05/20 (Mon) 10:00", [{"role": role, "content": "Yes."} for role in roles])
 
 
 def test_the_sources_ids_are_known_for_sessions_and_for_turns_counted_over_all() -> None:

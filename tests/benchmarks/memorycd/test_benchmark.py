@@ -16,9 +16,9 @@ from memeval.benchmarks.memorycd import MemoryCDBenchmark
 from memeval.benchmarks.memorycd.benchmark import UNVERIFIED
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.keys import MemoryCDKey
-from memeval.leaderboard.board import Standing, build_board
+from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Task
@@ -53,12 +53,14 @@ def test_the_registry_knows_it_and_its_protocols() -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_asks_three_tests_of_every_user_and_domain(folder: Path, protocol: str) -> None:
-    exam = Exam.open(BENCHMARK, folder, protocol=protocol)
-    assert Counter(key.category for key in exam.keys) == dict.fromkeys(DOMAINS, 18)
-    assert [(plan.items, plan.weight) for plan in exam.benchmark.plan(exam.keys, protocol)] == [(18, 0.25)] * 4
+    benchmark_session = BenchmarkSession.open(BENCHMARK, folder, protocol=protocol)
+    assert Counter(key.category for key in benchmark_session.keys) == dict.fromkeys(DOMAINS, 18)
+    assert [
+        (plan.items, plan.weight) for plan in benchmark_session.benchmark.plan(benchmark_session.keys, protocol)
+    ] == [(18, 0.25)] * 4
     setting = protocol.partition("-")[2]
-    for key in exam.keys[:7]:
-        scenario = exam.scenarios[key.scenario_id]
+    for key in benchmark_session.keys[:7]:
+        scenario = benchmark_session.scenarios[key.scenario_id]
         assert key.scenario_id == f"{setting}:{key.category}:{key.cluster}"
         (task,) = (each for each in scenario.questions() if each.question_id == key.item_id)
         assert isinstance(task, Task) and task.query and task.question.startswith(f"[{protocol.partition('-')[0]}] ")
@@ -253,10 +255,13 @@ def test_a_parameter_that_cannot_be_is_refused(folder: Path, parameters: dict[st
 
 def test_the_quick_tier_is_the_same_users_wherever_it_is_drawn(tmp_path: Path) -> None:
     write_data(tmp_path, users(30))
-    exams = [Exam.open(BENCHMARK, tmp_path, protocol=name, tier="quick") for name in ("rating-single", "title-cross")]
-    drawn = [{key.cluster for key in exam.keys} for exam in exams]
+    benchmark_sessions = [
+        BenchmarkSession.open(BENCHMARK, tmp_path, protocol=name, tier="quick")
+        for name in ("rating-single", "title-cross")
+    ]
+    drawn = [{key.cluster for key in benchmark_session.keys} for benchmark_session in benchmark_sessions]
     assert drawn[0] == drawn[1] and len(drawn[0]) == 25
-    assert [len(exam.keys) for exam in exams] == [300, 300]
+    assert [len(benchmark_session.keys) for benchmark_session in benchmark_sessions] == [300, 300]
 
 
 def released_size(folder: Path) -> Path:
@@ -272,11 +277,11 @@ def test_a_file_with_as_many_users_as_the_release_is_unverified_and_not_ranked(t
     found = opened(path)
     assert not found.released
     assert found.notes[-1] == UNVERIFIED
-    track = Exam.open(BENCHMARK, path).track(reader=None, limits=Limits())
+    track = BenchmarkSession.open(BENCHMARK, path).track(reader=None, limits=Limits())
     for told in (track, track.model_copy(update={"released": True})):  # earlier versions went by the number of users
         run = make_run(tmp_path / str(told.released), "acme", track=told)
         (row,) = build_board([run], Ledger(tmp_path)).runs
-        assert (row.standing, row.rank) == (Standing.UNVERIFIED, None)
+        assert (row.standing, row.rank) == (RankStatus.UNVERIFIED, None)
 
 
 def test_the_file_whose_digest_is_in_the_catalogue_is_the_release(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.benchmarks.memorycd.splits import Setting, split
+from memeval.benchmarks.memorycd.splits import SplitSetting, split
 from memeval.benchmarks.memorycd.users import History, Interaction
 
 BEAUTY, BOOKS, ELECTRONICS, HOME = DOMAINS
@@ -30,7 +30,7 @@ FOUR = {
 
 
 def test_in_one_domain_the_last_reviews_are_asked_and_the_rest_remembered() -> None:
-    found = split(FOUR, BOOKS, Setting())
+    found = split(FOUR, BOOKS, SplitSetting())
     assert found is not None
     assert times(found.memory) == [(BOOKS, 2), (BOOKS, 3)]
     assert times(found.tests) == [(BOOKS, 6), (BOOKS, 7), (BOOKS, 8)]
@@ -38,15 +38,15 @@ def test_in_one_domain_the_last_reviews_are_asked_and_the_rest_remembered() -> N
 
 
 def test_one_review_more_than_tests_is_needed_in_one_domain_and_none_more_across() -> None:
-    single, cross = Setting(), Setting(cross=True)
+    single, cross = SplitSetting(), SplitSetting(cross=True)
     assert [single.takes(FOUR, each) for each in DOMAINS] == [False, True, False, False]
     assert [cross.takes(FOUR, each) for each in DOMAINS] == [True, True, False, False]
-    assert [Setting(tests=1).takes(FOUR, each) for each in DOMAINS] == [True, True, True, False]
-    assert [Setting(cross=True, tests=1).takes({}, each) for each in DOMAINS] == [False] * 4
+    assert [SplitSetting(tests=1).takes(FOUR, each) for each in DOMAINS] == [True, True, True, False]
+    assert [SplitSetting(cross=True, tests=1).takes({}, each) for each in DOMAINS] == [False] * 4
 
 
 def test_across_domains_the_others_are_remembered_by_time_and_ties_keep_their_order() -> None:
-    found = split(FOUR, BOOKS, Setting(cross=True))
+    found = split(FOUR, BOOKS, SplitSetting(cross=True))
     assert found is not None
     assert times(found.memory) == [(BEAUTY, 1), (HOME, 4), (BEAUTY, 5), (ELECTRONICS, 5), (ELECTRONICS, 6), (BEAUTY, 9)]
     assert [each.time for each in found.tests] == [6, 7, 8]
@@ -54,24 +54,24 @@ def test_across_domains_the_others_are_remembered_by_time_and_ties_keep_their_or
 
 
 def test_given_sources_keep_their_order_and_the_domain_asked_about_is_taken_out() -> None:
-    setting = Setting(cross=True, sources=(ELECTRONICS, BOOKS, BEAUTY))
+    setting = SplitSetting(cross=True, sources=(ELECTRONICS, BOOKS, BEAUTY))
     assert setting.sources_of(BOOKS) == (ELECTRONICS, BEAUTY)
     found = split(FOUR, BOOKS, setting)
     assert found is not None
     assert times(found.memory) == [(BEAUTY, 1), (ELECTRONICS, 5), (BEAUTY, 5), (ELECTRONICS, 6), (BEAUTY, 9)]
-    assert split(FOUR, BOOKS, Setting(cross=True, sources=(BOOKS,))) is None
+    assert split(FOUR, BOOKS, SplitSetting(cross=True, sources=(BOOKS,))) is None
 
 
 def test_a_clean_memory_ends_before_the_first_test() -> None:
-    found = split(FOUR, BOOKS, Setting(cross=True, clean=True))
+    found = split(FOUR, BOOKS, SplitSetting(cross=True, clean=True))
     assert found is not None
     assert times(found.memory) == [(BEAUTY, 1), (HOME, 4), (BEAUTY, 5), (ELECTRONICS, 5)]
     assert found.later == 0
     tied = {BOOKS: history(BOOKS, 3, 5, 5)}
-    released, clean = (split(tied, BOOKS, Setting(clean=clean, tests=1)) for clean in (False, True))
+    released, clean = (split(tied, BOOKS, SplitSetting(clean=clean, tests=1)) for clean in (False, True))
     assert released is not None and clean is not None
     assert (len(released.memory), released.later, len(clean.memory)) == (2, 1, 1)
-    assert split({BOOKS: history(BOOKS, 5, 5)}, BOOKS, Setting(clean=True, tests=1)) is None
+    assert split({BOOKS: history(BOOKS, 5, 5)}, BOOKS, SplitSetting(clean=True, tests=1)) is None
 
 
 @given(
@@ -84,7 +84,7 @@ def test_nothing_asked_is_remembered_and_nothing_is_lost(
     lists: list[list[int]], tests: int, cross: bool, clean: bool
 ) -> None:
     histories = {domain: history(domain, *sorted(told)) for domain, told in zip(DOMAINS, lists, strict=True)}
-    setting = Setting(cross=cross, clean=clean, tests=tests)
+    setting = SplitSetting(cross=cross, clean=clean, tests=tests)
     if not setting.takes(histories, BOOKS):
         return
     found = split(histories, BOOKS, setting)

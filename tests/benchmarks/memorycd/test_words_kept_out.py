@@ -12,8 +12,8 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
 from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.decoding import decoded_run
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run
@@ -88,12 +88,12 @@ def test_a_run_holds_no_three_words_of_the_data_and_is_repeated_with_it(
     tmp_path: Path, data: Path, protocol: str, reader: str
 ) -> None:
     (tmp_path / "parrot.py").write_text(PARROT, encoding="utf-8")
-    exam = Exam.open(MemoryCDBenchmark(), data, {"users": 1, "tests": 1}, protocol=protocol)
+    benchmark_session = BenchmarkSession.open(MemoryCDBenchmark(), data, {"users": 1, "tests": 1}, protocol=protocol)
     options = RunOptions(results=tmp_path / "results", protocol=protocol, reader=reader)
-    run = run_system(file_source(tmp_path / "parrot.py"), exam, options)
+    run = run_system(file_source(tmp_path / "parrot.py"), benchmark_session, options)
     assert list(leaks(tmp_path / "results")) == []
-    assert run.run.coverage.done == len(exam.keys) == 4
-    full = [row.answer + str(row.error) for row in opened(run, exam).responses()]
+    assert run.run.coverage.done == len(benchmark_session.keys) == 4
+    full = [row.answer + str(row.error) for row in decoded_run(run, benchmark_session).responses()]
     assert any("came on time" in each or "Product:" in each for each in full)
     again = reproduce_run(RunFolder(run.path), data)
     assert not verify_run(RunFolder(run.path)) and again.equal

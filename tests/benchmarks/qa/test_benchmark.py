@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.qa_controls import controls
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain
@@ -103,9 +103,9 @@ def test_who_decides_is_the_protocols_last_word() -> None:
 
 
 def test_rows_must_have_what_the_protocol_needs(file: Path) -> None:
-    assert len(Exam.open(QaBenchmark(), file, protocol="ask-basic").keys) == 2
+    assert len(BenchmarkSession.open(QaBenchmark(), file, protocol="ask-basic").keys) == 2
     with pytest.raises(BadInput, match="line 2: 'reference_answer' is missing"):
-        Exam.open(QaBenchmark(), file, protocol="ask-basic-judged")
+        BenchmarkSession.open(QaBenchmark(), file, protocol="ask-basic-judged")
 
 
 @pytest.mark.parametrize(

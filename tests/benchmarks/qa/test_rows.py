@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.qa.rows import LARGEST_LINE, MOST_FAULTS, Row, Scorer, read_rows, rows_of
+from memeval.benchmarks.qa.rows import LARGEST_LINE, MOST_FAULTS, QuestionRow, Scorer, read_rows, rows_of
 from memeval.records.errors import BadInput
 
 EXACT, JUDGE = Scorer.EXACT, Scorer.JUDGE
@@ -36,7 +36,7 @@ def refused(data: bytes, scorer: Scorer = EXACT) -> str:
 def test_a_row_is_read_with_all_that_it_may_have() -> None:
     row = WHOLE | {"expected_substrings": ["Ada", " ", "Lovelace"], "match": "all", "tags": ["x", "x", " y "]}
     (read,) = rows_of(lines(row | {"questionDate": "2026-01-31T09:30:00Z"}), EXACT, "x")
-    assert read == Row(
+    assert read == QuestionRow(
         id="a",
         question="Who?",
         needles=("Ada", "Lovelace"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import find
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
@@ -73,24 +73,24 @@ class Measuring:
         )
 
 
-def exam(questions: int = 1, redistribution: Redistribution = Redistribution.FULL) -> Exam:
+def benchmark_session(questions: int = 1, redistribution: Redistribution = Redistribution.FULL) -> BenchmarkSession:
     """Return a tiny benchmark of four scenarios, open."""
-    return Exam.open(TinyBenchmark(4, questions, redistribution))
+    return BenchmarkSession.open(TinyBenchmark(4, questions, redistribution))
 
 
-def measured_exam() -> Exam:
+def measured_exam() -> BenchmarkSession:
     """Return the tiny benchmark with a grader that measures."""
     benchmark = TinyBenchmark(4)
     benchmark.categories = tuple(replace(category, grader=Measuring()) for category in benchmark.categories)
-    return Exam.open(benchmark)
+    return BenchmarkSession.open(benchmark)
 
 
-def beliefs() -> Exam:
+def beliefs() -> BenchmarkSession:
     """Return a small ``beliefs@1``: twelve items, two of them of twenty questions."""
-    return Exam.open(find("beliefs@1"), parameters={"size": 12})
+    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 12})
 
 
-def answered(folder: Path, asked: Exam, on_query: str = "pass", **more: Any) -> RunFolder:
+def answered(folder: Path, asked: BenchmarkSession, on_query: str = "pass", **more: Any) -> RunFolder:
     """Return a run of a system that repeats the first thing it was told.
 
     Args:
@@ -103,7 +103,7 @@ def answered(folder: Path, asked: Exam, on_query: str = "pass", **more: Any) -> 
     return run_system(source, asked, RunOptions(results=folder / "results", **more))
 
 
-def searched(folder: Path, asked: Exam) -> RunFolder:
+def searched(folder: Path, asked: BenchmarkSession) -> RunFolder:
     """Return a run of a system that only retrieves."""
     path = folder / "searching.py"
     path.write_text(SEARCHING, encoding="utf-8")

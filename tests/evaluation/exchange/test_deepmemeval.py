@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.exchange.deepmemeval import _claims, _Row, write
+from memeval.evaluation.exchange.deepmemeval import _claims, _ScenarioRow, write
 from memeval.evaluation.exchange.writing import file_name, judge_model
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.grading.scoring import matching
@@ -79,7 +79,9 @@ def test_the_claim_of_the_specification_s_counts_is_its_composite() -> None:
     right = {"belief-update": 72, "cascade-propagation": 32, "noise-resistance": 73, "temporal-belief": 52}
     right |= {"delta-efficiency": 40, "uncertainty-abstention": 31}
     rows_of = [
-        _Row(scenario_id=f"{name}-{n}", scenario_type=name, response="x", eval_label=n < passed, eval_model="gpt-4o")
+        _ScenarioRow(
+            scenario_id=f"{name}-{n}", scenario_type=name, response="x", eval_label=n < passed, eval_model="gpt-4o"
+        )
         for name, passed in right.items()
         for n in range(100 if name == "belief-update" else 80)
     ]
@@ -114,12 +116,12 @@ class Quiet:
 
 
 def test_blank_answers_count_alike_in_a_run_in_its_export_and_in_the_import_of_that(tmp_path: Path) -> None:
-    exam = deepmemeval_exam()
-    run = run_system(find_system(str(quiet(tmp_path))), exam, RunOptions(results=tmp_path / "runs"))
+    benchmark_session = deepmemeval_exam()
+    run = run_system(find_system(str(quiet(tmp_path))), benchmark_session, RunOptions(results=tmp_path / "runs"))
     (delta,) = (grade for grade in run.grades() if grade.category == "delta-efficiency")
     # 1 - 15 x 13.5 / (130 x 15) = 0.896: DeepMemEval's rule passes, and reads no answer.
     assert (delta.verdict, delta.state.value, delta.alternates) == (True, "graded", {"gated": False})
-    plain, evaluated = write(run, exam, tmp_path / "out.json")
+    plain, evaluated = write(run, benchmark_session, tmp_path / "out.json")
     rows_written = json.loads(plain.read_text())
     (row,) = (row for row in rows_written if row["scenario_type"] == "delta-efficiency")
     assert row["token_counts"] == [130.0] * 5 + [13.5] * 15
@@ -127,7 +129,7 @@ def test_blank_answers_count_alike_in_a_run_in_its_export_and_in_the_import_of_t
     assert [row["scenario_type"] for row in failed] == ["temporal-belief"]
     labels = {row["scenario_type"]: row["eval_label"] for row in map(json.loads, evaluated.read_text().splitlines())}
     assert (labels["delta-efficiency"], labels["temporal-belief"]) == (True, False)
-    again = graded(tmp_path, rows_written, "deepmemeval", exam, name="again.json")
+    again = graded(tmp_path, rows_written, "deepmemeval", benchmark_session, name="again.json")
     assert {g.item_id: g.verdict for g in again.grades()} == {g.item_id: g.verdict for g in run.grades()}
 
 
@@ -172,11 +174,11 @@ def test_what_is_no_result_is_refused(tmp_path: Path, broken: Json, said: str) -
 
 
 def test_an_exported_run_has_the_official_fields_in_order_and_comes_back_with_equal_grades(tmp_path: Path) -> None:
-    exam = deepmemeval_exam()
+    benchmark_session = deepmemeval_exam()
     results = told()[:-1]
     results[0] = {**results[0], "response": "ERROR: gone", "error": True}
-    run = graded(tmp_path, results, "deepmemeval", exam)
-    plain, evaluated = write(run, exam, tmp_path / "out.json")
+    run = graded(tmp_path, results, "deepmemeval", benchmark_session)
+    plain, evaluated = write(run, benchmark_session, tmp_path / "out.json")
     assert evaluated.name == "out.json.eval-rules"
     again = json.loads(plain.read_text())
     assert [{**row, "response": ""} for row in again] == [{**row, "response": ""} for row in results]
@@ -184,4 +186,4 @@ def test_an_exported_run_has_the_official_fields_in_order_and_comes_back_with_eq
     labelled = [json.loads(line) for line in evaluated.read_text().splitlines()]
     assert [list(row)[-2:] for row in labelled] == [["eval_label", "eval_model"]] * len(results)
     for value in (again, tuple(labelled)):
-        assert verdicts(graded(tmp_path, value, "deepmemeval", exam, name="again.json")) == verdicts(run)
+        assert verdicts(graded(tmp_path, value, "deepmemeval", benchmark_session, name="again.json")) == verdicts(run)

@@ -18,7 +18,7 @@ from memeval.evaluation.running import run_system
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
-from memeval.records.ledger import Deed, Runner
+from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import SystemKind
 from memeval.records.submission import Vendor
 from memeval.records.track import Redistribution
@@ -29,7 +29,7 @@ from tests.evaluation.exchange.exported import (
     WORDS,
     answered,
     beliefs,
-    exam,
+    benchmark_session,
     measured_exam,
     searched,
     stored,
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def mishaps(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run with blank answers and failures."""
-    return answered(tmp_path_factory.mktemp("mishaps"), exam(3), MISHAPS)
+    return answered(tmp_path_factory.mktemp("mishaps"), benchmark_session(3), MISHAPS)
 
 
 def record(run: RunFolder, written: list[Path]) -> Data:
@@ -77,7 +77,7 @@ def test_its_own_validator_finds_neither_errors_nor_warnings(
     judged = make_track(
         benchmark="tiny@1", judge="openai:gpt-4o@1", judge_endpoint="http://127.0.0.1:1/v1", judge_label="loopback"
     )
-    write(mishaps, exam(3), tmp_path)
+    write(mishaps, benchmark_session(3), tmp_path)
     write(searched(tmp_path_factory.mktemp("a"), beliefs()), beliefs(), tmp_path)
     write(answered(tmp_path_factory.mktemp("b"), measured), measured, tmp_path)
     write(stored("always-error"), None, tmp_path)
@@ -96,7 +96,7 @@ def test_its_own_validator_finds_neither_errors_nor_warnings(
 
 
 def test_the_validator_would_have_found_a_fault(mishaps: RunFolder, tmp_path: Path) -> None:
-    written = write(mishaps, exam(3), tmp_path)
+    written = write(mishaps, benchmark_session(3), tmp_path)
     written[0].write_text(written[0].read_text(encoding="utf-8").replace('"score":', '"scores":'), encoding="utf-8")
     done = run_with(
         EEE, "-m", "every_eval_ever.validator.cli", "--format", "json", "data/*/*/*/*.json*", folder=tmp_path
@@ -106,7 +106,7 @@ def test_the_validator_would_have_found_a_fault(mishaps: RunFolder, tmp_path: Pa
 
 def test_scores_and_intervals_are_those_of_the_run(mishaps: RunFolder, tmp_path: Path) -> None:
     scores = mishaps.run.scores
-    found = results(record(mishaps, write(mishaps, exam(3), tmp_path)))
+    found = results(record(mishaps, write(mishaps, benchmark_session(3), tmp_path)))
     composite = found["tiny#composite"]["score_details"]
     interval = scores.composite.interval
     assert interval is not None
@@ -144,7 +144,7 @@ def test_other_rules_are_results_beside_the_headline(tmp_path: Path) -> None:
 
 
 def test_a_line_holds_question_reference_answer_and_score(mishaps: RunFolder, tmp_path: Path) -> None:
-    written = write(mishaps, exam(3), tmp_path)
+    written = write(mishaps, benchmark_session(3), tmp_path)
     right, blank, failed = lines(written)[:3]
     assert right["input"] == {"raw": "Which city has Ada moved to? (0)", "reference": ["Ada lives in Lima"]}
     assert right["output"]["raw"] == ["I have moved to Lima for good."]
@@ -167,7 +167,7 @@ def test_twenty_questions_are_one_line_and_a_conversation(tmp_path: Path) -> Non
 
 
 def test_of_a_benchmark_that_keeps_its_words_there_are_aggregates_alone(tmp_path: Path) -> None:
-    asked = exam(redistribution=Redistribution.IDS)
+    asked = benchmark_session(redistribution=Redistribution.IDS)
     run = searched(tmp_path, asked)
     for given in (None, asked):
         written = write(run, given, tmp_path / "out")
@@ -182,7 +182,7 @@ def test_who_evaluated_follows_from_the_ledger(tmp_path: Path) -> None:
     ours, theirs, nobodys = (make_run(tmp_path / "results", slug) for slug in ("ours", "theirs", "nobodys"))
     ledger = Ledger(tmp_path / "results")
     for run, runner in ((ours, Runner.MAINTAINER), (theirs, Runner.SUBMITTER)):
-        ledger.append(Deed.ACCEPTED, run, by="someone", reason="It holds.", runner=runner)
+        ledger.append(LedgerEvent.ACCEPTED, run, by="someone", reason="It holds.", runner=runner)
     found = [
         record(run, write(run, None, tmp_path / "out"))["source_metadata"]["evaluator_relationship"]
         for run in (control, ours, theirs, nobodys)
@@ -191,7 +191,7 @@ def test_who_evaluated_follows_from_the_ledger(tmp_path: Path) -> None:
 
 
 def test_a_model_judge_is_named_with_its_prompts_and_what_it_took(tmp_path: Path, server: PickyServer) -> None:
-    asked = exam()
+    asked = benchmark_session()
     run = run_system(file_source(plain_adapter(tmp_path)), asked, options(tmp_path))
     found = results(record(run, write(run, asked, tmp_path / "out")))["tiny/far#accuracy"]["metric_config"]
     (judge,) = found["llm_scoring"]["judges"]
@@ -207,7 +207,7 @@ def test_a_model_judge_is_named_with_its_prompts_and_what_it_took(tmp_path: Path
 
 
 def test_equal_runs_make_equal_records_under_equal_names(mishaps: RunFolder, tmp_path: Path) -> None:
-    one, two = (write(mishaps, exam(3), tmp_path / name) for name in ("one", "two"))
+    one, two = (write(mishaps, benchmark_session(3), tmp_path / name) for name in ("one", "two"))
     assert [path.name for path in one] == [path.name for path in two]
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
 

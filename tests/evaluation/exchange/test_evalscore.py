@@ -13,7 +13,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaBenchmark, QaSmokeBenchmark
 from memeval.evaluation.exchange.exporting import export_run
 from memeval.evaluation.exchange.formats import find_format
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
@@ -46,8 +46,8 @@ BARE = {
 """As the runner's own example has it: without dataset, scenario, mode and error."""
 
 
-def smoke(protocol: str = "ask-basic") -> Exam:
-    return Exam.open(QaSmokeBenchmark(), protocol=protocol)
+def smoke(protocol: str = "ask-basic") -> BenchmarkSession:
+    return BenchmarkSession.open(QaSmokeBenchmark(), protocol=protocol)
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +132,10 @@ def test_citations_are_matched_by_the_ids_of_rows(tmp_path: Path) -> None:
 def test_it_goes_with_the_file_of_its_questions(tmp_path: Path) -> None:
     data = tmp_path / "set.jsonl"
     data.write_text(json.dumps({"id": "longest-bone", "question": "Which?", "expected_substrings": ["femur"]}))
-    exam = Exam.open(QaBenchmark(), data, protocol="ask-basic")
-    back = graded(tmp_path, BARE | {"questions": [{"id": "longest-bone", "answer": "The femur."}]}, "evalscore", exam)
+    benchmark_session = BenchmarkSession.open(QaBenchmark(), data, protocol="ask-basic")
+    back = graded(
+        tmp_path, BARE | {"questions": [{"id": "longest-bone", "answer": "The femur."}]}, "evalscore", benchmark_session
+    )
     assert back.run.scores.composite.value == 1.0 and back.run.track.parameters["file"] == "set"
 
 

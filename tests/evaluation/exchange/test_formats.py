@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import BENCHMARKS
-from memeval.evaluation.exchange.formats import FORMATS, Part, find_format, readable, writable
+from memeval.evaluation.exchange.formats import FORMATS, RunPart, find_format, readable, writable
 from memeval.records.errors import BadInput
 
 PAGE = Path(__file__).parents[3] / "site" / "exchange.md"
@@ -45,7 +45,7 @@ def test_the_page_says_of_every_format_what_the_table_says() -> None:
     head = next(line for line in lines if line.startswith("| what a run holds |"))
     assert [cell.strip(" `") for cell in head.split("|")[2:-1]] == list(writable())
     told = {line.split("|")[1].strip(): line.split("|")[2:-1] for line in lines if line.startswith("| ")}
-    for part in Part:
+    for part in RunPart:
         cells = [cell.strip() for cell in told[part.value]]
         assert cells == [find_format(name).holds.get(part, "–") for name in writable()], part
     for form in FORMATS:

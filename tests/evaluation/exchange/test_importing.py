@@ -10,20 +10,20 @@ from memeval.archive.ledger import Ledger, trust_of
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.exchange.formats import find_format
 from memeval.evaluation.exchange.importing import exam_for
-from memeval.evaluation.places import unfinished_runs
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.run_folders import unfinished_runs
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.gateway.stops import BudgetSpent
-from memeval.leaderboard.board import Standing, build_board
+from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
-from memeval.records.ledger import AnswerTrust, Deed, Runner
+from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.response import Outcome
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, exam, judge, options, rejudging
+from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, rejudging
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import ROWS, graded, stored
 from tests.support.runs import edit_head
@@ -46,7 +46,16 @@ def holds(run: RunFolder) -> bool:
 
 def test_answers_are_graded_by_the_exam_and_the_run_says_where_they_come_from(tmp_path: Path, tiny: None) -> None:
     rows = [*all_right()[:3], {"id": QUESTIONS[3], "text": "In Nowhere."}]
-    run = graded(tmp_path, rows, ROWS, exam(), source="https://example.org/a", commit="abc", licence="MIT", claimed=0.9)
+    run = graded(
+        tmp_path,
+        rows,
+        ROWS,
+        benchmark_session(),
+        source="https://example.org/a",
+        commit="abc",
+        licence="MIT",
+        claimed=0.9,
+    )
     head = run.run
     assert [grade.verdict for grade in run.grades()] == [True, True, True, False]
     assert (head.system.kind, head.isolation, head.system.name) == (
@@ -66,7 +75,7 @@ def test_answers_are_graded_by_the_exam_and_the_run_says_where_they_come_from(tm
 
 
 def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tiny: None) -> None:
-    run = graded(tmp_path, all_right()[1:3], ROWS, exam())
+    run = graded(tmp_path, all_right()[1:3], ROWS, benchmark_session())
     assert run.run.imported is not None
     assert run.run.imported.missing == (QUESTIONS[0], QUESTIONS[3])
     assert (run.run.coverage.planned, run.run.coverage.done) == (4, 2)
@@ -76,7 +85,7 @@ def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tin
 
 
 def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path, tiny: None) -> None:
-    run = graded(tmp_path, [*all_right(), {"id": "what\x1b[1m", "text": "!"}], ROWS, exam())
+    run = graded(tmp_path, [*all_right(), {"id": "what\x1b[1m", "text": "!"}], ROWS, benchmark_session())
     assert run.run.imported is not None
     assert run.run.imported.unknown == ("what\\x1b[1m",)
     assert run.run.coverage.full
@@ -85,20 +94,20 @@ def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path,
 
 def test_an_unknown_id_that_is_a_sentence_is_listed_by_its_digest(tmp_path: Path, tiny: None) -> None:
     stray = [{"id": name, "text": "x"} for name in ("I have moved to Lima", "I_have_moved_to_Lima", "other:?7")]
-    imported = graded(tmp_path, [*all_right(), *stray], ROWS, exam()).run.imported
+    imported = graded(tmp_path, [*all_right(), *stray], ROWS, benchmark_session()).run.imported
     assert imported is not None
     assert [name[:7] for name in imported.unknown] == ["sha256:", "sha256:", "other:?"]
 
 
 def test_answers_to_nothing_that_is_asked_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none of its 1 answers is to a question of tiny@1"):
-        graded(tmp_path, [{"id": "x", "text": "y"}], ROWS, exam())
+        graded(tmp_path, [{"id": "x", "text": "y"}], ROWS, benchmark_session())
     assert not (tmp_path / "results").exists()
 
 
 def test_what_failed_elsewhere_is_an_error_here_and_what_is_blank_is_empty(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, error="HTTP 500 from the store"), {"id": QUESTIONS[1], "text": " \n"}, right(2), right(3)]
-    run = graded(tmp_path, rows, ROWS, exam())
+    run = graded(tmp_path, rows, ROWS, benchmark_session())
     first, second, *_ = run.responses()
     assert (first.outcome, first.answer, first.error) == (Outcome.ADAPTER_ERROR, "", "HTTP 500 from the store")
     assert second.outcome is Outcome.EMPTY
@@ -108,7 +117,7 @@ def test_what_failed_elsewhere_is_an_error_here_and_what_is_blank_is_empty(tmp_p
 
 def test_sources_are_brought_to_ordinals_and_what_is_unknown_is_never_taken_for_one(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, sources=["source-s002", "s001", "gone", "source-s001"]), right(1, sources=[]), right(2), right(3)]
-    first, second, third, _ = graded(tmp_path, rows, ROWS, exam()).responses()
+    first, second, third, _ = graded(tmp_path, rows, ROWS, benchmark_session()).responses()
     named = [item.source_ids for item in first.items or ()]
     assert named == [("s002",), ("unknown:s001",), ("unknown:gone",), ("s001",)]
     assert (second.items, third.items) == ((), None)
@@ -116,7 +125,7 @@ def test_sources_are_brought_to_ordinals_and_what_is_unknown_is_never_taken_for_
 
 def test_what_is_told_of_time_tokens_and_cost_is_kept_as_the_system_s_own_account(tmp_path: Path, tiny: None) -> None:
     rows = [right(number, seconds=0.5 + number, tokens=100, usd=0.25) for number in range(4)]
-    run = graded(tmp_path, rows, ROWS, exam())
+    run = graded(tmp_path, rows, ROWS, benchmark_session())
     (usage,) = run.run.usage.values()
     assert (usage.source.value, usage.prompt_tokens, usage.usd) == ("self-reported", 400, 1.0)
     assert run.run.cost.usd is None
@@ -128,67 +137,67 @@ def test_what_is_told_of_time_tokens_and_cost_is_kept_as_the_system_s_own_accoun
 
 
 def test_the_same_file_is_graded_once_unless_another_run_is_asked_for(tmp_path: Path, tiny: None) -> None:
-    first = graded(tmp_path, all_right(), ROWS, exam())
-    assert graded(tmp_path, all_right(), ROWS, exam()).path == first.path
-    fresh = graded(tmp_path, all_right(), ROWS, exam(), fresh=True)
+    first = graded(tmp_path, all_right(), ROWS, benchmark_session())
+    assert graded(tmp_path, all_right(), ROWS, benchmark_session()).path == first.path
+    fresh = graded(tmp_path, all_right(), ROWS, benchmark_session(), fresh=True)
     assert fresh.path != first.path
-    other = graded(tmp_path, all_right()[:3], ROWS, exam())
+    other = graded(tmp_path, all_right()[:3], ROWS, benchmark_session())
     assert other.run.fingerprint != first.run.fingerprint
     assert len(sealed_runs(tmp_path / "results")) == 3
 
 
 def test_imported_answers_stay_so_whatever_the_ledger_says_and_are_never_ranked(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, exam())
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
     ledger = Ledger(tmp_path / "results")
-    ledger.append(Deed.ACCEPTED, run, by="m", reason="looked at", runner=Runner.MAINTAINER)
+    ledger.append(LedgerEvent.ACCEPTED, run, by="m", reason="looked at", runner=Runner.MAINTAINER)
     assert trust_of(run, ledger.entries()).answers is AnswerTrust.IMPORTED
     (row,) = build_board([run], ledger).runs
-    assert (row.standing, row.rank) == (Standing.IMPORTED, None)
+    assert (row.standing, row.rank) == (RankStatus.IMPORTED, None)
 
 
 @pytest.mark.parametrize("slug", ["Upper", "two--dashes", "-x", "", "x" * 65, "bm25", "full-context"])
 def test_a_name_that_is_no_slug_or_a_control_s_is_refused(tmp_path: Path, slug: str) -> None:
     with pytest.raises(BadInput, match="slug"):
-        graded(tmp_path, all_right(), ROWS, exam(), slug=slug)
+        graded(tmp_path, all_right(), ROWS, benchmark_session(), slug=slug)
 
 
 def test_a_system_s_name_from_outside_makes_a_safe_slug(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, exam(), system="../../Ünsafe <b>" + "x" * 90)
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), system="../../Ünsafe <b>" + "x" * 90)
     assert run.run.system.slug == ("nsafe-b-" + "x" * 90)[:59] + "-rows"
-    assert graded(tmp_path, all_right(), ROWS, exam(), system="???").run.system.slug == "unnamed-rows"
+    assert graded(tmp_path, all_right(), ROWS, benchmark_session(), system="???").run.system.slug == "unnamed-rows"
 
 
 def test_a_head_that_lost_its_origin_is_not_believed(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, exam())
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
     assert any("imported" in found.where for found in verify_run(edit_head(run, imported=None)))
-    run = graded(tmp_path, all_right(), ROWS, exam(), fresh=True)
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), fresh=True)
     assert any("imported" in found.where for found in verify_run(edit_head(run, isolation="files reachable")))
 
 
 def test_a_model_judges_imported_answers_and_is_asked_once(tmp_path: Path, server: PickyServer) -> None:
-    run = graded(tmp_path, all_right(), ROWS, exam(), judge())
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge())
     assert [grade.verdict for grade in run.grades()] == [True] * 4
     assert server.requests == 4
-    graded(tmp_path, all_right(), ROWS, exam(), judge(), fresh=True)
+    graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), fresh=True)
     assert server.requests == 4
     assert holds(run)
 
 
 def test_an_import_that_was_stopped_goes_on_and_bars_no_system_s_way(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        graded(tmp_path, all_right(), ROWS, exam(), judge(), slug="plain", caps=["judge.tokens=1700"])
+        graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain", caps=["judge.tokens=1700"])
     place = tmp_path / "results" / "tiny" / "plain"
     (stopped,) = unfinished_runs(place)
     assert not sealed_runs(tmp_path / "results")
     source = file_source(plain_adapter(tmp_path))
-    run_system(source, exam(), options(tmp_path, judge="rules", judge_label=None))
-    run = graded(tmp_path, all_right(), ROWS, exam(), judge(), slug="plain")
+    run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain")
     assert run.path == stopped
     assert holds(run)
 
 
 def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, server: PickyServer) -> None:
-    run = graded(tmp_path, all_right(), ROWS, exam())
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     assert again.run.imported == run.run.imported
     assert trust_of(again, ()).answers is AnswerTrust.IMPORTED

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.inspect_log import write
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
 from tests.evaluation.exchange.exported import (
@@ -18,7 +18,7 @@ from tests.evaluation.exchange.exported import (
     WORDS,
     answered,
     beliefs,
-    exam,
+    benchmark_session,
     measured_exam,
     searched,
 )
@@ -34,10 +34,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
     folder = tmp_path_factory.mktemp("runs")
     for name in ("beliefs", "mishaps", "measured", "ids"):
         (folder / name).mkdir()
-    ids = searched(folder / "ids", exam(redistribution=Redistribution.IDS))
+    ids = searched(folder / "ids", benchmark_session(redistribution=Redistribution.IDS))
     return {
         "beliefs": searched(folder / "beliefs", beliefs()),
-        "mishaps": answered(folder / "mishaps", exam(3), MISHAPS),
+        "mishaps": answered(folder / "mishaps", benchmark_session(3), MISHAPS),
         "measured": answered(folder / "measured", measured_exam()),
         "partial": make_run(folder / "partial", "partial", {"kept": 12}, done=80),
         "made": make_run(folder / "made", "made-up", {"kept": 12}, errors=5),
@@ -49,15 +49,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
 @pytest.fixture(scope="module")
 def said(runs: dict[str, RunFolder], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
     """What Inspect reads in the log of each run: one process, for it takes seconds to start."""
-    exams: dict[str, Exam] = {
+    benchmark_sessions: dict[str, BenchmarkSession] = {
         "beliefs": beliefs(),
-        "mishaps": exam(3),
+        "mishaps": benchmark_session(3),
         "measured": measured_exam(),
-        "searched": exam(redistribution=Redistribution.IDS),
+        "searched": benchmark_session(redistribution=Redistribution.IDS),
     }
     logs = []
     for name, run in runs.items():
-        (path,) = write(run, exams.get(name), tmp_path_factory.mktemp(name) / f"{name}.eval")
+        (path,) = write(run, benchmark_sessions.get(name), tmp_path_factory.mktemp(name) / f"{name}.eval")
         logs.append(path)
     return dict(zip(runs, inspect_says(*logs), strict=True))
 
@@ -164,14 +164,14 @@ def test_without_the_data_of_a_benchmark_that_keeps_its_words_there_are_none(
 def test_with_the_data_at_hand_the_words_are_there_and_the_log_says_not_to_publish_it(
     runs: dict[str, RunFolder], tmp_path: Path
 ) -> None:
-    (log,) = write(runs["ids"], exam(redistribution=Redistribution.IDS), tmp_path / "ids.eval")
+    (log,) = write(runs["ids"], benchmark_session(redistribution=Redistribution.IDS), tmp_path / "ids.eval")
     with zipfile.ZipFile(log) as archive:
         assert b"Ada lives in Lima" in archive.read("samples/tiny-000-q01_epoch_1.json")
         assert b"not for publication" in archive.read("header.json")
 
 
 def test_equal_runs_make_equal_bytes(runs: dict[str, RunFolder], tmp_path: Path) -> None:
-    one, two = (write(runs["mishaps"], exam(3), tmp_path / name)[0] for name in ("one.eval", "two.eval"))
+    one, two = (write(runs["mishaps"], benchmark_session(3), tmp_path / name)[0] for name in ("one.eval", "two.eval"))
     assert one.read_bytes() == two.read_bytes()
 
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.exchange.exporting import export_run
 from memeval.evaluation.exchange.formats import find_format
 from memeval.evaluation.exchange.locomo_writing import NUMBERS, write
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
 from tests.benchmarks.locomo.samples import samples
@@ -68,20 +68,22 @@ def test_of_several_models_one_is_picked_by_name(tmp_path: Path) -> None:
         graded(tmp_path, rows, "locomo", locomo_exam())
     with pytest.raises(BadInput, match=r"no 'third' is in it"):
         graded(tmp_path, rows, "locomo", locomo_exam(), system="third")
-    exam = locomo_exam()
-    one, two = (graded(tmp_path, rows, "locomo", exam, system=name) for name in ("some-model", "other"))
+    benchmark_session = locomo_exam()
+    one, two = (graded(tmp_path, rows, "locomo", benchmark_session, system=name) for name in ("some-model", "other"))
     assert one.run.fingerprint != two.run.fingerprint
-    assert [row.answer for row in opened(two, exam).responses()] == ["peppers"] * 8
+    assert [row.answer for row in decoded_run(two, benchmark_session).responses()] == ["peppers"] * 8
 
 
 def test_fewer_questions_and_conversations_are_listed_as_missing(tmp_path: Path) -> None:
     rows = predicted()[:1]
     del rows[0]["qa"][1], rows[0]["qa"][2]["some-model_prediction"]
-    exam = locomo_exam()
-    run = graded(tmp_path, rows, "locomo", exam)
+    benchmark_session = locomo_exam()
+    run = graded(tmp_path, rows, "locomo", benchmark_session)
     assert run.run.imported is not None
     assert run.run.imported.missing == ("syn-1:1", "syn-1:3", "syn-2:0", "syn-2:1")
-    assert {row.question_id: row.answer for row in opened(run, exam).responses()}["syn-1:5"] == "a kite"
+    assert {row.question_id: row.answer for row in decoded_run(run, benchmark_session).responses()}[
+        "syn-1:5"
+    ] == "a kite"
 
 
 def test_other_questions_are_unknown_wherever_they_stand(tmp_path: Path) -> None:
@@ -126,12 +128,12 @@ def test_a_repeated_row_and_a_repeated_conversation_are_refused(tmp_path: Path) 
 
 
 def test_predictions_that_do_not_tell_what_was_retrieved_are_not_graded_by_it(tmp_path: Path) -> None:
-    exam = locomo_exam(protocol="retrieval")
+    benchmark_session = locomo_exam(protocol="retrieval")
     rows = predicted()
     with pytest.raises(BadInput, match="does not say what was retrieved"):
-        graded(tmp_path, rows, "locomo", exam)
+        graded(tmp_path, rows, "locomo", benchmark_session)
     rows[0]["qa"][0]["some-model_prediction_context"] = ["D1:1"]
-    assert next(graded(tmp_path, rows, "locomo", exam).grades()).metrics
+    assert next(graded(tmp_path, rows, "locomo", benchmark_session).grades()).metrics
 
 
 @pytest.mark.parametrize(
@@ -158,9 +160,9 @@ def test_an_exported_run_has_the_released_fields_in_order_and_comes_back_with_eq
     tmp_path: Path, choice: bool
 ) -> None:
     context: Json = {"some-model_prediction_context": ["D2:1", "D10:1"]}
-    exam = locomo_exam(choice=choice)
-    run = graded(tmp_path, predicted(**context), "locomo", exam)
-    out, stats = write(run, exam, tmp_path / "out.json")
+    benchmark_session = locomo_exam(choice=choice)
+    run = graded(tmp_path, predicted(**context), "locomo", benchmark_session)
+    out, stats = write(run, benchmark_session, tmp_path / "out.json")
     told = json.loads(out.read_text())
     added = ["_prediction", "_prediction_context", "_f1", "_recall"]
     for sample, given in zip(told, samples(), strict=True):
@@ -175,15 +177,15 @@ def test_an_exported_run_has_the_released_fields_in_order_and_comes_back_with_eq
         "3": 1,
         "5": 2,
     }
-    again = graded(tmp_path, told, "locomo", exam, name="again.json")
+    again = graded(tmp_path, told, "locomo", benchmark_session, name="again.json")
     assert verdicts(again) == verdicts(run)
     assert [row.items for row in again.responses()] == [row.items for row in run.responses()]
 
 
 def test_the_sums_go_by_how_far_back_the_evidence_stands(tmp_path: Path) -> None:
-    exam = locomo_exam()
-    run = graded(tmp_path, predicted(), "locomo", exam)
-    _, stats = write(run, exam, tmp_path / "out.json")
+    benchmark_session = locomo_exam()
+    run = graded(tmp_path, predicted(), "locomo", benchmark_session)
+    _, stats = write(run, benchmark_session, tmp_path / "out.json")
     table = json.loads(stats.read_text())["some-model-locomo"]
     assert list(table) == [
         "category_counts",
@@ -201,9 +203,9 @@ def test_the_sums_go_by_how_far_back_the_evidence_stands(tmp_path: Path) -> None
 def test_files_in_the_way_stay_unless_forced_and_nothing_else_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exam = locomo_exam()
-    run = graded(tmp_path, predicted(), "locomo", exam)
-    monkeypatch.setattr("memeval.evaluation.exchange.exporting.exam_of", lambda _run, _data: exam)
+    benchmark_session = locomo_exam()
+    run = graded(tmp_path, predicted(), "locomo", benchmark_session)
+    monkeypatch.setattr("memeval.evaluation.exchange.exporting.exam_of", lambda _run, _data: benchmark_session)
     place = tmp_path / "out"
     place.mkdir()
     (place / "x_stats.json").write_text("mine")
@@ -257,12 +259,14 @@ def released() -> Json:
 
 
 @pytest.fixture(scope="module")
-def exam(released: Json) -> Exam:
-    return Exam.open(LocomoBenchmark(), test_data(DATA))
+def benchmark_session(released: Json) -> BenchmarkSession:
+    return BenchmarkSession.open(LocomoBenchmark(), test_data(DATA))
 
 
 @pytest.mark.data
-def test_made_predictions_get_the_official_numbers_to_six_digits(tmp_path: Path, released: Json, exam: Exam) -> None:
+def test_made_predictions_get_the_official_numbers_to_six_digits(
+    tmp_path: Path, released: Json, benchmark_session: BenchmarkSession
+) -> None:
     dice = random.Random(20261122)
     golds = [str(qa["answer"]) for sample in released for qa in sample["qa"] if "answer" in qa]
     said: dict[str, str] = {}
@@ -278,7 +282,7 @@ def test_made_predictions_get_the_official_numbers_to_six_digits(tmp_path: Path,
         }
         for sample in released
     ]
-    run = graded(tmp_path, rows, "locomo", exam)
+    run = graded(tmp_path, rows, "locomo", benchmark_session)
     official: dict[int, list[float]] = defaultdict(list)
     for sample in released:
         for number, qa in enumerate(sample["qa"]):
@@ -291,7 +295,7 @@ def test_made_predictions_get_the_official_numbers_to_six_digits(tmp_path: Path,
     every = [score for scores in official.values() for score in scores]
     assert 0.1 < sum(every) / len(every) < 0.9
     assert run.run.scores.composite.value == pytest.approx(sum(every) / 1986, abs=5e-7)
-    _, stats = write(run, exam, tmp_path / "out.json")
+    _, stats = write(run, benchmark_session, tmp_path / "out.json")
     sums = json.loads(stats.read_text())["m-locomo"]["cum_accuracy_by_category"]
     assert sums == {str(name): pytest.approx(sum(scores), abs=1e-6) for name, scores in official.items()}
 
@@ -306,7 +310,7 @@ def test_made_predictions_get_the_official_numbers_to_six_digits(tmp_path: Path,
     ],
 )
 def test_the_whole_file_s_controls_come_out_as_published(
-    tmp_path: Path, released: Json, exam: Exam, prediction: str, micro: float
+    tmp_path: Path, released: Json, benchmark_session: BenchmarkSession, prediction: str, micro: float
 ) -> None:
     """The published numbers: LoCoMo's formulas over all 1,986 questions, one prediction each."""
 
@@ -319,16 +323,18 @@ def test_the_whole_file_s_controls_come_out_as_published(
         {"sample_id": each["sample_id"], "qa": [{**qa, "m_prediction": said(qa)} for qa in each["qa"]]}
         for each in released
     ]
-    run = graded(tmp_path, rows, "locomo", exam)
+    run = graded(tmp_path, rows, "locomo", benchmark_session)
     assert run.run.scores.composite.value == pytest.approx(micro, abs=5e-7)
 
 
 @pytest.mark.data
-def test_an_export_holds_the_released_questions_field_by_field(tmp_path: Path, released: Json, exam: Exam) -> None:
+def test_an_export_holds_the_released_questions_field_by_field(
+    tmp_path: Path, released: Json, benchmark_session: BenchmarkSession
+) -> None:
     rows = [
         {"sample_id": each["sample_id"], "qa": [{**qa, "m_prediction": "x"} for qa in each["qa"]]} for each in released
     ]
-    out, _ = write(graded(tmp_path, rows, "locomo", exam), exam, tmp_path / "out.json")
+    out, _ = write(graded(tmp_path, rows, "locomo", benchmark_session), benchmark_session, tmp_path / "out.json")
     told = json.loads(out.read_text())
     numbers = set()
     for sample, given in zip(told, released, strict=True):

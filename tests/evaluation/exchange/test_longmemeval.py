@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.exchange.formats import find_format
 from memeval.evaluation.exchange.importing import exam_for
 from memeval.evaluation.exchange.longmemeval import write, written
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.records.errors import BadInput
@@ -62,8 +62,8 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def exam(data: Path) -> Exam:
-    return Exam.open(LongMemEvalBenchmark(), data, {"file": "local"})
+def benchmark_session(data: Path) -> BenchmarkSession:
+    return BenchmarkSession.open(LongMemEvalBenchmark(), data, {"file": "local"})
 
 
 def hypotheses() -> list[Json]:
@@ -71,20 +71,22 @@ def hypotheses() -> list[Json]:
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_hypotheses_are_read_as_a_list_and_as_lines(tmp_path: Path, exam: Exam, lines: bool) -> None:
+def test_hypotheses_are_read_as_a_list_and_as_lines(
+    tmp_path: Path, benchmark_session: BenchmarkSession, lines: bool
+) -> None:
     rows = hypotheses()
-    run = graded(tmp_path, tuple(rows) if lines else rows, "longmemeval", exam, name="mem-x.jsonl")
+    run = graded(tmp_path, tuple(rows) if lines else rows, "longmemeval", benchmark_session, name="mem-x.jsonl")
     assert run.run.system.name == "mem-x"
     assert run.run.coverage.full
     assert [grade.verdict for grade in run.grades()][:3] == [True] * 3
     assert not verify_run(run)
 
 
-def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, exam: Exam) -> None:
+def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, benchmark_session: BenchmarkSession) -> None:
     rows = hypotheses()
     for number, row in enumerate(rows):
         row["autoeval_label"] = {"model": "gpt-4o-2024-08-06", "label": number > 0}
-    run = graded(tmp_path, rows, "longmemeval", exam)
+    run = graded(tmp_path, rows, "longmemeval", benchmark_session)
     assert run.run.imported is not None
     assert run.run.imported.claims == (Claim(score=0.75, items=4, judge="gpt-4o-2024-08-06"),)
 
@@ -98,24 +100,28 @@ def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, exam:
         ({"question_id": "q0"}, "'q0' is answered a second time"),
     ],
 )
-def test_what_is_no_hypothesis_is_refused(tmp_path: Path, exam: Exam, broken: Json, said: str) -> None:
+def test_what_is_no_hypothesis_is_refused(
+    tmp_path: Path, benchmark_session: BenchmarkSession, broken: Json, said: str
+) -> None:
     rows = hypotheses()
     rows[2] = {**rows[2], **broken}
     with pytest.raises(BadInput) as refused:
-        graded(tmp_path, tuple(rows), "longmemeval", exam)
+        graded(tmp_path, tuple(rows), "longmemeval", benchmark_session)
     assert said in str(refused.value)
     assert "answers.json:3" in str(refused.value)
 
 
-def test_an_exported_run_has_the_official_fields_and_comes_back_with_equal_grades(tmp_path: Path, exam: Exam) -> None:
-    run = graded(tmp_path, hypotheses()[1:], "longmemeval", exam)
-    plain, judged = write(run, exam, tmp_path / "hyp.jsonl")
+def test_an_exported_run_has_the_official_fields_and_comes_back_with_equal_grades(
+    tmp_path: Path, benchmark_session: BenchmarkSession
+) -> None:
+    run = graded(tmp_path, hypotheses()[1:], "longmemeval", benchmark_session)
+    plain, judged = write(run, benchmark_session, tmp_path / "hyp.jsonl")
     assert judged.name == "hyp.jsonl.eval-results-rules"
     assert [json.loads(line) for line in plain.read_text().splitlines()] == hypotheses()[1:]
     first = json.loads(judged.read_text().splitlines()[0])
     assert first == {**hypotheses()[1], "autoeval_label": {"model": "rules", "label": True}}
     rows = tuple(json.loads(line) for line in judged.read_text().splitlines())
-    assert verdicts(graded(tmp_path, rows, "longmemeval", exam, name="again.jsonl")) == verdicts(run)
+    assert verdicts(graded(tmp_path, rows, "longmemeval", benchmark_session, name="again.jsonl")) == verdicts(run)
 
 
 REPLIES = {0: "Yes.", 1: "yes, but", 2: "no", 3: "", 6: "Yesterday", 7: "yes"}
@@ -147,7 +153,7 @@ def test_the_official_summary_of_a_judged_export_is_the_run_s_own_score(
     """
     data = tmp_path / "questions.json"
     data.write_text(json.dumps([question(number) for number in range(8)]))
-    exam = Exam.open(LongMemEvalBenchmark(), data, {"file": "local"})
+    benchmark_session = BenchmarkSession.open(LongMemEvalBenchmark(), data, {"file": "local"})
     (tmp_path / "odd.py").write_text(ODD)
 
     def reply(body: Json) -> str:
@@ -158,8 +164,8 @@ def test_the_official_summary_of_a_judged_export_is_the_run_s_own_score(
             monkeypatch.delenv(f"{name}_API_KEY", raising=False)
             monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        run = run_system(file_source(tmp_path / "odd.py"), exam, options(tmp_path))
-    plain, judged = write(run, exam, tmp_path / "hyp.jsonl")
+        run = run_system(file_source(tmp_path / "odd.py"), benchmark_session, options(tmp_path))
+    plain, judged = write(run, benchmark_session, tmp_path / "hyp.jsonl")
     assert judged.name == "hyp.jsonl.eval-results-gpt-4o"
     rows = [json.loads(line) for line in judged.read_text().splitlines()]
     assert [row["question_id"] for row in rows] == [question(number)["question_id"] for number in range(8)]
@@ -180,11 +186,11 @@ def test_a_retrieval_run_is_exported_as_a_log_in_the_official_ids(tmp_path: Path
     from memeval.evaluation.running import RunOptions, run_system
     from memeval.systems.source import find_system
 
-    exam = Exam.open(LongMemEvalBenchmark(), data, {"file": "local"}, protocol="retrieval")
-    run = run_system(find_system("bm25"), exam, RunOptions(results=tmp_path / "results"))
-    (path,) = write(run, exam, tmp_path / "log.jsonl")
+    benchmark_session = BenchmarkSession.open(LongMemEvalBenchmark(), data, {"file": "local"}, protocol="retrieval")
+    run = run_system(find_system("bm25"), benchmark_session, RunOptions(results=tmp_path / "results"))
+    (path,) = write(run, benchmark_session, tmp_path / "log.jsonl")
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [row["question_id"] for row in rows] == [key.item_id for key in exam.keys]
+    assert [row["question_id"] for row in rows] == [key.item_id for key in benchmark_session.keys]
     first, asked = rows[0], question(0)
     for name in ("question_type", "question", "answer", "question_date", "answer_session_ids"):
         assert first[name] == asked[name]
@@ -412,10 +418,15 @@ def test_an_error_in_a_result_file_is_an_error_here(tmp_path: Path) -> None:
     assert (row.outcome, row.error, row.answer) == (Outcome.ADAPTER_ERROR, "http_500: down", "")
 
 
-def test_a_result_can_be_held_against_questions_from_elsewhere(tmp_path: Path, exam: Exam) -> None:
+def test_a_result_can_be_held_against_questions_from_elsewhere(
+    tmp_path: Path, benchmark_session: BenchmarkSession
+) -> None:
     value = lme_result()
     value["questions"][2]["id"] = "stranger"
-    run = graded(tmp_path, value, "lme-result", exam, name="result.json")
+    run = graded(tmp_path, value, "lme-result", benchmark_session, name="result.json")
     assert run.run.imported is not None
     assert (run.run.imported.unknown, run.run.imported.missing) == (("stranger",), ("q2", "q3_abs"))
-    assert [row.answer for row in opened(run, exam).responses()] == ["I cannot say.", "a heron, number 1"]
+    assert [row.answer for row in decoded_run(run, benchmark_session).responses()] == [
+        "I cannot say.",
+        "a heron, number 1",
+    ]

@@ -26,7 +26,7 @@ from memeval.evaluation.exchange.memorycd_bertscore import NAMES, bert_scores
 from memeval.evaluation.exchange.memorycd_names import RunName, sources_name
 from memeval.evaluation.exchange.memorycd_writing import write
 from memeval.evaluation.exchange.reading import AnswerFile
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.keys import MemoryCDKey, MemoryCDTask
 from memeval.records.base import digest_bytes
@@ -60,11 +60,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @cache
-def exam(data: Path, protocol: str = "rating-single") -> Exam:
-    return Exam.open(find("memorycd@1"), data, protocol=protocol)
+def benchmark_session(data: Path, protocol: str = "rating-single") -> BenchmarkSession:
+    return BenchmarkSession.open(find("memorycd@1"), data, protocol=protocol)
 
 
-def made(asked: Exam) -> list[Json]:
+def made(asked: BenchmarkSession) -> list[Json]:
     """Return a prediction for every item, as the released code writes them: every other one says something right."""
     assert isinstance(asked.dataset, MemoryCDDataset)
     rows = []
@@ -87,7 +87,7 @@ def made(asked: Exam) -> list[Json]:
     return rows
 
 
-def imported(folder: Path, asked: Exam) -> RunFolder:
+def imported(folder: Path, asked: BenchmarkSession) -> RunFolder:
     return graded(folder, tuple(made(asked)), "memorycd", asked, name="made.jsonl")
 
 
@@ -104,7 +104,7 @@ def lines(files: list[Path]) -> list[Json]:
 
 @pytest.mark.parametrize("protocol", ["rating-cross", "title-single", "review-cross", "ranking-single"])
 def test_an_exported_run_comes_back_with_equal_grades(tmp_path: Path, data: Path, protocol: str) -> None:
-    asked = exam(data, protocol)
+    asked = benchmark_session(data, protocol)
     run = imported(tmp_path, asked)
     assert run.run.coverage.full
     assert 0 < (run.run.scores.composite.value or 0) < 1
@@ -139,7 +139,7 @@ TEXT_METRICS = ["rouge1_f", "rougeL_f", "bleu1", "bleu4"]
 def test_fields_come_in_the_order_of_the_released_code_without_what_is_asked_for(
     tmp_path: Path, data: Path, task: str, hidden: set[str], metrics: list[str]
 ) -> None:
-    asked = exam(data, f"{task}-cross")
+    asked = benchmark_session(data, f"{task}-cross")
     _path, (row, *_), summary = next(written(write(imported(tmp_path, asked), asked, tmp_path / "out")))
     assert list(row) == HEAD
     told = {"parent_asin", "rating", "title", "text", "timestamp", "negative_parent_asins"}
@@ -162,7 +162,7 @@ def test_fields_come_in_the_order_of_the_released_code_without_what_is_asked_for
 def test_rankings_tell_the_candidates_in_the_order_shown_and_the_context_stands_in_what_was_sent(
     tmp_path: Path, data: Path
 ) -> None:
-    asked = exam(data, "ranking-single")
+    asked = benchmark_session(data, "ranking-single")
     run = run_system(find_system("bm25"), asked, RunOptions(results=tmp_path / "results"))
     _path, (row, *_), summary = next(written(write(run, asked, tmp_path / "out")))
     assert set(row["target_item"]) == {"candidate_asins", "parent_asin"}
@@ -181,7 +181,7 @@ def test_rankings_tell_the_candidates_in_the_order_shown_and_the_context_stands_
 def test_predictions_and_sums_are_those_of_the_released_code_with_strict_ones_and_failures_beside(
     tmp_path: Path, data: Path
 ) -> None:
-    asked = exam(data)
+    asked = benchmark_session(data)
     path = tmp_path / "odd.py"
     path.write_text(ODD, encoding="utf-8")
     run = run_system(file_source(path), asked, RunOptions(results=tmp_path / "results"))
@@ -212,7 +212,7 @@ def test_predictions_and_sums_are_those_of_the_released_code_with_strict_ones_an
 
 
 def test_a_file_of_one_domain_leaves_the_others_missing_and_tells_of_its_making(tmp_path: Path, data: Path) -> None:
-    asked = exam(data)
+    asked = benchmark_session(data)
     path, rows, summary = next(written(write(imported(tmp_path, asked), asked, tmp_path / "out")))
     alone, beside = tmp_path / "alone", tmp_path / "beside"
     alone.mkdir()
@@ -244,7 +244,7 @@ def one(**other: Json) -> Json:
     return {**row, **other}
 
 
-def opened(folder: Path, raw: bytes, asked: Exam, name: str = "x.jsonl") -> Any:
+def opened(folder: Path, raw: bytes, asked: BenchmarkSession, name: str = "x.jsonl") -> Any:
     """Have bytes read as a file of predictions."""
     return read(AnswerFile(folder / name, raw, digest_bytes(raw)), asked)
 
@@ -254,7 +254,9 @@ def dumped(*rows: Json) -> bytes:
 
 
 def test_other_users_and_products_are_unknown(tmp_path: Path, data: Path) -> None:
-    run = graded(tmp_path, (made(exam(data))[0], one(), one()), "memorycd", exam(data), name="x.jsonl")
+    run = graded(
+        tmp_path, (made(benchmark_session(data))[0], one(), one()), "memorycd", benchmark_session(data), name="x.jsonl"
+    )
     assert run.run.imported is not None
     assert run.run.imported.unknown == ("?:SYNTH00009:B000000001",)
 
@@ -276,7 +278,7 @@ def test_other_users_and_products_are_unknown(tmp_path: Path, data: Path) -> Non
 )
 def test_what_is_no_prediction_is_refused(tmp_path: Path, data: Path, broken: Json, told: str) -> None:
     with pytest.raises(BadInput) as refused:
-        opened(tmp_path, dumped(one(), broken), exam(data))
+        opened(tmp_path, dumped(one(), broken), benchmark_session(data))
     assert told in str(refused.value)
 
 
@@ -295,31 +297,31 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, data: Path, broken: Js
 )
 def test_bytes_that_are_no_predictions_are_refused(tmp_path: Path, data: Path, raw: bytes, told: str) -> None:
     with pytest.raises(BadInput, match=told):
-        opened(tmp_path, raw, exam(data))
+        opened(tmp_path, raw, benchmark_session(data))
 
 
 def test_a_summary_that_is_none_is_refused(tmp_path: Path, data: Path) -> None:
     (tmp_path / "summary_x.json").write_text('{"results": {"num_test": "three"}}', encoding="utf-8")
     with pytest.raises(BadInput, match=r"summary_x\.json: 'results\.num_test'"):
-        opened(tmp_path, dumped(one()), exam(data), "predictions_x.jsonl")
+        opened(tmp_path, dumped(one()), benchmark_session(data), "predictions_x.jsonl")
 
 
 def test_a_prediction_that_is_there_twice_is_refused(tmp_path: Path, data: Path) -> None:
-    row = made(exam(data))[0]
+    row = made(benchmark_session(data))[0]
     with pytest.raises(BadInput, match=r"x\.jsonl:2: the user 'SYNTH00000' and this product are there a second time"):
-        opened(tmp_path, dumped(row, row), exam(data))
+        opened(tmp_path, dumped(row, row), benchmark_session(data))
 
 
 def test_answers_to_another_task_are_refused_by_their_name_or_their_shape(tmp_path: Path, data: Path) -> None:
-    raw = dumped(*made(exam(data, "ranking-single")))
+    raw = dumped(*made(benchmark_session(data, "ranking-single")))
     name = "predictions_single_Books_item_ranking_rag_m_usersAll_mem10_test3_20261122_101500.jsonl"
     with pytest.raises(BadInput, match=r"holds answers to 'ranking-single'.*--protocol ranking-single"):
-        opened(tmp_path, raw, exam(data), name)
+        opened(tmp_path, raw, benchmark_session(data), name)
     for protocol, task in (("rating-single", "rating"), ("title-single", "title")):
         with pytest.raises(BadInput, match=f"no prediction of a {task}"):
-            opened(tmp_path, raw, exam(data, protocol))
+            opened(tmp_path, raw, benchmark_session(data, protocol))
     with pytest.raises(BadInput, match="no prediction of a ranking"):
-        opened(tmp_path, dumped(one()), exam(data, "ranking-single"))
+        opened(tmp_path, dumped(one()), benchmark_session(data, "ranking-single"))
 
 
 def test_a_book_reviewed_twice_is_told_by_the_order_or_by_the_time(tmp_path: Path) -> None:
@@ -327,7 +329,7 @@ def test_a_book_reviewed_twice_is_told_by_the_order_or_by_the_time(tmp_path: Pat
     for domain, reviews in user["interactions"].items():
         for number, each in enumerate(sorted(reviews, key=lambda each: each["timestamp"])):
             each["parent_asin"] = item_id(domain, 4 if domain == "Books" and number == 5 else number)
-    asked = exam(write_data(tmp_path / "data", [user]))
+    asked = benchmark_session(write_data(tmp_path / "data", [user]))
     rows = made(asked)
     products = [row["target_item"]["parent_asin"] for row in rows]
     pair = [row for row in rows if products.count(row["target_item"]["parent_asin"]) == 2]
@@ -343,7 +345,7 @@ def test_a_book_reviewed_twice_is_told_by_the_order_or_by_the_time(tmp_path: Pat
 
 
 def test_the_data_is_needed_and_must_be_memorycds(tmp_path: Path, data: Path) -> None:
-    run = imported(tmp_path, exam(data))
+    run = imported(tmp_path, benchmark_session(data))
     with pytest.raises(BadInput, match="needs the data of memorycd@1"):
         write(run, None, tmp_path / "out")
     with pytest.raises(BadInput, match="no data of MemoryCD's"):

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.evaluation.exchange import reading
-from memeval.evaluation.exchange.reading import AnswerFile, Foreign, Id, Text, fitted, listed, once
+from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, Id, Text, fitted, listed, once
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 
 
-class Row(Foreign):
+class Row(ForeignRecord):
     id: Id
     text: Text
 

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.formats import FORMATS
 from memeval.evaluation.exchange.table import FORMULA, PLAIN, neutral, write_csv, write_parquet
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
-from tests.evaluation.exchange.exported import MISHAPS, WORDS, answered, exam, measured_exam, searched
+from tests.evaluation.exchange.exported import MISHAPS, WORDS, answered, benchmark_session, measured_exam, searched
 from tests.support.runs import make_run, write_rows
 from tests.support.upstream import PYARROW, run_with
 
 
-def rows(run: RunFolder, asked: Exam | None, folder: Path) -> list[dict[str, str]]:
+def rows(run: RunFolder, asked: BenchmarkSession | None, folder: Path) -> list[dict[str, str]]:
     """Return a run's table as a reader of CSV has it."""
     (path,) = write_csv(run, asked, folder / "table.csv")
     with path.open(encoding="utf-8", newline="") as stream:
@@ -30,8 +30,8 @@ def rows(run: RunFolder, asked: Exam | None, folder: Path) -> list[dict[str, str
 
 
 def test_a_row_an_item_with_ids_states_and_sums(tmp_path: Path) -> None:
-    run = answered(tmp_path, exam(3), MISHAPS)
-    found = rows(run, exam(3), tmp_path)
+    run = answered(tmp_path, benchmark_session(3), MISHAPS)
+    found = rows(run, benchmark_session(3), tmp_path)
     assert len(found) == 12
     right, blank, failed = found[:3]
     assert (right["item_id"], right["scenario_id"], right["question_ids"]) == (
@@ -60,7 +60,7 @@ def test_no_words_are_in_it_whatever_may_be_published(tmp_path: Path) -> None:
     for redistribution in Redistribution:
         folder = tmp_path / redistribution.value
         folder.mkdir()
-        asked = exam(redistribution=redistribution)
+        asked = benchmark_session(redistribution=redistribution)
         run = searched(folder, asked)
         for given_exam in (None, asked):
             (path,) = write_csv(run, given_exam, folder / "table.csv")
@@ -70,8 +70,8 @@ def test_no_words_are_in_it_whatever_may_be_published(tmp_path: Path) -> None:
 
 
 def test_planned_items_without_a_row_are_listed_as_skipped_where_the_data_is_at_hand(tmp_path: Path) -> None:
-    run = answered(tmp_path, exam(), limit=3)
-    assert [each["state"] for each in rows(run, exam(), tmp_path)] == ["graded"] * 3 + ["skipped"]
+    run = answered(tmp_path, benchmark_session(), limit=3)
+    assert [each["state"] for each in rows(run, benchmark_session(), tmp_path)] == ["graded"] * 3 + ["skipped"]
     assert len(rows(run, None, tmp_path)) == 3
 
 

@@ -13,7 +13,7 @@ from memeval.evaluation.quoting.literals import STYLES, written
 from memeval.evaluation.quoting.quoter import Quoter
 from memeval.keys import ItemKey, LocomoCategory, LocomoKey
 from memeval.records.errors import BadInput
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 LAKE = "We rowed across the lake, Jo and I; the <b>red</b> boat leaked & sank near Ünterstraße."
 SHOUT = 'He wrote: "Never again ⟦5⟧!"\nand then\tleft for good'
@@ -33,7 +33,7 @@ def scenario() -> Scenario:
         ),
     )
     ask = Ask(question_id="lake 1", question=QUESTION, timestamp="2023-05-09T10:00:00Z")
-    return Scenario(scenario_id="lake", steps=(TakeIn(session=session, source_id="x"), ask))
+    return Scenario(scenario_id="lake", steps=(Ingest(session=session, source_id="x"), ask))
 
 
 def key() -> ItemKey:
@@ -180,7 +180,7 @@ def test_a_stretch_is_one_mark_though_others_begin_as_it_does() -> None:
         date="",
         turns=tuple(Turn(turn_id=f"s001:t{n:02}", role="user", content=t) for n, t in enumerate(turns, start=1)),
     )
-    quoter = Quoter(Scenario(scenario_id="sea", steps=(TakeIn(session=session, source_id="x"),)))
+    quoter = Quoter(Scenario(scenario_id="sea", steps=(Ingest(session=session, source_id="x"),)))
     assert quoter.encode("yes: we saw the sea and the town.") == "yes: ⟦s001:t02 3-30⟧."
     assert quoter.encode("the sea and the town was quiet") == "⟦s001:t02 10-30⟧ ⟦s001:t03 13-22⟧", "none is left over"
 
@@ -248,7 +248,7 @@ def test_a_mark_that_stands_for_nothing_is_refused(mark: str) -> None:
 def test_marks_that_spell_out_more_than_any_run_has_are_refused() -> None:
     long = "word " * 200_000
     session = Session(session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content=long),))
-    quoter = Quoter(Scenario(scenario_id="long", steps=(TakeIn(session=session, source_id="x"),)))
+    quoter = Quoter(Scenario(scenario_id="long", steps=(Ingest(session=session, source_id="x"),)))
     with pytest.raises(BadInput, match="more words than any run has"):
         quoter.decode("⟦s001:t01⟧" * 300)
 
@@ -257,5 +257,5 @@ def test_a_source_that_says_one_thing_over_and_over_takes_no_longer() -> None:
     session = Session(
         session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content="la " * 20_000),)
     )
-    quoter = Quoter(Scenario(scenario_id="song", steps=(TakeIn(session=session, source_id="x"),)))
+    quoter = Quoter(Scenario(scenario_id="song", steps=(Ingest(session=session, source_id="x"),)))
     assert quoter.encode("la " * 5_000) == f"⟦s001:t01 0-{3 * 5_000 - 1}⟧ "

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from memeval.systems import (
     AdapterMisbehaved,
     AdapterRaised,
-    Found,
+    FoundItem,
     Launch,
     NoAdapter,
     SystemDied,
@@ -103,11 +103,11 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
     assert process.hello is not None
     assert process.hello.packages["server"] == "0.2.0"
     assert process.hello.can("export_memories")
-    process.take_in(sessions(2, "Ünïted by Drone."), afresh=True)
+    process.ingest(sessions(2, "Ünïted by Drone."), afresh=True)
     assert process.settle() is not None
     reply = process.ask("What by?", "2025-05-06")
     assert (reply.answer, reply.context, reply.reported_tokens) == ("Ünïted by Drone.", "c", 12.0)
-    assert process.search("Drone?", 1).items == (Found("Ünïted by Drone.", ("s001:t01",), 0.5),)
+    assert process.search("Drone?", 1).items == (FoundItem("Ünïted by Drone.", ("s001:t01",), 0.5),)
     assert min(process.search("Drone?", 1).seconds for _ in range(10)) < 0.03, "an acknowledgement was held back"
     about: dict[str, str | float] = {"heard": "twice", "sure": True}
     process.retain(
@@ -120,7 +120,7 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
         metadata=about,
     )
     recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
-    assert recalled.items == (Found("Likes tea.", ("r1",), 0.5),)
+    assert recalled.items == (FoundItem("Likes tea.", ("r1",), 0.5),)
     assert process.hello.can(DISPOSITIONS)
     assert process.reflect("What tea.", bank="b", dispositions={"skepticism": 5}).answer == "Likes tea."
     assert len(process.export()) == 3
@@ -155,7 +155,7 @@ def test_what_a_server_does_not_list_is_not_asked_of_it(served: Served) -> None:
 
 def test_every_wrong_answer_is_a_sentence_and_the_server_goes_on(served: Served) -> None:
     process = served.process()
-    process.take_in(sessions(1), afresh=True)
+    process.ingest(sessions(1), afresh=True)
     for fault, sentence in {
         "500": "The server answered POST /ask with status 500: the disk is full. Fix the error in the server.",
         "html": "The server answered POST /ask with status 502: an HTML page ('Bad\\xff gateway xxx",
@@ -186,7 +186,7 @@ def test_a_server_that_dies_is_named_with_its_last_output_and_comes_back_with_th
         process.ask("die")
     assert not process.alive
     process.start()
-    process.take_in(sessions(1), afresh=True)
+    process.ingest(sessions(1), afresh=True)
     assert process.ask("What?").answer == "Uses Drone CI."
 
 
@@ -237,7 +237,7 @@ def test_a_server_that_is_deaf_to_politeness_is_killed(
 ) -> None:
     monkeypatch.setattr(serving, "ENDING_SECONDS", 0.2)
     command = [sys.executable, str(SERVER), "{port}", str(served.notes), "deaf"]
-    server = serving.Server(command, str(ROOT), 10.0, None)
+    server = serving.ServerProcess(command, str(ROOT), 10.0, None)
     server.end()
     assert not server.alive
     said = "The server was killed by signal 9 at the end. Last output: listening at"

@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaSmokeBenchmark
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.response import Outcome
-from memeval.systems import AdapterRaised, Found, Launch, SystemDied, SystemProcess
+from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
 from memeval.systems.source import folder_source
@@ -117,7 +117,7 @@ def real(start: Start, programs: Path, **named: Any) -> SystemProcess:
 def facts(process: SystemProcess) -> None:
     """Have three sessions taken in."""
     said = ["Drone CI builds the site.", "Her parrot is called Kiwi.", "She moved to Lisbon in May."]
-    process.take_in([(session(number, text), f"2025-01-0{number}") for number, text in enumerate(said, 1)])
+    process.ingest([(session(number, text), f"2025-01-0{number}") for number, text in enumerate(said, 1)])
 
 
 class TestTheDaemonFromNpm:
@@ -134,7 +134,7 @@ class TestTheDaemonFromNpm:
 
         process.reset()
         facts_of_another = session(7, "The parrot talks.")
-        process.take_in([(facts_of_another, "2025-02-01")])
+        process.ingest([(facts_of_another, "2025-02-01")])
         items = process.search("What is the name of the parrot?", 10).items or ()
         assert [item.source_ids for item in items] == [("s007",)]
 
@@ -210,10 +210,12 @@ class TestQuestionSetsAndTheDaemonFromNpm:
         def run(variant: str | None, protocol: str, models: bool = True, **parameters: str) -> RunFolder:
             if not models:
                 manifest.write_text(re.sub("declared_models = .*", "", manifest.read_text("utf-8")), "utf-8")
-            exam = Exam.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
+            benchmark_session = BenchmarkSession.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
             options = RunOptions(results=tmp_path / "results", conformance=False)
             source = folder_source(folder, variant)
-            return run_system(replace(source, launch=replace(source.launch, path=(programs,))), exam, options)
+            return run_system(
+                replace(source, launch=replace(source.launch, path=(programs,))), benchmark_session, options
+            )
 
         return run
 
@@ -303,11 +305,11 @@ def test_every_dialect_of_an_answer_is_understood(answering: SystemProcess, dial
 def test_what_an_answer_draws_on_comes_with_it(answering: SystemProcess) -> None:
     reply = answering.ask("plain")
     assert reply.context == "Drone CI."
-    assert reply.items == (Found("Drone CI.", ("s001",), 0.5),)
+    assert reply.items == (FoundItem("Drone CI.", ("s001",), 0.5),)
 
 
 def test_citations_stand_in_where_nothing_is_said_of_what_was_retrieved(answering: SystemProcess) -> None:
-    assert answering.ask("cited").items == (Found("Two", ("s002",), 1.0),)
+    assert answering.ask("cited").items == (FoundItem("Two", ("s002",), 1.0),)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ def test_k_is_honoured_by_a_daemon_that_gives_more_and_both_speakers_are_kept(fa
         {"turn_id": "s001:t02", "role": "user", "speaker": "Ben", "content": "---\nI use Jenkins."},
     ]
     two = {"session_id": "s001", "date": "2025-01-02", "turns": turns}
-    process.take_in([(two, "2025-01-02"), *sessions(3)[1:]])
+    process.ingest([(two, "2025-01-02"), *sessions(3)[1:]])
     items = process.search("I use Drone", 2).items or ()
     assert len(items) == 2
     assert items[0].text == "[2025-01-02] Ann: I use Drone — naïvely 🦜.\n[2025-01-02] Ben: ---\nI use Jenkins.\n"
@@ -369,7 +371,7 @@ def test_a_text_lies_where_its_metadata_say_and_nowhere_else(fake: Start) -> Non
 
 def test_a_long_session_becomes_several_documents_of_one_source(fake: Start) -> None:
     process = fake(scenario="search")
-    process.take_in([(session(1, "Kiwi talks. " * 60_000), "2025-01-02")])
+    process.ingest([(session(1, "Kiwi talks. " * 60_000), "2025-01-02")])
     items = process.search("Kiwi", 9).items or ()
     assert len(items) > 1
     assert {item.source_ids for item in items} == {("s001",)}
@@ -380,7 +382,7 @@ def test_what_the_daemon_refuses_is_named(fake: Start) -> None:
     with pytest.raises(
         AdapterRaised, match="answered PUT documents with status 413: payload_too_large: the body exceeds 7 bytes"
     ):
-        process.take_in([(session(1, "This is too much."), "2025-01-02")])
+        process.ingest([(session(1, "This is too much."), "2025-01-02")])
 
 
 def test_a_daemon_that_dies_is_named_with_its_last_output(fake: Start) -> None:
@@ -400,7 +402,7 @@ def test_a_daemon_that_finds_nothing_is_not_ready(fake: Start, monkeypatch: pyte
 
 def test_settle_waits_until_the_daemon_has_indexed(fake: Start) -> None:
     process = fake("slow-index", scenario="search")
-    process.take_in(sessions(1))
+    process.ingest(sessions(1))
     assert process.settle() is not None
     process.search("Drone", 1)
     assert process.search("Drone", 1).items
@@ -408,7 +410,7 @@ def test_settle_waits_until_the_daemon_has_indexed(fake: Start) -> None:
 
 def test_a_brain_whose_deletion_tears_the_connection_is_deleted_all_the_same(fake: Start) -> None:
     process = fake("torn-delete", scenario="search")
-    process.take_in(sessions(1))
+    process.ingest(sessions(1))
     process.reset()
     assert process.search("Drone", 5).items == ()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memeval.systems import AdapterRaised, Found, Launch, SystemDied, SystemFailure, SystemProcess
+from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemFailure, SystemProcess
 from memeval.systems.drivers import serving
 from tests.systems.helpers import FAST, gone, session, sessions
 
@@ -85,10 +85,10 @@ def test_a_session_is_taken_in_turn_by_turn_found_and_gone_after_a_reset(start: 
         {"turn_id": "s001:t01", "role": "user", "speaker": "Ann", "content": "My parrot — naïve 🦜 — is Kiwi."},
         {"turn_id": "s001:t02", "role": "user", "speaker": "Ben", "content": "{query} and {k} are no placeholders."},
     ]
-    process.take_in([({"session_id": "s001", "date": "2025-01-02", "turns": turns}, "2025-01-02"), *sessions(2)[1:]])
+    process.ingest([({"session_id": "s001", "date": "2025-01-02", "turns": turns}, "2025-01-02"), *sessions(2)[1:]])
     assert process.search("Ann parrot", 2).items == (
-        Found("Ann: My parrot — naïve 🦜 — is Kiwi.", ("s001",), 2.0),
-        Found("Ben: {query} and {k} are no placeholders.", ("s001",), 0.0),
+        FoundItem("Ann: My parrot — naïve 🦜 — is Kiwi.", ("s001",), 2.0),
+        FoundItem("Ben: {query} and {k} are no placeholders.", ("s001",), 0.0),
     )
     process.reset()
     assert process.search("parrot", 5).items == ()
@@ -126,7 +126,7 @@ def test_every_call_goes_to_the_tool_that_stands_for_it(start: Start) -> None:
         },
     )
     process.reset()
-    process.take_in([(session(1, "One."), "2025-01-02")])
+    process.ingest([(session(1, "One."), "2025-01-02")])
     process.retain(
         "Two.", bank="b", source_id="two", timestamp="2025-01-03", fact_type="world", metadata={"sure": True}
     )
@@ -152,7 +152,7 @@ def test_what_a_tool_reports_as_an_error_is_one_and_so_is_a_result_that_is_not_w
     with pytest.raises(AdapterRaised, match=r"tool 'find_notes' has no 'found\.nodes'\. It has: 'found'"):
         process.search("Drone", 5)
     with pytest.raises(AdapterRaised, match=r"The tool 'add_note' failed: .*such things are not noted"):
-        process.take_in([(session(1, "Something unspeakable."), "2025-01-02")])
+        process.ingest([(session(1, "Something unspeakable."), "2025-01-02")])
 
 
 def test_a_server_over_http_that_dies_is_named_with_its_last_output(start: Start) -> None:
@@ -167,7 +167,7 @@ def test_a_server_over_its_standard_streams_that_dies_is_named_and_comes_back_wi
         if not process.alive:
             process.start()
         process.reset()
-        process.take_in(sessions(1))
+        process.ingest(sessions(1))
         said = r"The server ended with exit code 1 during tools/call\. Last output: I have had enough"
         with pytest.raises(SystemDied, match=said):
             process.search("die", 1)
@@ -193,7 +193,7 @@ def test_a_server_that_runs_elsewhere_is_reached_by_its_address(start: Start, tm
                 time.sleep(0.05)
         process = start([], tools, environment, **endpoint)
         process.reset()
-        process.take_in(sessions(1))
+        process.ingest(sessions(1))
         assert len(process.search("Drone", 5).items or ()) == 1
         process.close()
         assert elsewhere.poll() is None
@@ -295,7 +295,7 @@ say(id=asked["id"], result={"content": [{"type": "text", "text": '{"found": {"no
 hear()
 """
     process = start([sys.executable, "-c", talk])
-    assert process.search("Drone", 5).items == (Found("Drone"),)
+    assert process.search("Drone", 5).items == (FoundItem("Drone"),)
 
 
 def test_a_server_over_its_standard_streams_ends_with_the_system(start: Start, tmp_path: Path) -> None:

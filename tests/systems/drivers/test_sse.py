@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.systems.drivers.sse import Parser, StreamTooLong
+from memeval.systems.drivers.sse import EventParser, StreamTooLong
 
 
 def events(*chunks: bytes, **limits: int) -> list[tuple[str, str]]:
-    parser = Parser(**limits)
+    parser = EventParser(**limits)
     return [(event.name, event.data) for chunk in chunks for event in parser.feed(chunk)]
 
 
@@ -61,7 +61,7 @@ def test_a_line_that_never_ends_is_refused() -> None:
 
 
 def test_a_stream_that_never_ends_is_refused_after_what_was_allowed() -> None:
-    parser, seen = Parser(total_bytes=35), []
+    parser, seen = EventParser(total_bytes=35), []
     with pytest.raises(StreamTooLong, match="exceeds 35 bytes"):
         for _ in range(9):
             seen += [event.data for event in parser.feed(b"data: one\n\n")]
@@ -70,7 +70,7 @@ def test_a_stream_that_never_ends_is_refused_after_what_was_allowed() -> None:
 
 def outcome(chunks: list[bytes]) -> list[tuple[str, str] | str]:
     """What comes of a stream: its events, and what it was refused for."""
-    parser = Parser(line_bytes=12, total_bytes=60)
+    parser = EventParser(line_bytes=12, total_bytes=60)
     seen: list[tuple[str, str] | str] = []
     try:
         for chunk in chunks:

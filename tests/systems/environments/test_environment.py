@@ -12,7 +12,7 @@ import pytest
 from memeval.records.errors import BadInput
 from memeval.systems.environments import Environment, environment_for, install
 from memeval.systems.environments.python_lock import read_script
-from memeval.systems.environments.tools import Tool, find_pip, find_uv, uv_settings
+from memeval.systems.environments.tools import Installer, find_pip, find_uv, uv_settings
 from tests.systems.environments.locks import DIGEST, LOCK, OTHER, PACKAGE, PACKAGE_LOCK, script, submission
 
 
@@ -22,7 +22,7 @@ def ran(environment: Environment, code: str) -> str:
 
 
 @pytest.fixture(scope="session", params=["uv", "pip"])
-def installer(request: pytest.FixtureRequest) -> Tool:
+def installer(request: pytest.FixtureRequest) -> Installer:
     """Each of the installers."""
     tool = find_uv() if request.param == "uv" else find_pip()
     assert tool is not None and tool.name == request.param
@@ -30,7 +30,7 @@ def installer(request: pytest.FixtureRequest) -> Tool:
 
 
 @pytest.fixture(scope="session")
-def built(installer: Tool, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def built(installer: Installer, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment with iniconfig, built by each installer."""
     folder = tmp_path_factory.mktemp("built")
     wanted = submission(folder / "submission", requirements_lock=LOCK)
@@ -60,7 +60,7 @@ def test_what_an_environment_needs_is_shown(built: Environment) -> None:
 
 
 def test_a_file_with_another_digest_is_refused(
-    installer: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installer: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(install, "find_python_installer", lambda: installer)
     wanted = submission(tmp_path / "submission", requirements_lock=OTHER)

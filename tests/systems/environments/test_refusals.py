@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memeval.systems.environments.refusals import npm_refusal, python_refusal
-from memeval.systems.environments.tools import Tool, ToolFailed
+from memeval.systems.environments.tools import Installer, ToolFailed
 from tests.systems.environments.locks import IS_NUMBER, PACKAGE_LOCK
 
 HERE = Path("requirements.lock")
@@ -73,7 +73,7 @@ SAID = [
 
 @pytest.mark.parametrize(("said", "sentence"), SAID)
 def test_what_an_installer_says_becomes_a_sentence_with_a_remedy(said: str, sentence: str) -> None:
-    refused = python_refusal(ToolFailed(said), Tool("uv", "0.1", ()), "iniconfig==2.0.0", lambda _name: HERE)
+    refused = python_refusal(ToolFailed(said), Installer("uv", "0.1", ()), "iniconfig==2.0.0", lambda _name: HERE)
     assert str(refused).startswith(f"requirements.lock: {sentence}")
     assert refused.remedy
 
@@ -94,6 +94,8 @@ def test_what_an_installer_says_becomes_a_sentence_with_a_remedy(said: str, sent
     ],
 )
 def test_what_npm_says_becomes_a_sentence_with_a_remedy(said: str, sentence: str) -> None:
-    refused = npm_refusal(ToolFailed(said), Tool("npm", "1", ()), Path("package-lock.json"), json.loads(PACKAGE_LOCK))
+    refused = npm_refusal(
+        ToolFailed(said), Installer("npm", "1", ()), Path("package-lock.json"), json.loads(PACKAGE_LOCK)
+    )
     assert sentence in str(refused)
     assert refused.remedy

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from memeval.benchmarks.astrocyte.suite import MAIN, RecallCase, ReflectCase, Suite
-from memeval.benchmarks.astrocyte.truth import Truth
+from memeval.benchmarks.astrocyte.truth import RelevanceRules
 from memeval.benchmarks.yaml_nodes import LONGEST_NAME, Entry, Problems, check_size, compose
 from memeval.grading.recall import moment
 from memeval.keys import Fact
@@ -57,7 +57,7 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
     root = Entry(compose(path, data), "the suite", SUITE, problems)
     root.needs("retain")
     texts = _texts(root, problems)
-    truth = Truth(texts)
+    truth = RelevanceRules(texts)
     cases = _Cases(categories, truth)
     recalls = tuple(cases.recall(entry, place) for place, entry in enumerate(root.entries("recall", RECALL), 1))
     reflects = tuple(cases.reflect(entry, place) for place, entry in enumerate(root.entries("reflect", REFLECT), 1))
@@ -114,7 +114,7 @@ class _Cases:
         truth: what is stored.
     """
 
-    def __init__(self, categories: Collection[str] | None, truth: Truth) -> None:
+    def __init__(self, categories: Collection[str] | None, truth: RelevanceRules) -> None:
         self._categories, self._truth = categories, truth
         self._seen: dict[str, int] = {}
 

@@ -60,7 +60,7 @@ SCENARIO = "stress"
 
 
 @dataclass(frozen=True)
-class Said:
+class RetainedText:
     """A text of a bank."""
 
     thing: tuple[int, int]
@@ -182,7 +182,7 @@ class _Asks:
         ordinals: what of it is retained by now.
     """
 
-    def __init__(self, rng: random.Random, held: list[list[Said]], ordinals: list[list[str]]) -> None:
+    def __init__(self, rng: random.Random, held: list[list[RetainedText]], ordinals: list[list[str]]) -> None:
         self._rng, self._held, self._ordinals = rng, held, ordinals
         every, things = set(_every()), [{said.thing for said in texts} for texts in held]
         some = set().union(*things)
@@ -240,7 +240,7 @@ class _Asks:
         return self._rng.choice(likely[0] or likely[1])
 
 
-def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, int]]) -> list[Said]:
+def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, int]]) -> list[RetainedText]:
     """Return the texts of a bank in order: each thing once, and some texts again behind the first of their thing.
 
     Args:
@@ -253,16 +253,16 @@ def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, in
     texts = []
     for thing in things:
         saying = rng.choice(SAYINGS)
-        texts.append(Said(thing, saying, rng.choice(saying.values)))
+        texts.append(RetainedText(thing, saying, rng.choice(saying.values)))
     frames = ["{text}"] * repeated + [rng.choice(AGAIN) for _ in range(repeated)]
     rng.shuffle(frames)
     for frame, first in zip(frames, sorted(rng.sample(range(len(texts)), len(frames))), strict=True):
         said = texts[first]
-        texts.append(Said(said.thing, said.saying, said.value, first, frame))
+        texts.append(RetainedText(said.thing, said.saying, said.value, first, frame))
     return _mixed(rng, texts, len(things))
 
 
-def _mixed(rng: random.Random, texts: list[Said], firsts: int) -> list[Said]:
+def _mixed(rng: random.Random, texts: list[RetainedText], firsts: int) -> list[RetainedText]:
     """Return a bank's texts with those said again strewn in, each somewhere behind the first of its thing."""
     order = list(range(firsts))
     for number, said in enumerate(texts[firsts:], firsts):
@@ -270,7 +270,7 @@ def _mixed(rng: random.Random, texts: list[Said], firsts: int) -> list[Said]:
         order.insert(rng.randint(behind, len(order)), number)
     place = {old: new for new, old in enumerate(order)}
     return [
-        said if said.again is None else Said(said.thing, said.saying, said.value, place[said.again], said.frame)
+        said if said.again is None else RetainedText(said.thing, said.saying, said.value, place[said.again], said.frame)
         for said in (texts[old] for old in order)
     ]
 

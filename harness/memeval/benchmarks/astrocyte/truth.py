@@ -14,7 +14,7 @@ from memeval.systems.output import visible
 
 
 @dataclass(frozen=True)
-class Found:
+class RelevantTexts:
     """What is relevant to a search."""
 
     relevant: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Found:
     """Whether they hold one of the keywords each, rather than all of them."""
 
 
-class Truth:
+class RelevanceRules:
     """Finds what is relevant to searches.
 
     Args:
@@ -43,7 +43,7 @@ class Truth:
             hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
             entry.problem("bank", f"is '{bank or MAIN}', in which nothing is retained. {hint}")
 
-    def of(self, entry: Entry, asked: Recall, ids: Sequence[str], keywords: Sequence[str]) -> Found:
+    def of(self, entry: Entry, asked: Recall, ids: Sequence[str], keywords: Sequence[str]) -> RelevantTexts:
         """Return what is relevant to a search: the texts it names, else those in its reach that hold its keywords.
 
         Those hold all keywords, or where there is none that does, one. In reach is what is in the bank and passes the
@@ -64,7 +64,7 @@ class Truth:
         every = [text for text in reach if holds(text.content, keywords, one=False)]
         some = [text for text in reach if holds(text.content, keywords, one=True)]
         relevant = named or every or some
-        return Found(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
+        return RelevantTexts(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
 
     def _named(self, entry: Entry, name: str, asked: Recall) -> Retain | None:
         """Return a text that a search names, if it can bring it up."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import WEIGHTS, counts
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Question, Scenario, TakeIn
+from memeval.records.scenario import Ingest, Question, Scenario
 
 _TWINS = ("changed", "reconfirmed", "unchanged")
 
@@ -169,6 +169,6 @@ def _delta(item: Made, key: DeltaKey) -> None:
             _require(states(fact.phrases, said), where, f"{fact.phrases[0]!r} was not said before question {turn + 1}.")
             _unnamed(where, fact, [step.question])
         turn += 1
-    first = next(i for i, step in enumerate(item.scenario.steps) if not isinstance(step, TakeIn))
-    late = [step for step in item.scenario.steps[first:] if isinstance(step, TakeIn)]
+    first = next(i for i, step in enumerate(item.scenario.steps) if not isinstance(step, Ingest))
+    late = [step for step in item.scenario.steps[first:] if isinstance(step, Ingest)]
     _require(len(late) >= 2, where, "no news between the questions.")

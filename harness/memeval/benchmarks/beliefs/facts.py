@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Value, clause
+from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, TopicValue, clause
 from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.keys import Fact
 
@@ -15,25 +15,25 @@ MONTHS = (
 )  # fmt: skip
 
 
-def holds(person: Person, topic: str, value: Value) -> Fact:
+def holds(person: Person, topic: str, value: TopicValue) -> Fact:
     """Return the fact that ``value`` holds."""
     return Fact(text=f"{person.name} {clause(BY_ID[topic], value, Form.THIRD, person.her)}.", phrases=value.phrases)
 
 
-def held(person: Person, topic: str, value: Value) -> Fact:
+def held(person: Person, topic: str, value: TopicValue) -> Fact:
     """Return the fact that ``value`` once held."""
     text = f"{person.name} once {clause(BY_ID[topic], value, Form.PAST, person.her)}, and no longer does."
     return Fact(text=text, phrases=value.phrases)
 
 
-def never_held(person: Person, event: Event) -> Fact:
+def never_held(person: Person, event: TimelineEvent) -> Fact:
     """Return the fact that something was only announced and taken back, or only daydreamed of."""
     doing = clause(BY_ID[event.topic], event.value, Form.GERUND, person.her)
     how = "only daydreamed of" if event.act is Act.MUSE else "announced, and then took back,"
     return Fact(text=f"{person.name} {how} {doing}.", phrases=event.value.phrases)
 
 
-def of_another(person: Person, event: Event) -> Fact:
+def of_another(person: Person, event: TimelineEvent) -> Fact:
     """Return the fact that ``event`` tells of somebody else."""
     who = event.about
     if who is None:
@@ -53,7 +53,7 @@ def month(day: date) -> str:
     return f"{MONTHS[day.month - 1]} {day.year}"
 
 
-def began(person: Person, topic: str, value: Value, day: date) -> Fact:
+def began(person: Person, topic: str, value: TopicValue, day: date) -> Fact:
     """Return the fact that ``value`` came to hold on ``day``; the month is enough of an answer."""
     name = MONTHS[day.month - 1]
     phrases = dict.fromkeys(

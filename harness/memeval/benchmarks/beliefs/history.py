@@ -7,23 +7,23 @@ from datetime import date, timedelta
 
 from memeval.benchmarks.beliefs.plan import Need
 from memeval.benchmarks.beliefs.streams import stream
-from memeval.benchmarks.beliefs.talk import USER, Line, Talker
-from memeval.benchmarks.beliefs.timeline import Act, Event
+from memeval.benchmarks.beliefs.talk import USER, DraftTurn, Talker
+from memeval.benchmarks.beliefs.timeline import Act, TimelineEvent
 from memeval.benchmarks.beliefs.vocabulary import TOPICS
 from memeval.benchmarks.beliefs.world import Life
 from memeval.keys import ItemKey
-from memeval.records.scenario import Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ingest, Scenario, Session, Turn
 
 _STANDALONE = frozenset(topic.id for topic in TOPICS)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DraftSession:
     """A session before it has an id."""
 
     on: date
-    lines: tuple[Line, ...]
-    event: Event | None
+    lines: tuple[DraftTurn, ...]
+    event: TimelineEvent | None
     """What it tells; ``None`` for chatter."""
 
 
@@ -33,7 +33,7 @@ class Made:
 
     scenario: Scenario
     key: ItemKey
-    told: tuple[Told, ...] = ()
+    told: tuple[DraftSession, ...] = ()
     """What its sessions tell, in their order."""
 
 
@@ -51,7 +51,7 @@ class Writer:
         self.need = need
         self.rng = stream(seed, "scenario", need.scenario_id)
         self.talker = Talker(life.person, life.timeline, self.rng)
-        self._told: list[Told] = []
+        self._told: list[DraftSession] = []
         self._days: set[date] = set()
 
     @property
@@ -67,10 +67,10 @@ class Writer:
     def __len__(self) -> int:
         return len(self._told)
 
-    def tell(self, events: tuple[Event, ...] | list[Event]) -> None:
+    def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
         """Add a session for each event."""
         for event in events:
-            self._add(Told(event.on, tuple(self.talker.event(event)), event))
+            self._add(DraftSession(event.on, tuple(self.talker.event(event)), event))
 
     def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
         """Add up to ``number`` facts of the same life on other topics than ``avoid``, and return how many."""
@@ -97,13 +97,13 @@ class Writer:
         span = [start + timedelta(days=i) for i in range((end - start).days + 1)]
         free = [day for day in span if day not in self._days]
         for day in sorted(self.rng.sample(free, number)):
-            self._add(Told(day, tuple(self.talker.chatter()), None))
+            self._add(DraftSession(day, tuple(self.talker.chatter()), None))
 
     def later(self, least: int = 2, most: int = 12) -> date:
         """Return a day after the last session: the day of asking."""
         return self.last + timedelta(days=self.rng.randint(least, most))
 
-    def sessions(self) -> tuple[tuple[Told, TakeIn], ...]:
+    def sessions(self) -> tuple[tuple[DraftSession, Ingest], ...]:
         """Return the sessions in order of days, with their ids."""
         told = sorted(self._told, key=lambda item: item.on)
         return tuple((item, self._step(item, f"s{i:03d}")) for i, item in enumerate(told, start=1))
@@ -112,13 +112,13 @@ class Writer:
         """Return how a question names the person: in full, or by first name."""
         return self.life.person.name if self.rng.random() < 0.6 else self.life.person.first
 
-    def _add(self, told: Told) -> None:
+    def _add(self, told: DraftSession) -> None:
         if told.on in self._days:
             raise ValueError(f"{self.need.scenario_id}: two sessions on {told.on}.")
         self._days.add(told.on)
         self._told.append(told)
 
-    def _step(self, told: Told, ordinal: str) -> TakeIn:
+    def _step(self, told: DraftSession, ordinal: str) -> Ingest:
         turns = tuple(
             Turn(
                 turn_id=f"{ordinal}:t{i:02d}",
@@ -129,9 +129,11 @@ class Writer:
             for i, line in enumerate(told.lines, start=1)
         )
         session = Session(session_id=ordinal, date=told.on.isoformat(), turns=turns)
-        return TakeIn(session=session, source_id=f"{self.need.scenario_id}:{told.on.isoformat()}")
+        return Ingest(session=session, source_id=f"{self.need.scenario_id}:{told.on.isoformat()}")
 
 
-def ordinals(sessions: tuple[tuple[Told, TakeIn], ...], events: tuple[Event, ...] | list[Event]) -> tuple[str, ...]:
+def ordinals(
+    sessions: tuple[tuple[DraftSession, Ingest], ...], events: tuple[TimelineEvent, ...] | list[TimelineEvent]
+) -> tuple[str, ...]:
     """Return the ids of the sessions in which ``events`` are told, in order."""
     return tuple(step.session.session_id for told, step in sessions if told.event in events and told.event is not None)

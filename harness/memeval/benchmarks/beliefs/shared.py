@@ -20,11 +20,11 @@ from functools import lru_cache
 
 from memeval.benchmarks.beliefs.checks import BrokenRule
 from memeval.benchmarks.beliefs.generate import generate
-from memeval.benchmarks.beliefs.history import Made, Told
+from memeval.benchmarks.beliefs.history import DraftSession, Made
 from memeval.benchmarks.beliefs.plan import WEIGHTS
-from memeval.benchmarks.beliefs.timeline import Event
+from memeval.benchmarks.beliefs.timeline import TimelineEvent
 from memeval.keys import BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Ask, Scenario, Step, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Step, Turn
 
 SCENARIO = "beliefs-1-shared"
 """The id of the one scenario; stays in memeval."""
@@ -53,7 +53,7 @@ class _Put:
     """Which item it is of."""
     place: int
     """Which session of its item; 0 for the question."""
-    step: TakeIn | Ask
+    step: Ingest | Ask
 
 
 @lru_cache(maxsize=2)
@@ -76,7 +76,7 @@ def shared(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, .
     steps: list[Step] = []
     ordinals: dict[Named, str] = {}
     for put in puts:
-        if isinstance(put.step, TakeIn):
+        if isinstance(put.step, Ingest):
             ordinal = ordinals[put.item, put.place] = f"s{len(ordinals) + 1:03d}"
             steps.append(_numbered(put.step, ordinal))
         else:
@@ -120,7 +120,7 @@ def check_company(items: Sequence[Made]) -> None:
                 raise BrokenRule(f"{item.key.item_id}: {found.group()!r} is said in another item.")
 
 
-def _places(item: Made) -> Iterator[tuple[int, Told]]:
+def _places(item: Made) -> Iterator[tuple[int, DraftSession]]:
     """Yield what an item's sessions tell, each with its place in the item's own history."""
     return enumerate(item.told, start=1)
 
@@ -151,7 +151,7 @@ def _each_told_once(items: Sequence[Made]) -> Kept:
     Where an event is evidence of an item, that
     item's telling of it stays; else the first one does.
     """
-    tellings: dict[tuple[str, Event], list[tuple[bool, int, int]]] = defaultdict(list)
+    tellings: dict[tuple[str, TimelineEvent], list[tuple[bool, int, int]]] = defaultdict(list)
     stays: dict[Named, Named] = {}
     for number, item in enumerate(items):
         for place, told in _places(item):
@@ -171,7 +171,7 @@ def _laid_out(number: int, item: Made, kept: Kept) -> list[_Put]:
 
     A question that is asked as of an earlier time is put the day after the last session.
     """
-    sessions = [step for step in item.scenario.steps if isinstance(step, TakeIn)]
+    sessions = [step for step in item.scenario.steps if isinstance(step, Ingest)]
     (question,) = (step for step in item.scenario.steps if isinstance(step, Ask))
     puts = [
         _Put(date.fromisoformat(step.session.date), False, number, place, step)
@@ -183,14 +183,14 @@ def _laid_out(number: int, item: Made, kept: Kept) -> list[_Put]:
     return [*puts, _Put(asked, True, number, 0, question)]
 
 
-def _numbered(step: TakeIn, ordinal: str) -> TakeIn:
+def _numbered(step: Ingest, ordinal: str) -> Ingest:
     """Return a session under its ordinal in the shared history."""
     turns = tuple(
         Turn(turn_id=f"{ordinal}:t{i:02d}", role=turn.role, content=turn.content, speaker=turn.speaker)
         for i, turn in enumerate(step.session.turns, start=1)
     )
     session = step.session.model_copy(update={"session_id": ordinal, "turns": turns})
-    return TakeIn(session=session, source_id=step.source_id)
+    return Ingest(session=session, source_id=step.source_id)
 
 
 def _key(number: int, item: Made, kept: Kept, ordinals: Mapping[Named, str]) -> ItemKey:

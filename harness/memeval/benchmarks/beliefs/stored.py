@@ -10,11 +10,11 @@ from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.checks import BrokenRule, text_of
 from memeval.benchmarks.beliefs.history import Made, Writer
 from memeval.benchmarks.beliefs.plan import Need, plan
-from memeval.benchmarks.beliefs.timeline import Standing
+from memeval.benchmarks.beliefs.timeline import DependentStatus
 from memeval.benchmarks.beliefs.vocabulary import BY_ID
 from memeval.benchmarks.beliefs.world import Life, live
 from memeval.grading.mentions import Mentions
-from memeval.keys import Fact, ItemKey, StoreKey, Subject
+from memeval.keys import Fact, ItemKey, StoredTopic, StoreKey
 from memeval.records.scenario import Export, Scenario
 
 Phrases = tuple[str, ...]
@@ -86,12 +86,12 @@ def store_key(life: Life, now: date, said: Set[Phrases]) -> StoreKey:
     return StoreKey(subjects=tuple(_subject(life, topic, now, said) for topic in topics))
 
 
-def _subject(life: Life, topic: str, now: date, said: Set[Phrases]) -> Subject:
+def _subject(life: Life, topic: str, now: date, said: Set[Phrases]) -> StoredTopic:
     person, timeline = life.person, life.timeline
     *past, last = timeline.states(topic, now)
-    is_open = timeline.standing(topic, now) is Standing.UNREVISITED
+    is_open = timeline.standing(topic, now) is DependentStatus.UNREVISITED
     taken_back = (facts.never_held(person, event) for event in timeline.taken_back(topic, now))
-    return Subject(
+    return StoredTopic(
         topic=topic,
         current=None if is_open else facts.holds(person, topic, last.value),
         stale=(*taken_back, *(facts.held(person, topic, state.value) for state in past)),

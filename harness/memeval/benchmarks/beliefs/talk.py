@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from memeval.benchmarks.beliefs.streams import Hand
-from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, Value, clause, frames
+from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, TopicValue, clause, frames
 from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
 
@@ -20,7 +20,7 @@ turn would otherwise pass for one that asks back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DraftTurn:
     """One turn before it has an id."""
 
     role: str
@@ -50,7 +50,7 @@ class Talker:
         self.rng = rng
         self.hand = Hand(rng)
 
-    def event(self, event: Event) -> list[Line]:
+    def event(self, event: TimelineEvent) -> list[DraftTurn]:
         """Return a session in which ``event`` is told."""
         topic = BY_ID[event.topic]
         if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
@@ -59,18 +59,23 @@ class Talker:
         leads = event.about is None and event.act in (Act.ANNOUNCE, Act.CONFIRM)
         return self._conversation(topic, told, noted, leads)
 
-    def chatter(self) -> list[Line]:
+    def chatter(self) -> list[DraftTurn]:
         """Return a session in which nothing of interest is told."""
         ask, reply, more, end = self._theme()
-        lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
+        lines = [
+            DraftTurn(USER, ask),
+            DraftTurn(ASSISTANT, self._addressed(reply)),
+            DraftTurn(USER, more),
+            DraftTurn(ASSISTANT, end),
+        ]
         return self._close(lines, 0.15)
 
-    def _indirect(self, event: Event, topic: Topic) -> bool:
+    def _indirect(self, event: TimelineEvent, topic: Topic) -> bool:
         """Return whether the event is told in passing: not when it will be taken back, nor what it rests on."""
         gone = event in self.timeline.taken_back(event.topic)
         return event.manner is Manner.INDIRECT and bool(topic.hints) and not gone
 
-    def _slots(self, topic: Topic, value: Value) -> dict[str, str]:
+    def _slots(self, topic: Topic, value: TopicValue) -> dict[str, str]:
         return {
             "v": value.text,
             "bare": value.phrases[0],
@@ -82,7 +87,7 @@ class Talker:
             "youing": clause(topic, value, Form.GERUND, "your"),
         }
 
-    def _telling(self, event: Event, topic: Topic) -> tuple[str, str]:
+    def _telling(self, event: TimelineEvent, topic: Topic) -> tuple[str, str]:
         """Return how the user says it, and what the assistant makes of it."""
         slots = self._slots(topic, event.value)
         if event.about is not None:
@@ -101,7 +106,7 @@ class Talker:
             return self._said(frames.TAKEN_BACK, slots), self._said(frames.NOTED_TAKEN_BACK, slots)
         return self._announcement(event, topic, slots)
 
-    def _announcement(self, event: Event, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
+    def _announcement(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
         if event in self.timeline.taken_back(topic.id):
             return self._said(frames.PLAN, slots), self._said(frames.NOTED_PLAN, slots)
         noted = self._said(frames.NOTED, slots)
@@ -119,7 +124,7 @@ class Talker:
             return self._said(frames.UPDATE_NAMING_BOTH, slots | {"old": before.value.text}), noted
         return f"{self._said(frames.UPDATE, slots)} {self.hand.draw(frames.TAILS)}", noted
 
-    def _other(self, event: Event, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
+    def _other(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
         who = event.about
         if who is None:
             raise ValueError("an event about nobody else.")
@@ -159,7 +164,7 @@ class Talker:
             sentence(end.format(**yours)),
         )
 
-    def _in_passing(self, topic: Topic, value: Value) -> list[Line]:
+    def _in_passing(self, topic: Topic, value: TopicValue) -> list[DraftTurn]:
         """Return a session about something else in which a remark gives the new value away."""
         slots = {"v": value.text, "bare": value.phrases[0]}
         hint = sentence(self.hand.draw(topic.hints).format(**slots))
@@ -168,18 +173,18 @@ class Talker:
         turn = self.hand.draw(frames.BY_THE_WAY)
         shape = self.rng.randrange(2)
         if topic.id in _GROUPED:
-            told = [Line(USER, hint), Line(ASSISTANT, aside)]
-            asked = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply))]
+            told = [DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
+            asked = [DraftTurn(USER, ask), DraftTurn(ASSISTANT, self._addressed(reply))]
             lines = [*told, *asked] if shape else [*asked, *told]
         elif shape:
-            lines = [Line(USER, f"{hint} {turn} {ask}"), Line(ASSISTANT, f"{aside} {reply}")]
-            lines += [Line(USER, more), Line(ASSISTANT, end)]
+            lines = [DraftTurn(USER, f"{hint} {turn} {ask}"), DraftTurn(ASSISTANT, f"{aside} {reply}")]
+            lines += [DraftTurn(USER, more), DraftTurn(ASSISTANT, end)]
         else:
-            lines = [Line(USER, ask), Line(ASSISTANT, reply)]
-            lines += [Line(USER, f"{more} {hint}"), Line(ASSISTANT, f"{aside} {end}")]
+            lines = [DraftTurn(USER, ask), DraftTurn(ASSISTANT, reply)]
+            lines += [DraftTurn(USER, f"{more} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end}")]
         return self._close(lines, 0.3)
 
-    def _conversation(self, topic: Topic, told: str, noted: str, leads: bool) -> list[Line]:
+    def _conversation(self, topic: Topic, told: str, noted: str, leads: bool) -> list[DraftTurn]:
         """Return a session in which ``told`` is said outright, somewhere.
 
         Args:
@@ -191,29 +196,42 @@ class Talker:
         aside = f"{self.hand.draw(frames.BY_THE_WAY)}"
         if self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0 or self.rng.random() < 0.25:
             ask, reply, more, end = self._theme()
-            lines = [Line(USER, ask), Line(ASSISTANT, self._addressed(reply)), Line(USER, more), Line(ASSISTANT, end)]
-            return self._close([*lines, Line(USER, f"{aside} {told}"), Line(ASSISTANT, noted)], 0.3)
+            lines = [
+                DraftTurn(USER, ask),
+                DraftTurn(ASSISTANT, self._addressed(reply)),
+                DraftTurn(USER, more),
+                DraftTurn(ASSISTANT, end),
+            ]
+            return self._close([*lines, DraftTurn(USER, f"{aside} {told}"), DraftTurn(ASSISTANT, noted)], 0.3)
         tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
         shape = self.rng.randrange(0 if leads else 1, 2 if topic.id in _GROUPED else 3)
         if shape == 0:
             pool = frames.ANSWERS if opener.endswith("?") else frames.PROMPTS
-            lines = [Line(USER, opener), Line(ASSISTANT, self.hand.draw(pool).format(first=self.person.first))]
-            lines += [Line(USER, told), Line(ASSISTANT, f"{noted} {tip}")]
+            lines = [
+                DraftTurn(USER, opener),
+                DraftTurn(ASSISTANT, self.hand.draw(pool).format(first=self.person.first)),
+            ]
+            lines += [DraftTurn(USER, told), DraftTurn(ASSISTANT, f"{noted} {tip}")]
         elif shape == 1:
-            lines = [Line(USER, told), Line(ASSISTANT, noted), Line(USER, opener), Line(ASSISTANT, tip)]
+            lines = [
+                DraftTurn(USER, told),
+                DraftTurn(ASSISTANT, noted),
+                DraftTurn(USER, opener),
+                DraftTurn(ASSISTANT, tip),
+            ]
         else:
             ask, reply, _, _ = self._theme()
-            lines = [Line(USER, f"{told} {aside} {ask}"), Line(ASSISTANT, f"{noted} {reply}")]
-            lines += [Line(USER, opener), Line(ASSISTANT, tip)]
+            lines = [DraftTurn(USER, f"{told} {aside} {ask}"), DraftTurn(ASSISTANT, f"{noted} {reply}")]
+            lines += [DraftTurn(USER, opener), DraftTurn(ASSISTANT, tip)]
         return self._close(lines, 0.3)
 
-    def _close(self, lines: list[Line], chance: float) -> list[Line]:
+    def _close(self, lines: list[DraftTurn], chance: float) -> list[DraftTurn]:
         """Return the lines, with a goodbye by that chance."""
         if self.rng.random() < chance:
             thanks = f"{self.hand.draw(frames.THANKS)}. {self.hand.draw(frames.PARTINGS)}"
             lines += [
-                Line(USER, thanks),
-                Line(ASSISTANT, self.hand.draw(frames.WELCOME).format(first=self.person.first)),
+                DraftTurn(USER, thanks),
+                DraftTurn(ASSISTANT, self.hand.draw(frames.WELCOME).format(first=self.person.first)),
             ]
         return lines
 

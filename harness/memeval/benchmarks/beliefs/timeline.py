@@ -12,7 +12,7 @@ from datetime import date
 from enum import StrEnum
 from itertools import pairwise
 
-from memeval.benchmarks.beliefs.vocabulary import Value
+from memeval.benchmarks.beliefs.vocabulary import TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import Relation
 
 
@@ -36,7 +36,7 @@ class Manner(StrEnum):
     INDIRECT = "indirect"
 
 
-class Standing(StrEnum):
+class DependentStatus(StrEnum):
     """What has become of a dependent fact."""
 
     UNCHANGED = "unchanged"
@@ -48,23 +48,23 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """Something said on a day about one topic of one life."""
 
     on: date
     topic: str
     act: Act
-    value: Value
+    value: TopicValue
     manner: Manner = Manner.DIRECT
     about: Relation | None = None
     """Whose life; ``None`` for the person's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ValuePeriod:
     """A value, and the days it held: from ``since`` up to, and without, ``until``."""
 
-    value: Value
+    value: TopicValue
     since: date
     until: date | None
 
@@ -77,27 +77,27 @@ class Timeline:
         rests_on: per dependent topic, the topic it rests on.
     """
 
-    def __init__(self, events: tuple[Event, ...], rests_on: Mapping[str, str]) -> None:
+    def __init__(self, events: tuple[TimelineEvent, ...], rests_on: Mapping[str, str]) -> None:
         self.events = tuple(sorted(events, key=lambda event: event.on))
         self.rests_on = dict(rests_on)
         days = [event.on for event in self.events]
         if len(days) != len(set(days)):
             raise ValueError("two events of a timeline share a day.")
 
-    def of(self, topic: str, now: date | None = None) -> tuple[Event, ...]:
+    def of(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
         """Return what was said of the person's own ``topic`` up to and including ``now``."""
         return tuple(e for e in self.events if e.topic == topic and e.about is None and (now is None or e.on <= now))
 
-    def others(self, topic: str, now: date | None = None) -> tuple[Event, ...]:
+    def others(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
         """Return what was said of other people's ``topic`` up to and including ``now``."""
         return tuple(
             e for e in self.events if e.topic == topic and e.about is not None and (now is None or e.on <= now)
         )
 
-    def taken_back(self, topic: str, now: date | None = None) -> tuple[Event, ...]:
+    def taken_back(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
         """Return the announcements on ``topic`` that a later event, up to ``now``, took back."""
-        standing: list[Event] = []
-        gone: list[Event] = []
+        standing: list[TimelineEvent] = []
+        gone: list[TimelineEvent] = []
         for event in self.of(topic, now):
             if event.act is Act.ANNOUNCE:
                 standing.append(event)
@@ -105,7 +105,7 @@ class Timeline:
                 gone.append(standing.pop())
         return tuple(gone)
 
-    def states(self, topic: str, now: date | None = None) -> tuple[State, ...]:
+    def states(self, topic: str, now: date | None = None) -> tuple[ValuePeriod, ...]:
         """Return the chain of states of ``topic`` as it is known at ``now``.
 
         An announcement that was taken back never held.
@@ -113,19 +113,19 @@ class Timeline:
         gone = self.taken_back(topic, now)
         kept = [e for e in self.of(topic, now) if e.act is Act.ANNOUNCE and e not in gone]
         ends: list[date | None] = [e.on for e in kept[1:]]
-        return tuple(State(e.value, e.on, end) for e, end in zip(kept, [*ends, None], strict=False))
+        return tuple(ValuePeriod(e.value, e.on, end) for e, end in zip(kept, [*ends, None], strict=False))
 
-    def state_at(self, topic: str, day: date, now: date | None = None) -> State | None:
+    def state_at(self, topic: str, day: date, now: date | None = None) -> ValuePeriod | None:
         """Return what held on ``day``, as it is known at ``now``; ``None`` before the first announcement."""
         held = [s for s in self.states(topic, now) if s.since <= day and (s.until is None or day < s.until)]
         return held[0] if held else None
 
-    def current(self, topic: str, now: date | None = None) -> State | None:
+    def current(self, topic: str, now: date | None = None) -> ValuePeriod | None:
         """Return what holds at ``now``."""
         states = self.states(topic, now)
         return states[-1] if states else None
 
-    def previous(self, topic: str, value: Value, now: date | None = None) -> State | None:
+    def previous(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
         """Return the state right before ``value`` held; ``None`` where there is none."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
@@ -133,7 +133,7 @@ class Timeline:
                 return before
         return None
 
-    def following(self, topic: str, value: Value, now: date | None = None) -> State | None:
+    def following(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
         """Return the state right after ``value`` held; ``None`` where there is none."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
@@ -174,7 +174,7 @@ class Timeline:
         days = [day for base in self.ground(topic) for day in self.changes(base, now) if day > state.since]
         return max(days, default=None)
 
-    def standing(self, topic: str, now: date | None = None) -> Standing:
+    def standing(self, topic: str, now: date | None = None) -> DependentStatus:
         """Return whether a dependent's ground has changed, and if so whether it was revisited since.
 
         Raises:
@@ -185,5 +185,5 @@ class Timeline:
             raise ValueError(f"nothing is known of {topic!r}.")
         changed = self.ground_changed(topic, now)
         if changed is None:
-            return Standing.UNCHANGED
-        return Standing.RECONFIRMED if stated > changed else Standing.UNREVISITED
+            return DependentStatus.UNCHANGED
+        return DependentStatus.RECONFIRMED if stated > changed else DependentStatus.UNREVISITED

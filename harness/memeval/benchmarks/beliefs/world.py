@@ -8,8 +8,8 @@ from datetime import date, timedelta
 
 from memeval.benchmarks.beliefs.plan import Cast, Need
 from memeval.benchmarks.beliefs.streams import stream
-from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
-from memeval.benchmarks.beliefs.vocabulary import GROUPS, TOPICS, Group, Topic, Value
+from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import GROUPS, TOPICS, Topic, TopicGroup, TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Person
 
 EPOCH = date(2024, 1, 8)
@@ -40,7 +40,7 @@ class _Weaver:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.start = EPOCH + timedelta(days=rng.randint(0, 40))
-        self.events: list[Event] = []
+        self.events: list[TimelineEvent] = []
         self.rests_on: dict[str, str] = {}
         self._taken: set[date] = set()
 
@@ -57,7 +57,7 @@ class _Weaver:
         free = [day for day in days if day not in self._taken]
         return self.rng.choice(free) if free else self.day(end, 1, 1)
 
-    def put(self, event: Event) -> date:
+    def put(self, event: TimelineEvent) -> date:
         """Add an event and take its day."""
         self._taken.add(event.on)
         self.events.append(event)
@@ -67,32 +67,32 @@ class _Weaver:
         """Return a manner by chance."""
         return self.rng.choice((Manner.DIRECT, Manner.INDIRECT))
 
-    def chain(self, topic: Topic, values: list[Value], first: date, last: Manner) -> list[date]:
+    def chain(self, topic: Topic, values: list[TopicValue], first: date, last: Manner) -> list[date]:
         """Announce ``values`` one after the other, from ``first`` on; the last one in the manner ``last``."""
         days: list[date] = []
         for i, value in enumerate(values):
             on = first if i == 0 else self.day(days[-1], *GAP)
             manner = last if i == len(values) - 1 else self.manner()
-            days.append(self.put(Event(on, topic.id, Act.ANNOUNCE, value, manner)))
+            days.append(self.put(TimelineEvent(on, topic.id, Act.ANNOUNCE, value, manner)))
         return days
 
-    def announce_and_retract(self, topic: str, value: Value, after: date) -> None:
+    def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
         """Let ``value`` be announced some weeks after ``after``, and taken back within a fortnight."""
-        on = self.put(Event(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
-        self.put(Event(self.day(on, 6, 14), topic, Act.RETRACT, value))
+        on = self.put(TimelineEvent(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
+        self.put(TimelineEvent(self.day(on, 6, 14), topic, Act.RETRACT, value))
 
-    def muse(self, topic: str, value: Value, after: date) -> None:
+    def muse(self, topic: str, value: TopicValue, after: date) -> None:
         """Let ``value`` be daydreamed of some weeks after ``after``."""
-        self.put(Event(self.day(after, 14, 40), topic, Act.MUSE, value))
+        self.put(TimelineEvent(self.day(after, 14, 40), topic, Act.MUSE, value))
 
-    def others(self, topic: str, values: list[Value], start: date, end: date) -> None:
+    def others(self, topic: str, values: list[TopicValue], start: date, end: date) -> None:
         """Give other people values of their own, on days between ``start`` and ``end``."""
         people = self.rng.sample(RELATIONS, len(values))
         width = (end - start).days
         for i, (value, relation) in enumerate(zip(values, people, strict=True)):
             low, high = width * i // len(values), width * (i + 1) // len(values)
             on = self.within(start + timedelta(days=low), start + timedelta(days=max(low, high - 1)))
-            self.put(Event(on, topic, Act.ANNOUNCE, value, Manner.DIRECT, relation))
+            self.put(TimelineEvent(on, topic, Act.ANNOUNCE, value, Manner.DIRECT, relation))
 
 
 def _chain_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
@@ -127,7 +127,7 @@ def _noise_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
     weaver.others(topic.id, values[1 + half :], on + timedelta(days=1), on + timedelta(days=14))
 
 
-def _group(weaver: _Weaver, need: Need, group: Group) -> str:
+def _group(weaver: _Weaver, need: Need, group: TopicGroup) -> str:
     """Lay out a root and its dependents down to the asked depth; return the dependent asked about."""
     rng, traits = weaver.rng, need.traits
     depth, twin = int(traits["depth"]), traits["twin"]
@@ -137,10 +137,10 @@ def _group(weaver: _Weaver, need: Need, group: Group) -> str:
     for topic in group.dependents[:depth]:
         values = rng.sample(topic.values, 2)
         weaver.rests_on[topic.id], base = base, topic.id
-        on = weaver.put(Event(weaver.day(on, 6, 15), topic.id, Act.ANNOUNCE, values[0]))
+        on = weaver.put(TimelineEvent(weaver.day(on, 6, 15), topic.id, Act.ANNOUNCE, values[0]))
         dependent, value, spare = topic.id, values[0], values[1]
     if traits["decoy"] == "trap":
-        weaver.put(Event(weaver.day(on, 10, 25), dependent, Act.CONFIRM, value))
+        weaver.put(TimelineEvent(weaver.day(on, 10, 25), dependent, Act.CONFIRM, value))
     change = weaver.day(on, 50, 90)
     if twin == "unchanged":
         if need.number % 3 == 0:
@@ -148,12 +148,12 @@ def _group(weaver: _Weaver, need: Need, group: Group) -> str:
         elif need.number % 3 == 1:
             weaver.announce_and_retract(group.root.id, roots[1], change)
     else:
-        new = Event(change, group.root.id, Act.ANNOUNCE, roots[1], Manner(str(traits["announced"])))
+        new = TimelineEvent(change, group.root.id, Act.ANNOUNCE, roots[1], Manner(str(traits["announced"])))
         changed = weaver.put(new)
         if twin == "reconfirmed":
-            weaver.put(Event(weaver.day(changed, 12, 40), dependent, Act.CONFIRM, value))
+            weaver.put(TimelineEvent(weaver.day(changed, 12, 40), dependent, Act.CONFIRM, value))
         elif rng.random() < 0.25:
-            weaver.put(Event(weaver.day(changed, *GAP), group.root.id, Act.ANNOUNCE, roots[2], weaver.manner()))
+            weaver.put(TimelineEvent(weaver.day(changed, *GAP), group.root.id, Act.ANNOUNCE, roots[2], weaver.manner()))
     if rng.random() < 0.4:
         weaver.others(dependent, [spare], on, on + timedelta(days=120))
     return dependent

@@ -11,6 +11,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval.phrases import fact_of
 from memeval.benchmarks.deepmemeval.released import (
     FULL,
+    DeepMemEvalFile,
     RawBelief,
     RawCascade,
     RawDelta,
@@ -18,7 +19,6 @@ from memeval.benchmarks.deepmemeval.released import (
     RawScenario,
     RawTemporal,
     RawUncertainty,
-    Released,
 )
 from memeval.benchmarks.errata import read_errata
 from memeval.keys import (
@@ -34,7 +34,7 @@ from memeval.keys import (
 )
 from memeval.records.errata import Errata, Erratum, ErratumKind
 from memeval.records.errors import BadInput
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 _ASKED = {"explicit-timestamp": "explicit", "relative-reference": "relative"}
 _DEPENDENT = re.compile(r"dependent belief '(.+)' was never explicitly updated")
@@ -50,7 +50,7 @@ def shipped_errata() -> Errata:
 class DeepMemEvalDataset(Dataset):
     """The released scenarios and keys, in the file's order."""
 
-    def __init__(self, released: Released) -> None:
+    def __init__(self, released: DeepMemEvalFile) -> None:
         self.digest = released.digest
         self.parameters = {}
         self._rows = released.scenarios
@@ -101,7 +101,7 @@ def _told_apart(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, 
 
 def _scenario(raw: RawScenario) -> Scenario:
     sessions = tuple(
-        TakeIn(
+        Ingest(
             source_id=given.session_id,
             session=Session(
                 session_id=f"s{number:03}",

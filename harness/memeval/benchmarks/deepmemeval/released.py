@@ -26,26 +26,26 @@ Text = Annotated[str, Field(min_length=1)]
 FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
 
 
-class _Raw(Record):
+class _ReleasedRecord(Record):
     """A piece of the released file."""
 
 
-class RawTurn(_Raw):
+class DeepMemEvalTurn(_ReleasedRecord):
     """One thing said."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
-class RawSession(_Raw):
+class DeepMemEvalSession(_ReleasedRecord):
     """One conversation."""
 
     session_id: Text
     date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-    turns: Annotated[tuple[RawTurn, ...], Field(min_length=1)]
+    turns: Annotated[tuple[DeepMemEvalTurn, ...], Field(min_length=1)]
 
 
-class Link(_Raw):
+class Link(_ReleasedRecord):
     """One stretch of a belief's timeline."""
 
     fact: FactText
@@ -54,7 +54,7 @@ class Link(_Raw):
     source_session: str
 
 
-class BeliefOracle(_Raw):
+class BeliefOracle(_ReleasedRecord):
     """What the file says of a belief-update scenario."""
 
     stale_answers: tuple[FactText, ...]
@@ -63,14 +63,14 @@ class BeliefOracle(_Raw):
     difficulty: str
 
 
-class Dependency(_Raw):
+class Dependency(_ReleasedRecord):
     """A fact and what it rests on."""
 
     fact: FactText
     depends_on: str
 
 
-class CascadeOracle(_Raw):
+class CascadeOracle(_ReleasedRecord):
     """What the file says of a cascade-propagation scenario."""
 
     root_change: Text
@@ -80,7 +80,7 @@ class CascadeOracle(_Raw):
     root_change_session: str | None = None
 
 
-class NoiseOracle(_Raw):
+class NoiseOracle(_ReleasedRecord):
     """What the file says of a noise-resistance scenario."""
 
     total_sessions: int
@@ -90,7 +90,7 @@ class NoiseOracle(_Raw):
     sub_category: str
 
 
-class TemporalOracle(_Raw):
+class TemporalOracle(_ReleasedRecord):
     """What the file says of a temporal-belief scenario."""
 
     query_timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
@@ -100,14 +100,14 @@ class TemporalOracle(_Raw):
     belief_timeline: tuple[Link, ...] = ()
 
 
-class LateFact(_Raw):
+class LateFact(_ReleasedRecord):
     """A fact that comes to be known after the fifth question; described by the documentation, in no row."""
 
     turn: int
     fact: FactText
 
 
-class DeltaOracle(_Raw):
+class DeltaOracle(_ReleasedRecord):
     """What the file says of a delta-efficiency scenario."""
 
     total_turns: int
@@ -115,7 +115,7 @@ class DeltaOracle(_Raw):
     new_facts_after_turn_5: tuple[LateFact, ...] = ()
 
 
-class UncertaintyOracle(_Raw):
+class UncertaintyOracle(_ReleasedRecord):
     """What the file says of an uncertainty-abstention scenario."""
 
     uncertainty_reason: Annotated[str, Field(pattern=r"dependent belief '\S+\s.+' was never explicitly updated")]
@@ -123,16 +123,16 @@ class UncertaintyOracle(_Raw):
     conflicting_facts: tuple[str, ...] = ()
 
 
-class RawQuestion(_Raw):
+class DeepMemEvalQuestion(_ReleasedRecord):
     """One of the questions of a delta-efficiency scenario."""
 
     question: Text
     turn: int
 
 
-class _Scenario(_Raw):
+class _Scenario(_ReleasedRecord):
     scenario_id: Annotated[str, Field(pattern=r"^[a-z]+-p\d{3}(-\w+)*$")]
-    conversation_history: Annotated[tuple[RawSession, ...], Field(min_length=1)]
+    conversation_history: Annotated[tuple[DeepMemEvalSession, ...], Field(min_length=1)]
     question: Text
     expected_answer: Text
 
@@ -177,7 +177,7 @@ class RawDelta(_Scenario):
     """A delta-efficiency scenario."""
 
     scenario_type: Literal["delta-efficiency"]
-    evaluation_turns: Annotated[tuple[RawQuestion, ...], Field(min_length=2)]
+    evaluation_turns: Annotated[tuple[DeepMemEvalQuestion, ...], Field(min_length=2)]
     metadata: DeltaOracle
 
 
@@ -194,14 +194,14 @@ RawScenario = Annotated[
 
 
 @dataclass(frozen=True)
-class Released:
+class DeepMemEvalFile:
     """A released file, read and checked."""
 
     digest: Digest
     scenarios: tuple[RawScenario, ...]
 
 
-def read(path: Path) -> Released:
+def read(path: Path) -> DeepMemEvalFile:
     """Read the full set or the sample.
 
     Raises:
@@ -226,7 +226,7 @@ def read(path: Path) -> Released:
             where=path,
             remedy=_PULL,
         )
-    return Released(digest, scenarios)
+    return DeepMemEvalFile(digest, scenarios)
 
 
 def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:

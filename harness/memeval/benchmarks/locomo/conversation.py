@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memeval.benchmarks.locomo.released import RawConversation, RawTurn
-from memeval.records.scenario import Session, TakeIn, Turn
+from memeval.benchmarks.locomo.released import LocomoTurn, RawConversation
+from memeval.records.scenario import Ingest, Session, Turn
 
 
 @dataclass(frozen=True)
-class Evidence:
+class LocatedEvidence:
     """Where a question's evidence stands; what names no turn of the conversation is left out."""
 
     turns: tuple[str, ...]
@@ -45,16 +45,16 @@ class Conversation:
                 if turn.blip_caption:
                     self._photos.add(turn.dia_id)
 
-    def steps(self) -> Iterator[TakeIn]:
+    def steps(self) -> Iterator[Ingest]:
         """Yield the sessions as they are taken in, in the order of their numbers."""
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
                 Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
                 for turn in session.turns
             )
-            yield TakeIn(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
+            yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
 
-    def locate(self, evidence: Iterable[str]) -> Evidence:
+    def locate(self, evidence: Iterable[str]) -> LocatedEvidence:
         """Return where evidence stands.
 
         Args:
@@ -63,7 +63,7 @@ class Conversation:
         named = [name for name in dict.fromkeys(evidence) if name in self.turns]
         turns = tuple(self.turns[name] for name in named)
         sessions = tuple(sorted({turn.partition(":")[0] for turn in turns}))
-        return Evidence(
+        return LocatedEvidence(
             turns=turns,
             sessions=sessions,
             dates=tuple(self._dates[session] for session in sessions),
@@ -71,6 +71,6 @@ class Conversation:
         )
 
 
-def _content(turn: RawTurn) -> str:
+def _content(turn: LocomoTurn) -> str:
     """Return what a turn says, with the photo it shares; both people are human, and neither is the assistant."""
     return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text

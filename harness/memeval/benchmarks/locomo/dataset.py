@@ -8,7 +8,7 @@ from functools import cached_property
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo.choice import options_of, with_options
 from memeval.benchmarks.locomo.conversation import Conversation
-from memeval.benchmarks.locomo.released import RawQuestion, Released
+from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion
 from memeval.keys import ItemKey, LocomoCategory, LocomoKey
 from memeval.records.errata import Erratum, ErratumKind
 from memeval.records.errors import BadInput
@@ -28,7 +28,7 @@ class LocomoDataset(Dataset):
         choice: whether adversarial questions offer two options.
     """
 
-    def __init__(self, released: Released, *, choice: bool = False) -> None:
+    def __init__(self, released: LocomoFile, *, choice: bool = False) -> None:
         self.digest = released.digest
         self.parameters = {"adversarial": "choice"} if choice else {}
         self._choice = choice
@@ -100,7 +100,7 @@ class LocomoDataset(Dataset):
             for name, conversation in self._conversations.items()
         }
 
-    def _item(self, conversation: Conversation, place: int, raw: RawQuestion) -> ItemKey:
+    def _item(self, conversation: Conversation, place: int, raw: LocomoQuestion) -> ItemKey:
         name = conversation.raw.sample_id
         question_id = f"{name}:{place}"
         category = NUMBERED[str(raw.category)]

@@ -54,7 +54,7 @@ Unread = Annotated[Any, Field(default=None)]
 """What the file holds and memeval has no use for."""
 
 
-class RawTurn(Record):
+class LocomoTurn(Record):
     """One thing said."""
 
     dia_id: Annotated[str, Field(pattern=r"^D[1-9]\d{0,3}:[1-9]\d{0,3}$")]
@@ -71,10 +71,10 @@ class RawTurn(Record):
 class RawTurns(Record):
     """What is said in a session."""
 
-    turns: Annotated[tuple[RawTurn, ...], Field(min_length=1)]
+    turns: Annotated[tuple[LocomoTurn, ...], Field(min_length=1)]
 
 
-class RawQuestion(Record):
+class LocomoQuestion(Record):
     """One question."""
 
     question: Text
@@ -90,21 +90,21 @@ class _RawSample(Record):
 
     sample_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     conversation: dict[str, Any]
-    qa: Annotated[tuple[RawQuestion, ...], Field(min_length=1)]
+    qa: Annotated[tuple[LocomoQuestion, ...], Field(min_length=1)]
     observation: Unread
     session_summary: Unread
     event_summary: Unread
 
 
 @dataclass(frozen=True)
-class RawSession:
+class LocomoSession:
     """One session."""
 
     number: int
     """Its number in the file; the numbers give the order."""
     date: str
     """When it takes place, as ISO 8601. The file names no zone; times are taken as UTC."""
-    turns: tuple[RawTurn, ...]
+    turns: tuple[LocomoTurn, ...]
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,20 @@ class RawConversation:
     """One conversation with its questions."""
 
     sample_id: str
-    sessions: tuple[RawSession, ...]
+    sessions: tuple[LocomoSession, ...]
     """In the order of their numbers."""
-    questions: tuple[RawQuestion, ...]
+    questions: tuple[LocomoQuestion, ...]
 
 
 @dataclass(frozen=True)
-class Released:
+class LocomoFile:
     """A released file, read and checked."""
 
     digest: Digest
     conversations: tuple[RawConversation, ...]
 
 
-def read(path: Path) -> Released:
+def read(path: Path) -> LocomoFile:
     """Read the released file.
 
     Raises:
@@ -141,7 +141,7 @@ def read(path: Path) -> Released:
             f"the file has the right shape but is not the released one: its digest is {digest}, and the released"
             f" file's is {FULL_DIGEST}. Question ids hold for that file alone.",
         )
-    return Released(digest, conversations)
+    return LocomoFile(digest, conversations)
 
 
 def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
@@ -251,7 +251,7 @@ def _speakers(conversation: Mapping[str, Any], place: str, path: Path) -> tuple[
     return tuple(conversation[key] for key in known)
 
 
-def _sessions(conversation: Mapping[str, Any], place: str, path: Path) -> Iterator[RawSession]:
+def _sessions(conversation: Mapping[str, Any], place: str, path: Path) -> Iterator[LocomoSession]:
     """Yield the sessions in the order of their numbers; dates of sessions that there are not are left alone."""
     for number in sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation) if match):
         key = f"session_{number}"
@@ -269,7 +269,7 @@ def _sessions(conversation: Mapping[str, Any], place: str, path: Path) -> Iterat
                 path,
                 f"{place}: '{key}_date_time' is {str(date)[:64]!r}, which is no time such as '1:56 pm on 8 May, 2023'.",
             ) from None
-        yield RawSession(number, f"{moment.isoformat()}Z", turns)
+        yield LocomoSession(number, f"{moment.isoformat()}Z", turns)
 
 
 def _fitted(model: type[R], data: object, place: str, path: Path) -> R:

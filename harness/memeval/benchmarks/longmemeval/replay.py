@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from memeval.grading.official import MARK, UNMARKED
-from memeval.records.scenario import Ask, Scenario, TakeIn
+from memeval.records.scenario import Ask, Ingest, Scenario
 
 _WRITTEN = re.compile(r"\s*(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^()]*\))?\s+(\d{1,2}):(\d{2})\s*", re.ASCII)
 
 
-class Told(NamedTuple):
+class PublishedSession(NamedTuple):
     """A session as published."""
 
     source_id: str
@@ -49,7 +49,7 @@ def replay_order(dates: Sequence[str]) -> list[int]:
     return [next(by_time) if date else place for place, date in enumerate(dates)]
 
 
-def scenario_of(scenario_id: str, told: Sequence[Told], asks: Iterable[Ask]) -> Scenario:
+def scenario_of(scenario_id: str, told: Sequence[PublishedSession], asks: Iterable[Ask]) -> Scenario:
     """Return sessions in the order of replay under their ordinals, and then the questions.
 
     A history has hundreds of turns, and one validation of plain data takes half the time of building each record.
@@ -75,7 +75,7 @@ def ordinals_of(scenario: Scenario) -> dict[str, str]:
     whoever turns the mapping round. Where one history holds a session twice, its name stands for the first; where a
     session and a turn have one name, it stands for the session.
     """
-    taken = [step for step in scenario.steps if isinstance(step, TakeIn)]
+    taken = [step for step in scenario.steps if isinstance(step, Ingest)]
     named: dict[str, str] = {}
     for step in taken:
         named.setdefault(step.source_id, step.session.session_id)

@@ -13,7 +13,7 @@ from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.places import metadata_files, users_file
-from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, Setting
+from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
 from memeval.benchmarks.memorycd.users import read_users
 from memeval.grading.base import Grader
 from memeval.grading.memorycd_ranking import MemoryCDRanking
@@ -85,7 +85,7 @@ class MemoryCDBenchmark(Benchmark):
         ]
         notes += [f"There is no metadata of {domain}." for domain in DOMAINS if domain not in files]
         notes += [UNVERIFIED] if self.info.unverified else []
-        setting = Setting(
+        setting = SplitSetting(
             cross=protocol.endswith("-cross"),
             clean=given["form"] == "clean",
             tests=int(given["tests"]),

@@ -11,7 +11,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product
 from memeval.benchmarks.memorycd.rendering import candidates, query, remembered, work
-from memeval.benchmarks.memorycd.splits import Setting, Split, split
+from memeval.benchmarks.memorycd.splits import Split, SplitSetting, split
 from memeval.benchmarks.memorycd.users import Interaction, Users
 from memeval.keys import ItemKey, MemoryCDKey, MemoryCDTask
 from memeval.records.base import Digest, digest_of
@@ -26,7 +26,7 @@ _SIZES = (("1-9", 10), ("10-49", 50), ("50-199", 200))
 
 
 @dataclass
-class Tally:
+class UserCounts:
     """What became of the users of a domain."""
 
     eligible: int = 0
@@ -48,7 +48,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedUser:
     """A user who is asked in a domain."""
 
     user_id: str
@@ -77,7 +77,7 @@ class MemoryCDDataset(Dataset):
         users: Users,
         catalogue: Catalogue,
         task: MemoryCDTask,
-        setting: Setting,
+        setting: SplitSetting,
         most_users: int,
         parameters: dict[str, str | int],
         notes: Sequence[str],
@@ -94,7 +94,7 @@ class MemoryCDDataset(Dataset):
         self._opened = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     @property
-    def tallies(self) -> dict[str, Tally]:
+    def tallies(self) -> dict[str, UserCounts]:
         """What became of the users, by domain."""
         return self._walked[1]
 
@@ -131,14 +131,14 @@ class MemoryCDDataset(Dataset):
         return self._catalogue.product(item, DOMAINS if self.setting.cross else (target,))
 
     @property
-    def _asked(self) -> dict[str, _Asked]:
+    def _asked(self) -> dict[str, _AskedUser]:
         return self._walked[0]
 
     @cached_property
-    def _walked(self) -> tuple[dict[str, _Asked], dict[str, Tally]]:
+    def _walked(self) -> tuple[dict[str, _AskedUser], dict[str, UserCounts]]:
         """Who is asked, by scenario, and what became of all: one pass over the users, who are not held."""
-        tallies = {domain: Tally() for domain in DOMAINS}
-        found: dict[str, dict[str, _Asked]] = {domain: {} for domain in DOMAINS}
+        tallies = {domain: UserCounts() for domain in DOMAINS}
+        found: dict[str, dict[str, _AskedUser]] = {domain: {} for domain in DOMAINS}
         for user_id, histories in self._users.each():
             for domain, tally in tallies.items():
                 full = self._most_users and tally.eligible == self._most_users
@@ -166,7 +166,7 @@ class MemoryCDDataset(Dataset):
             )
         return asked_in_all, tallies
 
-    def _who(self, user_id: str, domain: str, parted: Split, tally: Tally) -> _Asked:
+    def _who(self, user_id: str, domain: str, parted: Split, tally: UserCounts) -> _AskedUser:
         scenario_id = f"{self.setting.name}:{domain}:{user_id}"
         slices = {
             "memory": next((name for name, size in _SIZES if len(parted.memory) < size), "200+"),
@@ -192,7 +192,7 @@ class MemoryCDDataset(Dataset):
                     key=key,
                 )
             )
-        return _Asked(user_id, domain, tuple(places), tuple(keys))
+        return _AskedUser(user_id, domain, tuple(places), tuple(keys))
 
     def _key(self, user_id: str, item: Interaction) -> MemoryCDKey | None:
         """Return what is right of a test; ``None`` where it lacks what the task needs."""

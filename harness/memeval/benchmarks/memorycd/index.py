@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.data import data_folder
-from memeval.benchmarks.memorycd.lines import Lines, is_packed
+from memeval.benchmarks.memorycd.lines import JsonLines, is_packed
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.storage import locked
 
-Reading = Callable[[sqlite3.Connection, Lines], None]
+Reading = Callable[[sqlite3.Connection, JsonLines], None]
 """Makes the tables of an index, and fills them from the lines of a file."""
 
 _KEPT_NAME = 32
@@ -74,7 +74,7 @@ def index_of(path: Path, kind: str, reading: Reading, remedy: str) -> Index:
         remedy: what to do about a bad file, as a sentence.
 
     Raises:
-        BadInput: the file is missing or is none of that kind; see :meth:`Lines.objects`.
+        BadInput: the file is missing or is none of that kind; see :meth:`JsonLines.objects`.
     """
     try:
         with path.open("rb") as file:
@@ -126,7 +126,7 @@ def _make(kept: Path, path: Path, reading: Reading, remedy: str) -> None:
     """Read a file into an index, which appears whole or not at all."""
     part = kept.with_name(kept.name + ".part")
     part.unlink(missing_ok=True)
-    lines = Lines(path, remedy)
+    lines = JsonLines(path, remedy)
     before = path.stat()
     try:
         with closing(sqlite3.connect(part)) as tables:

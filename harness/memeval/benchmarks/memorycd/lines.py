@@ -32,7 +32,7 @@ class Misfit(ValueError):
     """A line that is not what it should be; the text says why, with none of the line's own words."""
 
 
-class Lines:
+class JsonLines:
     """The objects of a file of JSON lines, in order; a line that holds none is passed over, and told.
 
     Args:

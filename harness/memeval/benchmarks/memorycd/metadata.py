@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.memorycd.index import Index, index_of
-from memeval.benchmarks.memorycd.lines import Lines, Misfit, is_finite
+from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
 
 KIND = "memorycd-meta@1"
 """Names what is kept of a file of metadata; changed with it, so that no older index is taken for it."""
@@ -75,7 +75,7 @@ def read_metadata(path: Path, remedy: str) -> Index:
     return index_of(path, KIND, _read, remedy)
 
 
-def _read(tables: sqlite3.Connection, lines: Lines) -> None:
+def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
     tables.execute("CREATE TABLE products (item TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID")
 
     def read(raw: dict[str, Any]) -> None:

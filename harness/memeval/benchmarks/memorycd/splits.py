@@ -13,7 +13,7 @@ DEFAULT_TESTS = 3
 
 
 @dataclass(frozen=True)
-class Setting:
+class SplitSetting:
     """How histories are split."""
 
     cross: bool = False
@@ -54,12 +54,12 @@ class Split:
         return sum(each.time >= self.tests[0].time for each in self.memory)
 
 
-def split(histories: Mapping[str, History], target: str, setting: Setting) -> Split | None:
+def split(histories: Mapping[str, History], target: str, setting: SplitSetting) -> Split | None:
     """Return a user's reviews parted for a domain; ``None`` where nothing is remembered.
 
     Args:
         histories: the user's reviews, by domain.
-        target: the domain asked about; the user must have enough in it, see :meth:`Setting.takes`.
+        target: the domain asked about; the user must have enough in it, see :meth:`SplitSetting.takes`.
         setting: how.
     """
     own = histories[target]

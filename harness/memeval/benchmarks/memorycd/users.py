@@ -13,7 +13,7 @@ from typing import Any
 
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.index import Index, index_of
-from memeval.benchmarks.memorycd.lines import Lines, Misfit, is_finite
+from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"
@@ -119,7 +119,7 @@ def read_users(path: Path, remedy: str) -> Users:
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
 
 
-def _read(tables: sqlite3.Connection, lines: Lines) -> None:
+def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
     for statement in _TABLES:
         tables.execute(statement)
     users = 0
@@ -148,7 +148,7 @@ def _read(tables: sqlite3.Connection, lines: Lines) -> None:
     lines.objects(read)
 
 
-def _checked(raw: Any, lines: Lines) -> dict[str, list[Sequence[Any]]]:
+def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
     """Return a line's interactions by domain and time, as plain data.
 
     Raises:
@@ -170,7 +170,7 @@ def _time(row: Sequence[Any]) -> float:
     return float(row[5])
 
 
-def _interaction(raw: Any, place: int, domain: str, lines: Lines) -> Sequence[Any]:
+def _interaction(raw: Any, place: int, domain: str, lines: JsonLines) -> Sequence[Any]:
     """Return one interaction in the order of the fields of :class:`Interaction`, but for the domain."""
     if not isinstance(raw, dict):
         raise Misfit(f"interaction {place + 1} in {domain} is no table")

@@ -11,7 +11,7 @@ from pathlib import Path
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.qa.dataset import PREPARED, STORES, QaDataset
-from memeval.benchmarks.qa.rows import Row, Scorer, read_rows, rows_of
+from memeval.benchmarks.qa.rows import QuestionRow, Scorer, read_rows, rows_of
 from memeval.grading.qa import QaExact, QaJudged
 from memeval.records.base import digest_bytes, validated
 from memeval.records.benchmark import BenchmarkInfo
@@ -85,7 +85,7 @@ class _QuestionSet(Benchmark):
     @abstractmethod
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
-    ) -> tuple[bytes, tuple[Row, ...], dict[str, str | int]]:
+    ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
         """Return a file's bytes, its rows, and the parameters that name it."""
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
@@ -112,7 +112,7 @@ class QaBenchmark(_QuestionSet):
 
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
-    ) -> tuple[bytes, tuple[Row, ...], dict[str, str | int]]:
+    ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
         if path is None:
             raise BadInput(
                 f"{self.info.id} asks the questions of a file of yours, and none is named.",
@@ -133,7 +133,7 @@ class QaSmokeBenchmark(_QuestionSet):
 
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
-    ) -> tuple[bytes, tuple[Row, ...], dict[str, str | int]]:
+    ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
         if path is not None:
             raise BadInput(
                 f"{self.info.id} is built in and reads no file.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.qa.rows import Row
+from memeval.benchmarks.qa.rows import QuestionRow
 from memeval.judging.needles import holds
 from memeval.keys import ItemKey, QaKey
 from memeval.records.base import Digest
@@ -30,7 +30,13 @@ class QaDataset(Dataset):
     """
 
     def __init__(
-        self, rows: Sequence[Row], digest: Digest, parameters: dict[str, str | int], *, dated: bool, released: bool
+        self,
+        rows: Sequence[QuestionRow],
+        digest: Digest,
+        parameters: dict[str, str | int],
+        *,
+        dated: bool,
+        released: bool,
     ) -> None:
         self.rows = tuple(rows)
         self.digest = digest
@@ -68,7 +74,7 @@ class QaDataset(Dataset):
         return [(row.id, row.question, key_of(row)) for row in self.rows]
 
 
-def key_of(row: Row) -> QaKey:
+def key_of(row: QuestionRow) -> QaKey:
     """Return what a right answer to a row is."""
     return QaKey(
         needles=row.needles,
@@ -83,7 +89,7 @@ def ordinal(number: int) -> str:
     return f"s{number:03}"
 
 
-def _text(number: int, row: Row) -> Retain:
+def _text(number: int, row: QuestionRow) -> Retain:
     """Return a row as a text: a Markdown document with the question for its heading, and where it lies."""
     name = ordinal(number)
     return Retain(

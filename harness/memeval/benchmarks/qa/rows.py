@@ -46,7 +46,7 @@ class Scorer(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionRow:
     """One row of a question set."""
 
     id: str
@@ -74,7 +74,7 @@ class _Fault(Exception):
     """Something is wrong with a row; the text is a sentence."""
 
 
-def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[Row, ...]]:
+def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[QuestionRow, ...]]:
     """Read a question set, and return its bytes and its rows.
 
     Args:
@@ -96,7 +96,7 @@ def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[Row, ...]]:
     return data, rows_of(data, scorer, path)
 
 
-def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[Row, ...]:
+def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[QuestionRow, ...]:
     """Return the rows of a question set.
 
     Blank lines and lines that begin with ``#`` are passed over.
@@ -110,7 +110,7 @@ def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[Row, ...]:
         BadInput: it is no question set that the scorer can use; every fault is named with its line, up to 50.
     """
     _check_bytes(data, where)
-    rows: list[Row] = []
+    rows: list[QuestionRow] = []
     faults: list[str] = []
     wrong = 0
     seen: dict[str, int] = {}
@@ -158,7 +158,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _row(line: bytes, scorer: Scorer) -> Row:
+def _row(line: bytes, scorer: Scorer) -> QuestionRow:
     """Return what a line says.
 
     Raises:
@@ -175,7 +175,7 @@ def _row(line: bytes, scorer: Scorer) -> Row:
             return otherwise
 
     faults += [_unknown(name) for name in told if name not in FIELDS]
-    row = Row(
+    row = QuestionRow(
         id=read(_id, ""),
         question=read(lambda row: _text(row, "question"), None) or "",
         needles=read(lambda row: _texts(row, "expected_substrings", MOST_NEEDLES), ()),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memeval.conformance.check import Broken
+from memeval.conformance.check import ContractViolation
 from memeval.conformance.checks.seen import listed
-from memeval.conformance.facts import Fact
-from memeval.conformance.subject import ACKNOWLEDGED, Evidence, Memory, Said, Subject, quoted
-from memeval.systems.failures import AdapterRaised
+from memeval.conformance.facts import PlantedFact
+from memeval.conformance.subject import ACKNOWLEDGED, CheckedMemory, CheckedSystem, Observation, PlantedTurn, quoted
+from memeval.systems.errors import AdapterRaised
 
 BANK, OTHER_BANK = "first-bank", "second-bank"
 TAG, OTHER_TAG = "home", "office"
@@ -24,11 +24,11 @@ class Planted(NamedTuple):
     """The bank; ``None`` for the memory that sessions go into."""
     ids: tuple[str, ...]
     """Ids of the first fact."""
-    look: Callable[[str], Evidence]
+    look: Callable[[str], Observation]
     """Asks there."""
 
 
-def filters_honoured(subject: Subject) -> str:
+def filters_honoured(subject: CheckedSystem) -> str:
     """The same kind of thing in two banks, under two tags, at two times: each filter must keep the others out."""
     memory, facts = subject.memory(), subject.facts
     topic = facts.topic()
@@ -47,21 +47,21 @@ def filters_honoured(subject: Subject) -> str:
     leaking = [name for name, (evidence, _own, other) in recalled.items() if evidence.shows(other.word)]
     if leaking:
         evidence, _own, other = recalled[leaking[0]]
-        raise Broken(
+        raise ContractViolation(
             f"recall brought up what the filter {listed(leaking)} keeps out. By {leaking[0]}, it gave "
             f"“{other.word}” too: {evidence}.",
             "Let `retain` keep `bank`, `tags` and `timestamp`, and `recall` go by `bank`, `tags`, `since` and `until`.",
         )
     for name, (evidence, own, _other) in recalled.items():
         if not all(evidence.shows(fact.word) for fact in own):
-            raise Broken(
+            raise ContractViolation(
                 f"With the filter {name}, recall did not bring up what belongs there: {evidence}.",
                 "Let `recall` bring up what `retain` took in, where bank, tags and times fit.",
             )
     return "Recall went by bank, tags and times."
 
 
-def forgets(subject: Subject) -> str:
+def forgets(subject: CheckedSystem) -> str:
     """One of two facts is forgotten, by its id or else by its text; it must not come back, however it is asked for."""
     memory = subject.memory()
     gone, kept = subject.facts.facts(2)
@@ -69,7 +69,9 @@ def forgets(subject: Subject) -> str:
     where = planted(memory, subject, gone, kept)
     before = where.look(gone.asked)
     if not before.shows(gone.word):
-        raise Broken(f"Before anything was to be forgotten, it gave {before} for {quoted(gone.asked)}.", KEEPS)
+        raise ContractViolation(
+            f"Before anything was to be forgotten, it gave {before} for {quoted(gone.asked)}.", KEEPS
+        )
     refused: list[AdapterRaised] = []
     for ids, query in ((where.ids, None), (None, gone.said)):
         try:
@@ -83,14 +85,14 @@ def forgets(subject: Subject) -> str:
             return f"A forgotten fact could not be asked for, in the same words or in others{others}."
     if len(refused) == 2:
         raise refused[0]
-    raise Broken(
+    raise ContractViolation(
         f"After forget was called for {quoted(gone.said)} it gave “{gone.word}” for {quoted(left[0].question)}: "
         f"{left[0]}.",
         "Let `forget` delete what it is called for, in every index and store, rather than hide it.",
     )
 
 
-def _in_bank(memory: Memory, subject: Subject, *facts: Fact) -> Planted:
+def _in_bank(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
     """Plant facts as texts in a bank."""
     for number, fact in enumerate(facts, start=1):
         memory.retain(fact.said, subject.facts.day, bank=BANK, source_id=f"s{number:03d}")
@@ -98,8 +100,8 @@ def _in_bank(memory: Memory, subject: Subject, *facts: Fact) -> Planted:
     return Planted(BANK, ("s001",), lambda question: memory.recall(question, bank=BANK))
 
 
-def _in_session(memory: Memory, subject: Subject, *facts: Fact) -> Planted:
+def _in_session(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
     """Plant facts in sessions."""
-    sessions = [memory.session(subject.facts.day, Said(fact.said), ACKNOWLEDGED) for fact in facts]
-    memory.take_in(*sessions)
+    sessions = [memory.session(subject.facts.day, PlantedTurn(fact.said), ACKNOWLEDGED) for fact in facts]
+    memory.ingest(*sessions)
     return Planted(None, (sessions[0].session_id, *(turn.turn_id for turn in sessions[0].turns)), memory.ask)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memeval.conformance.check import Broken
+from memeval.conformance.check import ContractViolation
 from memeval.conformance.checks.seen import found, listed
-from memeval.conformance.facts import Fact
-from memeval.conformance.subject import ACKNOWLEDGED, Evidence, Said, Subject, quoted
+from memeval.conformance.facts import PlantedFact
+from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, Observation, PlantedTurn, quoted
 
 YEARS = 3 * 365
 """Days between the two dates of a fact that changed."""
@@ -16,7 +16,7 @@ TIME = (
 )
 
 
-def event_time(subject: Subject) -> str:
+def event_time(subject: CheckedSystem) -> str:
     """The same thing is said anew years later. One of three must hold: the dates can be read in what comes; the
     question's own date decides; or what comes first follows the dates, and not the words or the order of telling.
     """
@@ -42,19 +42,21 @@ def event_time(subject: Subject) -> str:
     first, first_exchanged = (each.first_of(older.word, newer.word) for each in (now, exchanged))
     if None not in (first, first_exchanged) and first != first_exchanged:
         return "What it brings up first follows the dates."
-    raise Broken(
+    raise ContractViolation(
         f"It was told {quoted(older.said)} on {early} and {quoted(newer.said)} on {late}. What it gave for "
         f"{quoted(topic.asked)} tells no date, and changes with neither the dates nor the day of the question: {now}.",
         TIME,
     )
 
 
-def assistant_kept(subject: Subject) -> str:
+def assistant_kept(subject: CheckedSystem) -> str:
     """A fact that only the assistant said."""
     memory = subject.memory()
     fact = subject.facts.recommended()
-    asked = Said("Where could we go on Saturday, if it pours?")
-    memory.take_in(memory.session(subject.facts.day, asked, Said(fact.said, "assistant"), Said("I will try it.")))
+    asked = PlantedTurn("Where could we go on Saturday, if it pours?")
+    memory.ingest(
+        memory.session(subject.facts.day, asked, PlantedTurn(fact.said, "assistant"), PlantedTurn("I will try it."))
+    )
     found(
         memory,
         fact,
@@ -64,34 +66,36 @@ def assistant_kept(subject: Subject) -> str:
     return "What the assistant said was found."
 
 
-def second_speaker_kept(subject: Subject) -> str:
+def second_speaker_kept(subject: CheckedSystem) -> str:
     """A fact that the second of two named people said."""
     memory = subject.memory()
     one, other = subject.facts.people
     first, second = subject.facts.facts(2)
-    memory.take_in(
-        memory.session(subject.facts.day, Said(first.said, speaker=one), Said(second.said, speaker=other)),
+    memory.ingest(
+        memory.session(
+            subject.facts.day, PlantedTurn(first.said, speaker=one), PlantedTurn(second.said, speaker=other)
+        ),
     )
     remedy = "Keep every turn in `ingest_session`, whoever its `speaker` is, and the name with it."
     for fact, person in ((second, other), (first, one)):
-        asked_of = Fact(fact.said, fact.word, fact.asked_of.format(person))
+        asked_of = PlantedFact(fact.said, fact.word, fact.asked_of.format(person))
         found(memory, asked_of, f"after {person} had said so in a talk of two people", remedy)
     return "What either of two named people said was found."
 
 
-def people_apart(subject: Subject) -> str:
+def people_apart(subject: CheckedSystem) -> str:
     """Two named people say the same kind of thing of themselves; asked for one, the other's must not be the answer."""
     memory = subject.memory()
     topic = subject.facts.topic()
     said = {person: subject.facts.fact(topic) for person in subject.facts.people}
-    memory.take_in(
-        memory.session(subject.facts.day, *(Said(fact.said, speaker=person) for person, fact in said.items()))
+    memory.ingest(
+        memory.session(subject.facts.day, *(PlantedTurn(fact.said, speaker=person) for person, fact in said.items()))
     )
     one, other = said
     for person, stranger in ((one, other), (other, one)):
         evidence = memory.ask(topic.asked_of.format(person))
         if not _tells_apart(evidence, said[person], said[stranger], stranger):
-            raise Broken(
+            raise ContractViolation(
                 f"{person} had said {quoted(said[person].said)} and {stranger} {quoted(said[stranger].said)} "
                 f"Asked {quoted(evidence.question)}, it gave {evidence}.",
                 "Keep the `speaker` of each turn in `ingest_session` with its text, and mind who is asked about.",
@@ -99,7 +103,7 @@ def people_apart(subject: Subject) -> str:
     return "Two people who said the same kind of thing were told apart."
 
 
-def _tells_apart(evidence: Evidence, own: Fact, strange: Fact, stranger: str) -> bool:
+def _tells_apart(evidence: Observation, own: PlantedFact, strange: PlantedFact, stranger: str) -> bool:
     """Whether the person's own value is the answer, comes first, or can be told from the stranger's by the name."""
     if evidence.answers(own.word) or evidence.answers(strange.word):
         return evidence.answers(own.word)
@@ -109,41 +113,41 @@ def _tells_apart(evidence: Evidence, own: Fact, strange: Fact, stranger: str) ->
     return named or evidence.first_of(own.word, strange.word) == own.word
 
 
-def unicode_kept(subject: Subject) -> str:
+def unicode_kept(subject: CheckedSystem) -> str:
     """Words in other scripts come back as they were, or in another normal form."""
     memory = subject.memory()
     facts = subject.facts.in_scripts()
-    memory.take_in(memory.session(subject.facts.day, *(Said(fact.said) for _script, fact in facts)))
+    memory.ingest(memory.session(subject.facts.day, *(PlantedTurn(fact.said) for _script, fact in facts)))
     lost = [script for script, fact in facts if not memory.ask(fact.asked).shows(fact.word)]
     if lost:
-        raise Broken(
+        raise ContractViolation(
             f"Words in other scripts were not found again: {listed(lost)}.",
             "Store text as it comes in `ingest_session`: no ASCII folding, no dropping of what is not a letter.",
         )
     return f"Words in other scripts were found again: {listed([script for script, _fact in facts])}."
 
 
-def long_kept(subject: Subject) -> str:
+def long_kept(subject: CheckedSystem) -> str:
     """Facts at the start, in the middle and at the end of a very long message."""
     memory = subject.memory()
     message, facts = subject.facts.long_message()
-    memory.take_in(memory.session(subject.facts.day, Said(message), ACKNOWLEDGED))
+    memory.ingest(memory.session(subject.facts.day, PlantedTurn(message), ACKNOWLEDGED))
     lost = [where for where, fact in facts if not memory.ask(fact.asked).shows(fact.word)]
     if lost:
-        raise Broken(
+        raise ContractViolation(
             f"Of a message of {len(message):,} characters, the fact at the {listed(lost)} was not found.",
             "Split long messages in `ingest_session` before an embedding model or a prompt cuts them off.",
         )
     return f"Facts at the start, in the middle and at the end of {len(message):,} characters were found."
 
 
-def taken_in_twice(subject: Subject) -> str:
+def taken_in_twice(subject: CheckedSystem) -> str:
     """The same session twice, as after a repeated request: no error, and the fact is still found."""
     memory = subject.memory()
     fact = subject.facts.fact()
-    session = memory.session(subject.facts.day, Said(fact.said), ACKNOWLEDGED)
-    memory.take_in(session)
-    memory.take_in(session)
+    session = memory.session(subject.facts.day, PlantedTurn(fact.said), ACKNOWLEDGED)
+    memory.ingest(session)
+    memory.ingest(session)
     evidence = found(
         memory,
         fact,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memeval.conformance.checks.seen import found, not_found
 from memeval.conformance.facts import ODD
-from memeval.conformance.subject import ACKNOWLEDGED, Said, Subject
+from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, PlantedTurn
 
 SETTLES = (
     "Make `ingest_session` keep what every turn says; where indexing goes on in the background, wait for its end in "
@@ -17,7 +17,7 @@ ISOLATES = (
 )
 
 
-def planted_fact(subject: Subject) -> str:
+def planted_fact(subject: CheckedSystem) -> str:
     """Three facts in three sessions; each must be found at once, the last one first: an indexer may lag behind it."""
     memory = subject.memory()
     facts = subject.facts.facts(3)
@@ -28,7 +28,7 @@ def planted_fact(subject: Subject) -> str:
     return "Three facts of three sessions were found as soon as the system said that it was ready."
 
 
-def reset_resets(subject: Subject) -> str:
+def reset_resets(subject: CheckedSystem) -> str:
     """A fact must be gone after ``reset``, and an empty memory must bear a question."""
     memory = subject.memory()
     fact = subject.facts.fact()
@@ -39,7 +39,7 @@ def reset_resets(subject: Subject) -> str:
     return "A fact was gone after reset, and the empty memory could be asked."
 
 
-def isolation(subject: Subject) -> str:
+def isolation(subject: CheckedSystem) -> str:
     """Two instances at once, and two scenarios one after the other in one: neither knows of the other."""
     topic = subject.facts.topic()
     one, other, third = subject.facts.fact(topic), subject.facts.fact(topic), subject.facts.fact()
@@ -58,26 +58,26 @@ def isolation(subject: Subject) -> str:
     return "Two instances at once, and two scenarios in one instance, knew nothing of each other."
 
 
-def unicode_accepted(subject: Subject) -> str:
+def unicode_accepted(subject: CheckedSystem) -> str:
     """Odd text is taken in and asked without an error, and a plain fact in the same message survives it."""
     memory = subject.memory()
     fact = subject.facts.fact()
     remedy = "Let `ingest_session` take any text that UTF-8 can hold, and leave out only what it cannot store."
-    memory.take_in(memory.session(subject.facts.day, *(Said(f"{fact.said} {odd}") for odd in ODD), ACKNOWLEDGED))
+    memory.ingest(memory.session(subject.facts.day, *(PlantedTurn(f"{fact.said} {odd}") for odd in ODD), ACKNOWLEDGED))
     for odd in ODD:
         memory.ask(f"What did I mean by this: {odd}?")
     found(memory, fact, "where the same message held emoji, several scripts and control characters", remedy)
     return "Emoji, several scripts, combining marks and control characters were taken in and asked without an error."
 
 
-def long_accepted(subject: Subject) -> str:
+def long_accepted(subject: CheckedSystem) -> str:
     """A very long message is taken in without an error, and what is said after it is found."""
     memory = subject.memory()
     message, _facts = subject.facts.long_message()
     after = subject.facts.fact()
-    memory.take_in(
-        memory.session(subject.facts.day, Said(message), ACKNOWLEDGED),
-        memory.session(subject.facts.after(3), Said(after.said), ACKNOWLEDGED),
+    memory.ingest(
+        memory.session(subject.facts.day, PlantedTurn(message), ACKNOWLEDGED),
+        memory.session(subject.facts.after(3), PlantedTurn(after.said), ACKNOWLEDGED),
     )
     remedy = "Split long messages in `ingest_session`, so that they hold up nothing that comes after them."
     found(memory, after, f"after a message of {len(message):,} characters", remedy)

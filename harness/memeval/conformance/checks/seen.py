@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memeval.conformance.check import Broken
-from memeval.conformance.facts import Fact
-from memeval.conformance.subject import Evidence, Memory, quoted
+from memeval.conformance.check import ContractViolation
+from memeval.conformance.facts import PlantedFact
+from memeval.conformance.subject import CheckedMemory, Observation, quoted
 
 
-def found(memory: Memory, fact: Fact, when: str, remedy: str) -> Evidence:
+def found(memory: CheckedMemory, fact: PlantedFact, when: str, remedy: str) -> Observation:
     """Ask for a fact, and return what came.
 
     Args:
@@ -21,11 +21,13 @@ def found(memory: Memory, fact: Fact, when: str, remedy: str) -> Evidence:
     """
     evidence = memory.ask(fact.asked)
     if not evidence.shows(fact.word):
-        raise Broken(f"It was told {quoted(fact.said)} Asked {quoted(fact.asked)} {when}, it gave {evidence}.", remedy)
+        raise ContractViolation(
+            f"It was told {quoted(fact.said)} Asked {quoted(fact.asked)} {when}, it gave {evidence}.", remedy
+        )
     return evidence
 
 
-def not_found(memory: Memory, fact: Fact, question: str, when: str, remedy: str) -> Evidence:
+def not_found(memory: CheckedMemory, fact: PlantedFact, question: str, when: str, remedy: str) -> Observation:
     """Ask for a fact that must not be there, and return what came.
 
     Args:
@@ -40,7 +42,7 @@ def not_found(memory: Memory, fact: Fact, question: str, when: str, remedy: str)
     """
     evidence = memory.ask(question)
     if evidence.shows(fact.word):
-        raise Broken(f"Asked {quoted(question)} {when}, it gave “{fact.word}”: {evidence}.", remedy)
+        raise ContractViolation(f"Asked {quoted(question)} {when}, it gave “{fact.word}”: {evidence}.", remedy)
     return evidence
 
 

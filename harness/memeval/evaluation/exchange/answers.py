@@ -16,7 +16,7 @@ UNKNOWN = "unknown:"
 
 
 @dataclass(frozen=True)
-class Answer:
+class ImportedAnswer:
     """What a system is said to have answered to one question."""
 
     question_id: str
@@ -40,7 +40,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ImportedAnswers:
     """A file of answers, read."""
 
     system: str
@@ -49,7 +49,7 @@ class Answers:
     """Its version, or :data:`UNTOLD`."""
     slug: str
     """A name that is safe in paths."""
-    answers: tuple[Answer, ...]
+    answers: tuple[ImportedAnswer, ...]
     """At most one a question."""
     imported: Imported
     """Where they come from; what is missing and unknown is filled in when they are brought together with an exam."""

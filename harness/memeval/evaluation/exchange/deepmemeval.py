@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
-from memeval.evaluation.exchange.reading import Amount, AnswerFile, Foreign, Id, Name, Text, fitted, once
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
 from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, write_json, write_lines
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.delta import token_series
 from memeval.keys import DeltaKey, ItemKey
 from memeval.records.imported import Claim, ClaimMetric, Imported
@@ -26,7 +26,7 @@ from memeval.records.response import Response
 FORMAT = "deepmemeval"
 
 
-class _Row(Foreign):
+class _ScenarioRow(ForeignRecord):
     """What is said of a scenario."""
 
     scenario_id: Id
@@ -38,13 +38,13 @@ class _Row(Foreign):
     eval_model: Name | None = None
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read responses, evaluated or not; see :data:`memeval.evaluation.exchange.formats.Reader`."""
-    rows = [(where, fitted(_Row, value, where)) for where, value in file.rows()]
+    rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
-    keys = {key.scenario_id: key for key in exam.dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.scenario_id: key for key in benchmark_session.dataset.keys()}  # noqa: SIM118 - no dictionary
     name = file.system or file.path.stem
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD,
         slug=slug_of(name, FORMAT),
@@ -54,15 +54,15 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
             file=file.path.name,
             digest=file.digest,
             made_by="DeepMemEval's runner",
-            claims=_claims([row for _where, row in rows], exam),
+            claims=_claims([row for _where, row in rows], benchmark_session),
         ),
     )
 
 
-def _answers(row: _Row, key: ItemKey | None) -> Iterator[Answer]:
+def _answers(row: _ScenarioRow, key: ItemKey | None) -> Iterator[ImportedAnswer]:
     """Yield the answers to a scenario's questions; of a delta-efficiency scenario the file has counts alone."""
     if key is None:
-        yield Answer(row.scenario_id, row.response)
+        yield ImportedAnswer(row.scenario_id, row.response)
         return
     counts: Sequence[float | None] = [None] * len(key.question_ids)
     error = row.response.removeprefix("ERROR: ").strip() or "failed, without a word" if row.error else None
@@ -72,10 +72,10 @@ def _answers(row: _Row, key: ItemKey | None) -> Iterator[Answer]:
             error = f"{len(counts)} token counts for {len(key.question_ids)} questions"
             counts = [None] * len(key.question_ids)
     for question_id, count in zip(key.question_ids, counts, strict=True):
-        yield Answer(question_id, "" if error else row.response, error=error, reported_tokens=count)
+        yield ImportedAnswer(question_id, "" if error else row.response, error=error, reported_tokens=count)
 
 
-def _claims(rows: Sequence[_Row], exam: Exam) -> tuple[Claim, ...]:
+def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -> tuple[Claim, ...]:
     """Return the score that an evaluated file comes to; none where a row has no label.
 
     It is the composite that the official program prints where every category has rows, else the accuracy: without a
@@ -88,25 +88,25 @@ def _claims(rows: Sequence[_Row], exam: Exam) -> tuple[Claim, ...]:
         labels.setdefault(row.scenario_type, []).append(row.eval_label)
     models = {row.eval_model for row in rows}
     judge = models.pop() if len(models) == 1 else None
-    weights = {category.name: category.weight or 0.0 for category in exam.benchmark.categories}
+    weights = {category.name: category.weight or 0.0 for category in benchmark_session.benchmark.categories}
     if labels.keys() != weights.keys():
         return (Claim(score=sum(map(sum, labels.values())) / len(rows), items=len(rows), judge=judge),)
     composite = fsum(weights[name] * sum(of_category) / len(of_category) for name, of_category in labels.items())
     return (Claim(score=min(1.0, composite), metric=ClaimMetric.COMPOSITE, items=len(rows), judge=judge),)
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the results, and beside them the evaluated form, named after the judge.
 
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
-    exam = exam_needed(run, exam)
-    rows = answered(run, exam)
+    benchmark_session = exam_needed(run, benchmark_session)
+    rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
     judge = judge_model(run.run.track.judge)
     plain, evaluated = [], []
-    for key in exam.keys:
+    for key in benchmark_session.keys:
         if any(question not in rows for question in key.question_ids):
             continue
         row = _row(key, [rows[question] for question in key.question_ids])

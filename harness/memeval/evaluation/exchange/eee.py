@@ -19,14 +19,14 @@ from typing import Any
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.evaluation.exchange.eee_samples import VERSION, Data, Names, samples, texts
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.eee_samples import VERSION, Data, SampleNames, samples, texts
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.judging.rules import RulesJudge
 from memeval.records.base import canonical_json
 from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
 from memeval.records.call import Call, Caller
 from memeval.records.errors import BadInput
-from memeval.records.ledger import Deed, Runner
+from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import Run, SystemKind
 from memeval.records.scores import CategoryScore, Interval, Tally
 from memeval.records.track import Redistribution
@@ -36,25 +36,25 @@ _BY_RUNNER = {Runner.MAINTAINER: "third_party", Runner.SUBMITTER: "first_party"}
 """Who evaluated, as the schema calls it, by who made a run's answers."""
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as records of Every Eval Ever.
 
     Args:
         run: the run.
-        exam: the benchmark with its data open; ``None`` where it is not at hand, and then there are aggregates only.
+        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand, and then there are aggregates only.
         to: the folder under which ``data/…`` is made.
 
     Raises:
         BadInput: the run cannot be read.
     """
-    record = _Record(run, exam)
+    record = _EeeRecord(run, benchmark_session)
     place = to / record.folder
     place.mkdir(parents=True, exist_ok=True)
     aggregate = record.aggregate()
     files = [place / f"{record.uuid}.json"]
-    if exam is not None and run.run.redistribution is Redistribution.FULL:
+    if benchmark_session is not None and run.run.redistribution is Redistribution.FULL:
         companion = place / f"{record.uuid}_samples.jsonl"
-        checksum, rows = _write_lines(companion, samples(run, exam, record.names))
+        checksum, rows = _write_lines(companion, samples(run, benchmark_session, record.names))
         if rows:
             aggregate["detailed_evaluation_results"] = {
                 "format": "jsonl",
@@ -70,20 +70,20 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     return files
 
 
-class _Record:
+class _EeeRecord:
     """A run's record.
 
     Args:
         folder: the run.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
     """
 
-    def __init__(self, folder: RunFolder, exam: Exam | None) -> None:
+    def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder
         self._run = folder.run
-        self._info = _info(self._run) if exam is None else exam.benchmark.info
+        self._info = _info(self._run) if benchmark_session is None else benchmark_session.benchmark.info
         benchmark = self._run.track.benchmark.partition("@")[0]
-        self.names = Names(
+        self.names = SampleNames(
             evaluation_id=f"memeval_{benchmark}/{self._model_id}/{_unix(self._run.timing.ended)}",
             model_id=self._model_id,
             benchmark=benchmark,
@@ -309,7 +309,9 @@ def _relationship(folder: RunFolder) -> str:
         return "first_party"
     results = folder.path.resolve().parents
     entries = Ledger(results[2]).entries() if len(results) > 2 else []
-    runners = [each.runner for each in entries if each.deed is Deed.ACCEPTED and each.run_digest == folder.digest]
+    runners = [
+        each.runner for each in entries if each.deed is LedgerEvent.ACCEPTED and each.run_digest == folder.digest
+    ]
     return next((_BY_RUNNER[runner] for runner in reversed(runners) if runner is not None), "other")
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.items import Item, Items, references
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.items import RunItem, RunItems, references
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import headline
 from memeval.records.base import canonical_json
 
@@ -23,7 +23,7 @@ RIGHT_FROM = 0.5
 
 
 @dataclass(frozen=True)
-class Names:
+class SampleNames:
     """What ties the lines of a record to its aggregate scores."""
 
     evaluation_id: str
@@ -40,23 +40,23 @@ class Names:
         return f"{self.benchmark}/{category}"
 
 
-def samples(folder: RunFolder, exam: Exam, names: Names) -> Iterator[Data]:
+def samples(folder: RunFolder, benchmark_session: BenchmarkSession, names: SampleNames) -> Iterator[Data]:
     """Yield a line for each item of a run whose words may be published.
 
     Args:
         folder: the run, with its rows.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
         names: what ties the lines to the scores.
 
     Raises:
         BadInput: the rows cannot be read.
     """
-    for item in Items(folder, exam):
+    for item in RunItems(folder, benchmark_session):
         if item.key is not None and item.answers and all(each.ask is not None for each in item.answers):
             yield _sample(item, references(item.key.key), names)
 
 
-def _sample(item: Item, reference: tuple[str, ...], names: Names) -> Data:
+def _sample(item: RunItem, reference: tuple[str, ...], names: SampleNames) -> Data:
     grade = item.grade
     asked = [each.ask.question for each in item.answers if each.ask is not None]
     raw = "\n".join(asked)
@@ -100,7 +100,7 @@ def _sample(item: Item, reference: tuple[str, ...], names: Names) -> Data:
     return line
 
 
-def _said(item: Item, asked: list[str]) -> Data:
+def _said(item: RunItem, asked: list[str]) -> Data:
     """Return the answers: of one question as an output, of several as a conversation."""
     answers = [each.response.answer for each in item.answers]
     if len(asked) == 1:

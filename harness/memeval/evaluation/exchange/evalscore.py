@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
-from memeval.evaluation.exchange.reading import Amount, AnswerFile, Foreign, Id, Name, Text, fitted, once, placed
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once, placed
 from memeval.evaluation.exchange.writing import answered, exam_needed, write_json
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import headline
 from memeval.keys import ItemKey
 from memeval.records.base import Share
@@ -38,14 +38,14 @@ _JUDGED = "-judged"
 _TOLD = ("dataset", "scorer", "scenario", "mode", "brain")
 
 
-class _Citation(Foreign):
+class _Citation(ForeignRecord):
     """A document that an answer rests on."""
 
     path: Name | None = None
     chunk_id: Name | None = Field(default=None, alias="chunkId")
 
 
-class _Question(Foreign):
+class _EvalScoreQuestion(ForeignRecord):
     """What came of a question."""
 
     id: Id
@@ -55,7 +55,7 @@ class _Question(Foreign):
     error: Text | None = None
 
 
-class _Score(Foreign):
+class _Score(ForeignRecord):
     """The file."""
 
     sdk: Name
@@ -70,17 +70,18 @@ class _Score(Foreign):
     brain: Name | None = None
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read an EvalScore file; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     score = fitted(_Score, file.json(), file.path)
     rows = [
-        (where, fitted(_Question, value, where)) for where, value in placed(score.questions, f"{file.path}: questions")
+        (where, fitted(_EvalScoreQuestion, value, where))
+        for where, value in placed(score.questions, f"{file.path}: questions")
     ]
     once((where, row.id) for where, row in rows)
-    texts = _texts(exam)
+    texts = _texts(benchmark_session)
     name = file.system or score.sdk
     claimed = Claim(score=score.pass_rate or 0.0, items=score.total or len(rows), judge=score.scorer)
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD,
         slug=slug_of(name, FORMAT),
@@ -97,16 +98,16 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def _texts(exam: Exam) -> dict[str, str]:
+def _texts(benchmark_session: BenchmarkSession) -> dict[str, str]:
     """Return the ids of the prepared texts by what a document of theirs may be called: the id, or the ordinal."""
-    steps = (step for scenario in exam.dataset.scenarios() for step in scenario.steps)
+    steps = (step for scenario in benchmark_session.dataset.scenarios() for step in scenario.steps)
     named = {step.text_id: step.source_id for step in steps if isinstance(step, Retain)}
     return named | {source: source for source in named.values()}
 
 
-def _answer(row: _Question, texts: Mapping[str, str]) -> Answer:
+def _answer(row: _EvalScoreQuestion, texts: Mapping[str, str]) -> ImportedAnswer:
     cited = [each.path or each.chunk_id or "" for each in row.citations or ()]
-    return Answer(
+    return ImportedAnswer(
         row.id,
         "" if row.error else row.answer,
         sources=tuple(texts.get(PurePosixPath(path).stem, path) for path in cited if path),
@@ -115,20 +116,24 @@ def _answer(row: _Question, texts: Mapping[str, str]) -> Answer:
     )
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write ``<to>/<date>/<sdk>.json``: the date on which the run began, here; the system's slug.
 
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
-    exam = exam_needed(run, exam)
+    benchmark_session = exam_needed(run, benchmark_session)
     head = run.run
-    rows = answered(run, exam)
+    rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
-    asked = {ask.question_id: ask.question for scenario in exam.dataset.scenarios() for ask in scenario.questions()}
+    asked = {
+        ask.question_id: ask.question
+        for scenario in benchmark_session.dataset.scenarios()
+        for ask in scenario.questions()
+    }
     questions = [
         _question(key, asked[key.item_id], rows[key.item_id], grades[key.item_id])
-        for key in exam.keys
+        for key in benchmark_session.keys
         if key.item_id in rows
     ]
     scores = [question["score"] for question in questions]

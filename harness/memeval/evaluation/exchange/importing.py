@@ -10,23 +10,23 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
-from memeval.evaluation.exchange.answers import UNKNOWN, Answer, Answers
-from memeval.evaluation.exchange.formats import Data, Format
+from memeval.evaluation.exchange.answers import UNKNOWN, ImportedAnswer, ImportedAnswers
+from memeval.evaluation.exchange.formats import ExchangeFormat, QuestionData
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, models_for
-from memeval.evaluation.places import finished_runs, start, unfinished_runs
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.rows import Rows
+from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import reader_named
-from memeval.execution.secrets import blotted
+from memeval.execution.secrets import redact
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
 from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
@@ -81,13 +81,13 @@ class ImportOptions:
 
 
 def exam_for(
-    form: Format,
+    form: ExchangeFormat,
     file: Path,
     benchmark: str | None = None,
     data: Path | None = None,
     parameters: Parameters | None = None,
     protocol: str | None = None,
-) -> Exam:
+) -> BenchmarkSession:
     """Open the benchmark that a file of answers is about.
 
     Args:
@@ -107,17 +107,17 @@ def exam_for(
         raise BadInput(
             f"'{form.name}' holds no answers to {chosen.info.id}.", remedy=f"It is of {', '.join(form.benchmarks)}."
         )
-    if parameters is None and (data is None or form.data is not Data.INSIDE):
+    if parameters is None and (data is None or form.data is not QuestionData.INSIDE):
         parameters = dict(form.parameters) or None
     if data is None and form.data is not None:
-        data = file if form.data is Data.INSIDE else file.parent
-    return Exam.open(chosen, data, parameters, protocol=protocol)
+        data = file if form.data is QuestionData.INSIDE else file.parent
+    return BenchmarkSession.open(chosen, data, parameters, protocol=protocol)
 
 
 def import_file(
     file: AnswerFile,
-    form: Format,
-    exam: Exam,
+    form: ExchangeFormat,
+    benchmark_session: BenchmarkSession,
     judge: ChosenJudge,
     options: ImportOptions,
     progress: Progress | None = None,
@@ -129,7 +129,7 @@ def import_file(
     Args:
         file: the file.
         form: its format.
-        exam: what the answers are graded by.
+        benchmark_session: what the answers are graded by.
         judge: who gives verdicts.
         options: where from, and where to.
         progress: is told how it goes.
@@ -142,23 +142,23 @@ def import_file(
         GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
     """
     progress = progress or Silent()
-    answers = _placed(form.read(file, exam), exam, options.origin)
-    inputs = _inputs(answers, exam, judge, form)
-    place = options.results / exam.benchmark.info.name / answers.slug
+    answers = _placed(form.read(file, benchmark_session), benchmark_session, options.origin)
+    inputs = _inputs(answers, benchmark_session, judge, form)
+    place = options.results / benchmark_session.benchmark.info.name / answers.slug
     done = [] if options.fresh else finished_runs(place, inputs)
     if done:
         same = done[-1].run.imported == answers.imported
         told = "" if same else " What is told of its origin differs; --fresh makes a run that says so."
         progress.note(f"{done[-1].path}: this very file, graded before by the very same judge; reused.{told}")
         return done[-1]
-    items, responses = _rows(answers, exam)
+    items, responses = _rows(answers, benchmark_session)
     with (
         interruptible(),
         models_for(options.results, options.models, progress.note, on_disk=judge.model is not None) as models,
     ):
-        cases = [] if judge.model is None else cases_of(exam, items, responses)
+        cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
         check_key(judge, cases, models)
-        folder = _folder(place, _plan(inputs, answers, exam, judge, form), options.fresh)
+        folder = _folder(place, _plan(inputs, answers, benchmark_session, judge, form), options.fresh)
         with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
             plan = Journal.plan(folder)
             models.open_run(plan.run_id, own)
@@ -167,15 +167,15 @@ def import_file(
             rows = Rows(
                 responses=responses,
                 contexts=[],
-                grades=grade_items(exam, items, responses, recorded),
+                grades=grade_items(benchmark_session, items, responses, recorded),
                 judgments=judgment_rows(recorded, own),
-                prompts=judge.prompt_rows(exam.benchmark.info.id),
+                prompts=judge.prompt_rows(benchmark_session.benchmark.info.id),
             )
             journal.log(LogLine(at=utc_now(), event="imported", detail=f"{len(responses)} answers of {form.name}"))
-            return seal(folder, plan, rows, journal.log_lines, 1, exam)
+            return seal(folder, plan, rows, journal.log_lines, 1, benchmark_session)
 
 
-def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
+def _placed(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
     """Bring answers together with an exam: what is missing, what is unknown, and what the caller says of them."""
     slug = answers.slug if origin.slug is None else origin.slug
     if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
@@ -185,23 +185,28 @@ def _placed(answers: Answers, exam: Exam, origin: Origin) -> Answers:
     if slug in CONTROLS:
         raise BadInput(f"'{slug}' is a control that memeval ships.", remedy="Give the answers another --slug.")
     told = {answer.question_id for answer in answers.answers}
-    known = {question for key in exam.dataset.keys() for question in key.question_ids}  # noqa: SIM118
-    planned = [question for key in exam.keys for question in key.question_ids]
+    known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
+    planned = [question for key in benchmark_session.keys for question in key.question_ids]
     if told.isdisjoint(planned):
         raise BadInput(
-            f"none of its {len(told)} answers is to a question of {exam.benchmark.info.id}.",
+            f"none of its {len(told)} answers is to a question of {benchmark_session.benchmark.info.id}.",
             where=answers.imported.file,
             remedy="Name the benchmark or the data that it answers, with --benchmark, --parameter or --data.",
         )
-    if exam.protocol_info.search_items is not None and all(answer.sources is None for answer in answers.answers):
+    if benchmark_session.protocol_info.search_items is not None and all(
+        answer.sources is None for answer in answers.answers
+    ):
         raise BadInput(
-            f"the file does not say what was retrieved, and '{exam.protocol}' grades nothing else.",
+            f"the file does not say what was retrieved, and '{benchmark_session.protocol}' grades nothing else.",
             where=answers.imported.file,
             remedy="Name another --protocol.",
         )
     claims = answers.imported.claims
     if origin.claimed is not None:
-        weighted = any(category.weight for category in exam.benchmark.table(exam.protocol, exam.tier))
+        weighted = any(
+            category.weight
+            for category in benchmark_session.benchmark.table(benchmark_session.protocol, benchmark_session.tier)
+        )
         metric = ClaimMetric.COMPOSITE if weighted else ClaimMetric.ACCURACY
         claims = (Claim(score=origin.claimed, metric=metric, items=len(told)), *claims)
     said = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
@@ -225,13 +230,15 @@ def _listed(unknown: str) -> str:
     return digest_bytes(unknown.encode()) if len(_WORD.findall(unknown)) > MOST_WORDS else visible(unknown)
 
 
-def _inputs(answers: Answers, exam: Exam, judge: ChosenJudge, form: Format) -> Inputs:
-    fixed = exam.protocol_info.reader
-    track = exam.track(reader=None if fixed is None else reader_named(fixed), limits=Limits())
+def _inputs(
+    answers: ImportedAnswers, benchmark_session: BenchmarkSession, judge: ChosenJudge, form: ExchangeFormat
+) -> Inputs:
+    fixed = benchmark_session.protocol_info.reader
+    track = benchmark_session.track(reader=None if fixed is None else reader_named(fixed), limits=Limits())
     return Inputs.of(judge.on(track), _system(answers, form), None)
 
 
-def _system(answers: Answers, form: Format) -> SystemIdentity:
+def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
     return SystemIdentity(
         slug=answers.slug,
         name=answers.system if len(_WORD.findall(answers.system)) <= LONGEST_NAME else answers.slug,
@@ -244,13 +251,19 @@ def _system(answers: Answers, form: Format) -> SystemIdentity:
     )
 
 
-def _plan(inputs: Inputs, answers: Answers, exam: Exam, judge: ChosenJudge, form: Format) -> Plan:
+def _plan(
+    inputs: Inputs,
+    answers: ImportedAnswers,
+    benchmark_session: BenchmarkSession,
+    judge: ChosenJudge,
+    form: ExchangeFormat,
+) -> Plan:
     return Plan(
         run_id="",
         started="",
         inputs=inputs,
         system=_system(answers, form),
-        redistribution=exam.benchmark.info.redistribution,
+        redistribution=benchmark_session.benchmark.info.redistribution,
         isolation=Isolation.ELSEWHERE,
         harness=harness(),
         seeds=judge.seeds,
@@ -268,16 +281,20 @@ def _folder(place: Path, plan: Plan, fresh: bool) -> Path:
     return interrupted[-1] if interrupted and not fresh else start(place, plan)
 
 
-def _rows(answers: Answers, exam: Exam) -> tuple[list[ItemKey], list[Response]]:
+def _rows(answers: ImportedAnswers, benchmark_session: BenchmarkSession) -> tuple[list[ItemKey], list[Response]]:
     """Return the items of which every question is answered, in plan order, and their responses."""
     told = {answer.question_id: answer for answer in answers.answers}
-    items = [key for key in exam.keys if all(question in told for question in key.question_ids)]
+    items = [key for key in benchmark_session.keys if all(question in told for question in key.question_ids)]
     return items, [
-        _response(told[question], key, exam, answers.imported) for key in items for question in key.question_ids
+        _response(told[question], key, benchmark_session, answers.imported)
+        for key in items
+        for question in key.question_ids
     ]
 
 
-def _response(answer: Answer, key: ItemKey, exam: Exam, imported: Imported) -> Response:
+def _response(
+    answer: ImportedAnswer, key: ItemKey, benchmark_session: BenchmarkSession, imported: Imported
+) -> Response:
     outcome = Outcome.OK if answer.text.strip() else Outcome.EMPTY
     return Response(
         item_id=key.item_id,
@@ -285,22 +302,22 @@ def _response(answer: Answer, key: ItemKey, exam: Exam, imported: Imported) -> R
         question_id=answer.question_id,
         outcome=Outcome.ADAPTER_ERROR if answer.error is not None else outcome,
         answer="" if answer.error is not None else answer.text,
-        error=None if answer.error is None else blotted(answer.error),
-        items=None if answer.sources is None else tuple(_items(answer.sources, key, exam)),
+        error=None if answer.error is None else redact(answer.error),
+        items=None if answer.sources is None else tuple(_items(answer.sources, key, benchmark_session)),
         reported_tokens=answer.reported_tokens,
         usage=_usage(answer),
         timings=Timings(started=imported.made_at or "", ask_seconds=answer.seconds),
     )
 
 
-def _items(sources: Sequence[str], key: ItemKey, exam: Exam) -> Iterator[RetrievedItem]:
+def _items(sources: Sequence[str], key: ItemKey, benchmark_session: BenchmarkSession) -> Iterator[RetrievedItem]:
     """Yield what was retrieved, by memeval's ordinals; what the benchmark does not have stays unknown."""
-    ordinals = exam.dataset.ordinals(key.scenario_id)
+    ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
     for source in sources:
         yield RetrievedItem(source_ids=(ordinals.get(source, UNKNOWN + source),))
 
 
-def _usage(answer: Answer) -> ReportedUsage | None:
+def _usage(answer: ImportedAnswer) -> ReportedUsage | None:
     told = (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd)
     if told == (None, None, None):
         return None

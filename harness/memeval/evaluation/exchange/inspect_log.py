@@ -18,8 +18,16 @@ from urllib.parse import quote
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.inspect_header import HEADLINE, Data, plan_of, results_of, spec_of, stats_of, usage_of
-from memeval.evaluation.exchange.items import Answered, Item, Items, ordinals, references, text_of_context, text_of_item
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.items import (
+    AnsweredQuestion,
+    RunItem,
+    RunItems,
+    ordinals,
+    references,
+    text_of_context,
+    text_of_item,
+)
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.readers import NATIVE
 from memeval.grading.scoring import alternate, counts, headline
@@ -45,12 +53,12 @@ _REASONS = {
 """Inspect's own words for a score that is no verdict."""
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as an Inspect log.
 
     Args:
         run: the run, with its rows.
-        exam: the benchmark with its data open; ``None`` where it is not at hand.
+        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand.
         to: the log; its name ends in ``.eval``, by which the viewer finds it.
 
     Raises:
@@ -60,7 +68,7 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
         raise BadInput(
             f"an Inspect log's name ends in '.eval', and '{to.name}' does not.", remedy=f"Use {to.stem}.eval."
         )
-    _Log(run, exam).write(to)
+    _Log(run, benchmark_session).write(to)
     return [to]
 
 
@@ -69,13 +77,13 @@ class _Log:
 
     Args:
         folder: the run.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
     """
 
-    def __init__(self, folder: RunFolder, exam: Exam | None) -> None:
+    def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder
         self._run = folder.run
-        self._items = Items(folder, exam)
+        self._items = RunItems(folder, benchmark_session)
         self._words = self._items.words
         self._measured = self._run.scores.overall.points is not None
         self._contexts: dict[str, Context] = self._items.contexts() if self._words else {}
@@ -106,7 +114,7 @@ class _Log:
             }
             _member(archive, "header.json", header)
 
-    def _sample(self, item: Item) -> Data:
+    def _sample(self, item: RunItem) -> Data:
         grade, key = item.grade, item.key
         turns = None if item.scenario is None else TurnTexts(item.scenario)
         messages = [message for answer in item.answers for message in self._messages(answer, turns)]
@@ -129,7 +137,7 @@ class _Log:
             sample["error"] = {"message": text, "traceback": text, "traceback_ansi": text}
         return sample | _times(item.answers)
 
-    def _messages(self, answer: Answered, turns: TurnTexts | None) -> Iterator[Data]:
+    def _messages(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> Iterator[Data]:
         if not self._words:
             return
         response = answer.response
@@ -145,7 +153,7 @@ class _Log:
         if response.outcome is Outcome.OK:
             yield {"role": "assistant", "content": response.answer, "source": "generate", "model": self._model}
 
-    def _shown(self, answer: Answered, turns: TurnTexts | None) -> str | None:
+    def _shown(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> str | None:
         """Return what the system brought up, in words: its items, or else the context it gave."""
         response = answer.response
         if response.items is not None:
@@ -157,7 +165,7 @@ class _Log:
             return text
         return f"{text[:CONTEXT_CHARACTERS]}\n(cut here: {len(text):,} characters in all)"
 
-    def _output(self, answer: Answered | None) -> Data:
+    def _output(self, answer: AnsweredQuestion | None) -> Data:
         if answer is None or not self._words or answer.response.outcome is not Outcome.OK:
             return {"model": self._model, "choices": []}
         message = {"role": "assistant", "content": answer.response.answer, "source": "generate", "model": self._model}
@@ -170,7 +178,7 @@ class _Log:
             output["usage"] = usage_of(*answer.tokens)
         return output if answer.seconds is None else output | {"time": answer.seconds}
 
-    def _scores(self, item: Item, said: str) -> Data:
+    def _scores(self, item: RunItem, said: str) -> Data:
         grade = item.grade
         about = {
             "grader": grade.grader,
@@ -201,7 +209,7 @@ class _Log:
             return worth or 0.0
         return "N" if worth is None else "C" if worth == 1.0 else "I"
 
-    def _metadata(self, item: Item, turns: TurnTexts | None) -> Data:
+    def _metadata(self, item: RunItem, turns: TurnTexts | None) -> Data:
         grade = item.grade
         found = {
             "category": grade.category,
@@ -214,7 +222,7 @@ class _Log:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def _question(self, answer: Answered, turns: TurnTexts | None) -> Data:
+    def _question(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> Data:
         response, times = answer.response, answer.response.timings
         found: Data = {
             "question_id": response.question_id,
@@ -249,7 +257,7 @@ def _listed(texts: Sequence[str]) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
 
 
-def _times(answers: Sequence[Answered]) -> Data:
+def _times(answers: Sequence[AnsweredQuestion]) -> Data:
     seconds = [answer.seconds for answer in answers if answer.seconds is not None]
     if not seconds or not answers:
         return {}

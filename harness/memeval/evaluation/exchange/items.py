@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.decoding import decoded_run
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.keys import (
     AnswerKey,
@@ -45,7 +45,7 @@ UNANSWERABLE = "No answer: the history does not say."
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """A question and what came of it: its last attempt, which is the one that counts."""
 
     response: Response
@@ -74,12 +74,12 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Item:
+class RunItem:
     """An item of a run."""
 
     grade: Grade
     """What it is worth."""
-    answers: tuple[Answered, ...]
+    answers: tuple[AnsweredQuestion, ...]
     """Its questions, in order."""
     key: ItemKey | None
     """What a right answer is; ``None`` where the data is not at hand."""
@@ -93,40 +93,44 @@ class Item:
         return next((each for each in outcomes if each is not Outcome.OK), Outcome.OK if outcomes else None)
 
 
-class Items:
+class RunItems:
     """The graded items of a run, in plan order.
 
     Args:
         folder: the run, with its rows.
-        exam: the benchmark with its data open; ``None`` where it is not at hand.
+        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand.
 
     Raises:
         BadInput: the data is not that of the run, or (while iterating) the rows cannot be read.
     """
 
-    def __init__(self, folder: RunFolder, exam: Exam | None) -> None:
-        self._folder = folder if exam is None else opened(folder, exam)
-        self._exam = exam
-        self.words = exam is not None or folder.run.redistribution is Redistribution.FULL
+    def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
+        self._folder = folder if benchmark_session is None else decoded_run(folder, benchmark_session)
+        self._benchmark_session = benchmark_session
+        self.words = benchmark_session is not None or folder.run.redistribution is Redistribution.FULL
         """Whether the words of answers may stand in what is written."""
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[RunItem]:
         rows: dict[str, dict[str, list[Response]]] = {}
         for response in self._folder.responses():
             rows.setdefault(response.item_id, {}).setdefault(response.question_id, []).append(response)
         reads = {call.key: call for call in self._folder.calls() if call.caller is Caller.READER}
-        keys = {} if self._exam is None else {key.item_id: key for key in self._exam.keys}
+        keys = {} if self._benchmark_session is None else {key.item_id: key for key in self._benchmark_session.keys}
         held: Scenario | None = None
         asks: dict[str, Question] = {}
         for grade in self._folder.grades():
             key = keys.get(grade.item_id)
-            if self._exam is not None and key is not None and (held is None or held.scenario_id != key.scenario_id):
-                held = self._exam.scenarios[key.scenario_id]
+            if (
+                self._benchmark_session is not None
+                and key is not None
+                and (held is None or held.scenario_id != key.scenario_id)
+            ):
+                held = self._benchmark_session.scenarios[key.scenario_id]
                 asks = {ask.question_id: ask for ask in held.questions()}
-            yield Item(
+            yield RunItem(
                 grade=grade,
                 answers=tuple(
-                    Answered(
+                    AnsweredQuestion(
                         response=(last := max(tries, key=lambda row: row.attempt)),
                         attempts=len(tries),
                         ask=asks.get(question) if key is not None else None,

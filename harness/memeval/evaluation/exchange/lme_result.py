@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     Amount,
     AnswerFile,
     Count,
-    Foreign,
+    ForeignRecord,
     Id,
     Name,
     Text,
@@ -24,7 +24,7 @@ from memeval.evaluation.exchange.reading import (
     placed,
     refuse,
 )
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
 
@@ -45,7 +45,7 @@ _LIMITS = {
 """What of a manifest says under which limits the answers were made, and what it is called here."""
 
 
-class _Question(Foreign):
+class _LmeResultQuestion(ForeignRecord):
     """What came of a question."""
 
     id: Id
@@ -56,14 +56,14 @@ class _Question(Foreign):
     error: Text | None = None
 
 
-class _Spent(Foreign):
+class _Spent(ForeignRecord):
     """Dollars."""
 
     ingest_usd: Amount | None = None
     agent_usd: Amount | None = None
 
 
-class _Result(Foreign):
+class _LmeResultFile(ForeignRecord):
     """The file."""
 
     questions: list[Any] = Field(max_length=100_000)
@@ -75,18 +75,19 @@ class _Result(Foreign):
     cost_accounting: _Spent | None = None
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read a result, and the manifest beside it; see :data:`memeval.evaluation.exchange.formats.Reader`."""
-    result = fitted(_Result, file.json(), file.path)
+    result = fitted(_LmeResultFile, file.json(), file.path)
     if not result.questions:
         refuse("there are no answers in it.", file.path)
     rows = [
-        (where, fitted(_Question, value, where)) for where, value in placed(result.questions, f"{file.path}: questions")
+        (where, fitted(_LmeResultQuestion, value, where))
+        for where, value in placed(result.questions, f"{file.path}: questions")
     ]
     once((where, row.id) for where, row in rows)
     manifest = _manifest(file)
     name = file.system or file.path.stem
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD,
         slug=slug_of(name, FORMAT),
@@ -104,8 +105,8 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def _answer(row: _Question) -> Answer:
-    return Answer(
+def _answer(row: _LmeResultQuestion) -> ImportedAnswer:
+    return ImportedAnswer(
         row.id,
         "" if row.error else row.agent_answer,
         error=row.error or None,
@@ -137,7 +138,7 @@ def _limits(told: dict[str, Any]) -> Iterator[tuple[str, str | int | float | boo
             yield name, value[:200] if isinstance(value, str) else value
 
 
-def _claims(result: _Result, rows: Sequence[_Question]) -> Iterator[Claim]:
+def _claims(result: _LmeResultFile, rows: Sequence[_LmeResultQuestion]) -> Iterator[Claim]:
     if result.overall_score is not None:
         run = len(rows) if result.questions_run is None else result.questions_run
         yield Claim(score=result.overall_score, items=run, judge=result.judge_model)

@@ -12,9 +12,19 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
-from memeval.evaluation.exchange.reading import AnswerFile, Foreign, Id, Text, fitted, listed, once, placed, refuse
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.reading import (
+    AnswerFile,
+    ForeignRecord,
+    Id,
+    Text,
+    fitted,
+    listed,
+    once,
+    placed,
+    refuse,
+)
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.keys import ItemKey, LocomoCategory, LocomoKey
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
@@ -28,14 +38,14 @@ CATEGORIES = tuple(LocomoCategory)
 _RETRIEVING = re.compile(r"(?P<model>.+)_(?P<mode>dialog|observation|summary)_top_(?P<k>[1-9]\d{0,5})")
 
 
-class _Conversation(Foreign):
+class _Conversation(ForeignRecord):
     """One conversation of the file."""
 
     sample_id: Id
     qa: list[dict[str, Any]] = Field(max_length=100_000)
 
 
-class _Question(Foreign):
+class _LocomoRowQuestion(ForeignRecord):
     """What a row says of its question; the answers in it stand under names of their own."""
 
     question: Text
@@ -43,7 +53,7 @@ class _Question(Foreign):
     evidence: list[str] | None = None
 
 
-class _Predicted(Foreign):
+class _Predicted(ForeignRecord):
     """What a row says for one system."""
 
     prediction: Text
@@ -59,7 +69,7 @@ class _Predicted(Foreign):
         return tuple(one.strip() for each in told for one in each.split(",") if one.strip())
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read predictions of one model; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     told = [
         (where, fitted(_Conversation, value, where))
@@ -76,15 +86,15 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
         )
     )
     column = _chosen(columns, file)
-    rows = [each for where, conversation in told for each in _rows(where, conversation, column, exam)]
+    rows = [each for where, conversation in told for each in _rows(where, conversation, column, benchmark_session)]
     scores = [row.score for _question_id, row in rows if row.score is not None]
     retrieving = _RETRIEVING.fullmatch(column)
     name = column if len(columns) > 1 else file.system or column
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD,
         slug=slug_of(name, FORMAT),
-        answers=tuple(Answer(question_id, row.prediction, row.sources) for question_id, row in rows),
+        answers=tuple(ImportedAnswer(question_id, row.prediction, row.sources) for question_id, row in rows),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,
@@ -112,11 +122,13 @@ def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
     refuse(f"{problem}: {names}.", file.path, "Name one of them with --system.")
 
 
-def _rows(where: str, conversation: _Conversation, column: str, exam: Exam) -> Iterator[tuple[str, _Predicted]]:
+def _rows(
+    where: str, conversation: _Conversation, column: str, benchmark_session: BenchmarkSession
+) -> Iterator[tuple[str, _Predicted]]:
     """Yield the predictions of a conversation with their questions; rows without one are passed over."""
-    questions = [fitted(_Question, row, f"{where}, qa {number}") for number, row in enumerate(conversation.qa)]
+    questions = [fitted(_LocomoRowQuestion, row, f"{where}, qa {number}") for number, row in enumerate(conversation.qa)]
     for number, (row, question_id) in enumerate(
-        zip(conversation.qa, _matched(where, conversation.sample_id, questions, exam), strict=True)
+        zip(conversation.qa, _matched(where, conversation.sample_id, questions, benchmark_session), strict=True)
     ):
         key = f"{column}{PREDICTION}"
         if key in row:
@@ -128,16 +140,18 @@ def _rows(where: str, conversation: _Conversation, column: str, exam: Exam) -> I
             yield question_id, fitted(_Predicted, said, f"{where}, qa {number}")
 
 
-def _matched(where: str, sample_id: str, questions: Sequence[_Question], exam: Exam) -> list[str]:
+def _matched(
+    where: str, sample_id: str, questions: Sequence[_LocomoRowQuestion], benchmark_session: BenchmarkSession
+) -> list[str]:
     """Return the question that each row is about: by its text, and by its place among rows of the same text.
 
     Some conversations ask a thing twice, so the text alone is no name; rows may have been left out, so the place alone
     is none either. What is no question of the conversation gets an id that no question has.
     """
-    scenario = exam.scenarios.get(sample_id)
+    scenario = benchmark_session.scenarios.get(sample_id)
     if scenario is None:
         return [f"{sample_id}:{number}" for number in range(len(questions))]
-    keys = {key.item_id: key for key in exam.dataset.keys() if key.scenario_id == sample_id}  # noqa: SIM118
+    keys = {key.item_id: key for key in benchmark_session.dataset.keys() if key.scenario_id == sample_id}  # noqa: SIM118
     known: dict[str, list[ItemKey]] = defaultdict(list)
     for ask in scenario.questions():
         known[bare_question(ask.question, keys[ask.question_id])].append(keys[ask.question_id])
@@ -156,7 +170,7 @@ def _matched(where: str, sample_id: str, questions: Sequence[_Question], exam: E
     return found
 
 
-def _alike(where: str, number: int, question: _Question, here: Sequence[ItemKey]) -> ItemKey:
+def _alike(where: str, number: int, question: _LocomoRowQuestion, here: Sequence[ItemKey]) -> ItemKey:
     """Return the one of several questions with one text that a row is about, where not all of them have a row."""
     at_its_place = [key for key in here if key.item_id.endswith(f":{number}")]
     fitting = [key for key in here if _fits(question, key.key)]
@@ -171,7 +185,7 @@ def _alike(where: str, number: int, question: _Question, here: Sequence[ItemKey]
     return fitting[0]
 
 
-def _fits(question: _Question, key: object) -> bool:
+def _fits(question: _LocomoRowQuestion, key: object) -> bool:
     if not isinstance(key, LocomoKey):
         return False
     same_category = question.category in (None, CATEGORIES.index(key.category) + 1)

@@ -16,7 +16,7 @@ from memeval.benchmarks.locomo.choice import chosen
 from memeval.evaluation.exchange.answers import UNKNOWN
 from memeval.evaluation.exchange.locomo import CATEGORIES, bare_question
 from memeval.evaluation.exchange.writing import answered, exam_needed, sources_of, write_json
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.locomo import DECIMALS, official_f1, recall_upstream, rounded_f1
 from memeval.keys import ItemKey, LocomoKey
 from memeval.records.response import Response
@@ -32,7 +32,7 @@ _PHOTO = " [shares a photo: "
 """What memeval puts before the caption of a shared image; LoCoMo's code counts no captions in the released file."""
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the conversations with predictions, and the sums; see :data:`memeval.evaluation.exchange.formats.Writer`.
 
     Questions without an answer are left out, and so are conversations without any.
@@ -40,19 +40,19 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
-    exam = exam_needed(run, exam)
-    rows = answered(run, exam)
+    benchmark_session = exam_needed(run, benchmark_session)
+    rows = answered(run, benchmark_session)
     retrieves = any(row.items is not None for row in rows.values())
     slug = run.run.system.slug
     by_conversation: dict[str, list[ItemKey]] = defaultdict(list)
-    for key in exam.dataset.keys():  # noqa: SIM118 - no dictionary
+    for key in benchmark_session.dataset.keys():  # noqa: SIM118 - no dictionary
         if key.item_id in rows:
             by_conversation[key.scenario_id].append(key)
     told, sums = [], _Sums()
     for sample_id, keys in by_conversation.items():
-        scenario = exam.scenarios[sample_id]
+        scenario = benchmark_session.scenarios[sample_id]
         asks = {ask.question_id: ask.question for ask in scenario.questions()}
-        named = {ordinal: name for name, ordinal in exam.dataset.ordinals(sample_id).items()}
+        named = {ordinal: name for name, ordinal in benchmark_session.dataset.ordinals(sample_id).items()}
         lengths = _lengths(scenario, named)
         qa = []
         for key in keys:

@@ -11,29 +11,29 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
-from memeval.evaluation.exchange.reading import AnswerFile, Foreign, Id, Name, Text, fitted, once
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
 from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, sources_of, write_lines
-from memeval.evaluation.plan import Exam
-from memeval.grading.evidence import History
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.grading.evidence import TurnIndex
 from memeval.grading.official import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.keys import ItemKey, LongMemEvalKey
 from memeval.records.grade import Grade
 from memeval.records.imported import Claim, Imported
 from memeval.records.response import Outcome, Response
-from memeval.records.scenario import Scenario, TakeIn
+from memeval.records.scenario import Ingest, Scenario
 
 FORMAT = "longmemeval"
 
 
-class _Label(Foreign):
+class _Label(ForeignRecord):
     """What a judge said."""
 
     model: Name
     label: bool
 
 
-class _Row(Foreign):
+class _HypothesisRow(ForeignRecord):
     """One hypothesis."""
 
     question_id: Id
@@ -41,18 +41,18 @@ class _Row(Foreign):
     autoeval_label: _Label | None = None
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read hypotheses, judged or not; see :data:`memeval.evaluation.exchange.formats.Reader`."""
-    rows = [(where, fitted(_Row, value, where)) for where, value in file.rows()]
+    rows = [(where, fitted(_HypothesisRow, value, where)) for where, value in file.rows()]
     once((where, row.question_id) for where, row in rows)
     labels = [row.autoeval_label for _where, row in rows if row.autoeval_label is not None]
     judges = {label.model for label in labels}
     name = file.system or file.path.name.partition(".")[0] or file.path.name
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD,
         slug=slug_of(name, FORMAT),
-        answers=tuple(Answer(row.question_id, row.hypothesis) for _where, row in rows),
+        answers=tuple(ImportedAnswer(row.question_id, row.hypothesis) for _where, row in rows),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,
@@ -70,7 +70,7 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write what was answered: hypotheses and the judged ones beside them, or the log of a retrieval run.
 
     A failed question has its row in both files, labelled false: the official scripts divide by the rows they find.
@@ -78,12 +78,15 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
-    exam = exam_needed(run, exam)
-    rows = answered(run, exam)
+    benchmark_session = exam_needed(run, benchmark_session)
+    rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
-    keys = [key for key in exam.keys if key.item_id in rows]
+    keys = [key for key in benchmark_session.keys if key.item_id in rows]
     if run.run.track.protocol == "retrieval":
-        log = (_retrieved(key, exam.scenarios[key.scenario_id], rows[key.item_id], grades[key.item_id]) for key in keys)
+        log = (
+            _retrieved(key, benchmark_session.scenarios[key.scenario_id], rows[key.item_id], grades[key.item_id])
+            for key in keys
+        )
         return [write_lines(to, log)]
     judge = judge_model(run.run.track.judge)
     said = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
@@ -98,14 +101,14 @@ def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) ->
     """Return what was retrieved for a question, in LongMemEval's own ids; what has none is left out."""
     if not isinstance(key.key, LongMemEvalKey):
         raise TypeError(f"{key.item_id} has no key of LongMemEval's")
-    history = History(scenario)
+    history = TurnIndex(scenario)
     documents = corpus(history, frozenset(key.key.evidence_turns))
     known = documents.sessions | documents.turns
     items = () if row.outcome not in (Outcome.OK, Outcome.EMPTY) else row.items or ()
     named = [source for source in dict.fromkeys(sources_of(items)) if source in known]
     by_turn = any(source in documents.turns for source in named)
     (ask,) = scenario.questions()
-    taken = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, TakeIn)}
+    taken = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, Ingest)}
     return {
         "question_id": key.item_id,
         "question_type": key.key.question_type.value,
@@ -133,18 +136,18 @@ def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, floa
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _text(history: History, source: str) -> str:
+def _text(history: TurnIndex, source: str) -> str:
     """Return a document's text: what the user said, of a session all of it."""
     if source in history.turns:
         return history.turns[source][1].content
     return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")
 
 
-def _date(history: History, source: str) -> str:
+def _date(history: TurnIndex, source: str) -> str:
     return written(_session(history, history.session_of(source)).date)
 
 
-def _session(history: History, name: str) -> Any:
+def _session(history: TurnIndex, name: str) -> Any:
     return next(session for session in history.scenario.sessions() if session.session_id == name)
 
 

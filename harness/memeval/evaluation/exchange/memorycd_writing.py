@@ -20,12 +20,12 @@ from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.splits import Split
 from memeval.benchmarks.memorycd.users import Interaction
-from memeval.evaluation.exchange.items import Item, Items, text_of_context
+from memeval.evaluation.exchange.items import RunItem, RunItems, text_of_context
 from memeval.evaluation.exchange.memorycd import FAILED, place_of
 from memeval.evaluation.exchange.memorycd_bertscore import bert_scores
 from memeval.evaluation.exchange.memorycd_names import TASKS, RunName, sources_name
 from memeval.evaluation.exchange.writing import exam_needed, write_json
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.model_reader import PREFIX
 from memeval.grading.memorycd import PUBLISHED, macro_average
@@ -40,22 +40,22 @@ from memeval.records.run import Run
 Row = dict[str, Any]
 
 
-def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the predictions and the sums; see :data:`memeval.evaluation.exchange.formats.Writer`.
 
     Args:
         run: the run.
-        exam: the benchmark with its data open.
+        benchmark_session: the benchmark with its data open.
         to: the folder under which ``logs/single/<domain>/`` or ``logs/cross/<target>/`` is made.
 
     Raises:
         BadInput: the benchmark's data is not at hand, or the run has no answers.
     """
-    exam = exam_needed(run, exam)
-    data = exam.dataset
+    benchmark_session = exam_needed(run, benchmark_session)
+    data = benchmark_session.dataset
     if not isinstance(data, MemoryCDDataset):
         raise BadInput("this is no data of MemoryCD's.", where=run.path)
-    items = Items(run, exam)
+    items = RunItems(run, benchmark_session)
     prompts = _Prompts(items)
     chooses = any(row.items is not None for row in run.responses())
     domains: dict[str, _Domain] = {}
@@ -75,11 +75,11 @@ def write(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
 class _Prompts:
     """What was sent to whoever answered."""
 
-    def __init__(self, items: Items) -> None:
+    def __init__(self, items: RunItems) -> None:
         self._contexts = items.contexts()
         self._turns: TurnTexts | None = None
 
-    def of(self, item: Item) -> str:
+    def of(self, item: RunItem) -> str:
         """Return what a model reader was sent, word for word; else the context, and the question below it."""
         (answered,) = item.answers
         if answered.read is not None:
@@ -124,7 +124,7 @@ class _Domain:
     def __exit__(self, *_error: object) -> None:
         self._stream.close()
 
-    def add(self, item: Item, prompt: str) -> None:
+    def add(self, item: RunItem, prompt: str) -> None:
         """Write what was predicted."""
         if item.key is None or not isinstance(item.key.key, MemoryCDKey):
             raise TypeError(f"{item.grade.item_id} has no key of MemoryCD's")

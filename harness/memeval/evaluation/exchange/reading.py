@@ -42,7 +42,7 @@ Count = Annotated[int, Field(ge=0)]
 R = TypeVar("R", bound=BaseModel)
 
 
-class Foreign(BaseModel):
+class ForeignRecord(BaseModel):
     """A part of someone else's file: what is used of it is checked, and what is not used is let be."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.items import Item, Items, ordinals
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.exchange.items import RunItem, RunItems, ordinals
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import SKIPPED, headline
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
@@ -52,18 +52,18 @@ _SETS = {"slice": "text", "metric": "number", "rule": "number"}
 """Columns that runs differ in, by the first part of their names, each with what is in it; they come last."""
 
 
-def write_csv(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as CSV: UTF-8, a comma between cells, what is unknown left blank.
 
     Args:
         run: the run, with its rows.
-        exam: the benchmark with its data open; without it, planned items that have no row are not listed.
+        benchmark_session: the benchmark with its data open; without it, planned items that have no row are not listed.
         to: the file.
 
     Raises:
         BadInput: the run cannot be read.
     """
-    rows = list(_rows(run, exam))
+    rows = list(_rows(run, benchmark_session))
     columns = _columns(rows)
     with to.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -72,7 +72,7 @@ def write_csv(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
     return [to]
 
 
-def write_parquet(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
+def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as Parquet, with the columns of :func:`write_csv`.
 
     Raises:
@@ -86,7 +86,7 @@ def write_parquet(run: RunFolder, exam: Exam | None, to: Path) -> list[Path]:
             remedy="Install it with: pip install pyarrow (some 170 MB). The format 'csv' holds the same table.",
         ) from None
     kinds = {"text": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.float64(), "whole": pyarrow.int64()}
-    rows = list(_rows(run, exam))
+    rows = list(_rows(run, benchmark_session))
     columns = _columns(rows)
     schema = pyarrow.schema([(name, kinds[_kind(name)]) for name in columns])
     cells = {name: [_typed(row.get(name), _kind(name)) for row in rows] for name in columns}
@@ -99,17 +99,17 @@ def neutral(text: str) -> str:
     return "'" + text if text.startswith(FORMULA) else text
 
 
-def _rows(run: RunFolder, exam: Exam | None) -> Iterator[Row]:
+def _rows(run: RunFolder, benchmark_session: BenchmarkSession | None) -> Iterator[Row]:
     graded = set()
-    for item in Items(run, exam):
+    for item in RunItems(run, benchmark_session):
         graded.add(item.grade.item_id)
         yield _row(item)
-    for key in () if exam is None else exam.keys:
+    for key in () if benchmark_session is None else benchmark_session.keys:
         if key.item_id not in graded:
             yield _skipped(key)
 
 
-def _row(found: Item) -> Row:
+def _row(found: RunItem) -> Row:
     grade = found.grade
     rows = [answer.response for answer in found.answers]
     tokens = [answer.tokens for answer in found.answers if answer.tokens is not None]

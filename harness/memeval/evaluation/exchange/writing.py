@@ -10,9 +10,9 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
+from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import last_attempts
-from memeval.evaluation.opened import opened
-from memeval.evaluation.plan import Exam
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.response import Response, RetrievedItem
 
@@ -20,24 +20,24 @@ _SHORT = {"gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-mini-2024-07-18": "gpt-4o-mini"
 """Short names of judges: LongMemEval's ``evaluate_qa.py`` and DeepMemEval's ``evaluate.py`` have the same two."""
 
 
-def exam_needed(run: RunFolder, exam: Exam | None) -> Exam:
+def exam_needed(run: RunFolder, benchmark_session: BenchmarkSession | None) -> BenchmarkSession:
     """Return the exam where the format cannot do without.
 
     Raises:
         BadInput: the benchmark's data is not at hand.
     """
-    if exam is None:
+    if benchmark_session is None:
         raise BadInput(
             f"this format needs the data of {run.run.track.benchmark}, and it is not here.",
             where=run.path,
             remedy=f"Name it with --data. {find(run.run.track.benchmark).remedy()}",
         )
-    return exam
+    return benchmark_session
 
 
-def answered(run: RunFolder, exam: Exam) -> dict[str, Response]:
+def answered(run: RunFolder, benchmark_session: BenchmarkSession) -> dict[str, Response]:
     """Return the response that counts for each question, with the words that the run itself may not hold."""
-    return last_attempts(opened(run, exam).responses())
+    return last_attempts(decoded_run(run, benchmark_session).responses())
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = None) -> Path:

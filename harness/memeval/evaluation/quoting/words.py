@@ -30,7 +30,7 @@ _WORD = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\[bfnrt]|%[0-9A-Fa-f]{{2}}|([{_SINGLE
 Span = tuple[int, int]
 
 
-class Stretch(NamedTuple):
+class CommonWords(NamedTuple):
     """Words in a row that a text has in common with the source."""
 
     begin: int
@@ -82,7 +82,7 @@ class SourceWords:
         spans = _spans(text)
         return spans, [self._numbers.get(text[begin:end].lower(), 0) for begin, end in spans]
 
-    def stretches(self, words: Sequence[int], whole: Iterable[str] = (), *, every: bool = False) -> list[Stretch]:
+    def stretches(self, words: Sequence[int], whole: Iterable[str] = (), *, every: bool = False) -> list[CommonWords]:
         """Return stretches over every word of a text that is part of one, each word in one of them, in order.
 
         Args:
@@ -97,9 +97,9 @@ class SourceWords:
         while number < len(words):
             best = self._furthest(words, candidates, short, number)
             if best is None and every and words[number]:
-                best = Stretch(number, number + 1, int(self._firsts_of_words[words[number]]))
+                best = CommonWords(number, number + 1, int(self._firsts_of_words[words[number]]))
             if best is not None:
-                found.append(Stretch(number, best.end, best.source + number - best.begin))
+                found.append(CommonWords(number, best.end, best.source + number - best.begin))
             number = number + 1 if best is None else best.end
         return found
 
@@ -116,29 +116,29 @@ class SourceWords:
         last = np.minimum(high[hits], low[hits] + MOST_PLACES)
         return dict(zip(usable[hits].tolist(), zip(low[hits].tolist(), last.tolist(), strict=True), strict=True))
 
-    def _occurrences(self, words: Sequence[int], place: str) -> Iterable[Stretch]:
+    def _occurrences(self, words: Sequence[int], place: str) -> Iterable[CommonWords]:
         first, end = self._extent[place]
         wanted, count = list(self._words[first:end]), end - first
         if not 0 < count < LEAST_WORDS:
             return ()
         starts = (at for at in range(len(words) - count + 1) if words[at] == wanted[0])
-        return [Stretch(at, at + count, first) for at in starts if list(words[at : at + count]) == wanted]
+        return [CommonWords(at, at + count, first) for at in starts if list(words[at : at + count]) == wanted]
 
     def _furthest(
-        self, words: Sequence[int], candidates: Mapping[int, Span], short: Iterable[Stretch], number: int
-    ) -> Stretch | None:
+        self, words: Sequence[int], candidates: Mapping[int, Span], short: Iterable[CommonWords], number: int
+    ) -> CommonWords | None:
         """Return the stretch over a word that goes on the furthest; ``None`` where there is none.
 
         Where a stretch holds the word, ``LEAST_WORDS`` in a row that hold it stand in the source: one of them begins
         at most ``LEAST_WORDS - 1`` words before it, and goes on at least as far.
         """
-        best: Stretch | None = None
+        best: CommonWords | None = None
         for begin in range(max(number - LEAST_WORDS + 1, 0), number + 1):
             first, last = candidates.get(begin, (0, 0))
             for at in self._where[first:last].tolist():
                 end = self._common(words, begin, at)
                 if end - begin >= LEAST_WORDS and (best is None or end > best.end):
-                    best = Stretch(begin, end, at)
+                    best = CommonWords(begin, end, at)
         for stretch in short:
             if stretch.begin <= number < stretch.end and (best is None or stretch.end > best.end):
                 best = stretch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
-from memeval.leaderboard.board import Row, Table
+from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.run import SystemKind
 from memeval.records.track import Redistribution
@@ -99,7 +99,7 @@ def _headings(info: BenchmarkInfo | None, studied: bool) -> Iterator[Heading]:
     yield Heading("defects", "Known problems")
 
 
-def _controls(table: Table) -> list[Row]:
+def _controls(table: BoardTable) -> list[BoardRow]:
     return [row for row in table.rows if row.run.system.kind is SystemKind.CONTROL]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memeval.site import charts
-from memeval.site.columns import Column, Group
+from memeval.site.columns import Column, ColumnGroup
 from memeval.site.downloads import as_csv, as_json
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
@@ -45,7 +45,7 @@ class FrontPage(Publisher):
 def _legend(views: Sequence[TableView]) -> list[Column]:
     """Return the columns of all tables, each once, without those of single categories."""
     named = {column.name: column for shown in views for column in shown.columns}
-    return [column for column in named.values() if column.group is not Group.CATEGORIES]
+    return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
 
 
 def _against_tokens(shown: TableView) -> Figure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memeval.leaderboard.board import Row, Standing
+from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.run import Run
 from memeval.records.scores import Interval
@@ -28,10 +28,10 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Line:
+class ImportedLine:
     """A run of answers that were made elsewhere."""
 
-    row: Row
+    row: BoardRow
     origin: Imported
     benchmark: BenchmarkView
     judge: JudgeNote
@@ -70,7 +70,7 @@ class ImportedPage(Publisher):
     order = 45
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        gone = (Standing.INVALIDATED, Standing.SUPERSEDED)
+        gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
         lines = [
             _line(site, row, row.run.imported)
             for row in site.board.runs
@@ -86,14 +86,14 @@ class ImportedPage(Publisher):
         )
 
 
-def _line(site: SiteModel, row: Row, origin: Imported) -> Line:
+def _line(site: SiteModel, row: BoardRow, origin: Imported) -> ImportedLine:
     run = row.run
     # What stands apart from the composite stands apart from the claim as well.
     tallies = [category.tally for category in run.scores.categories if category.weight]
     points = sum(tally.correct if tally.points is None else tally.points for tally in tallies)
     done = sum(tally.done for tally in tallies)
     planned, metric = _over_planned(run, origin, points, sum(tally.planned for tally in tallies))
-    return Line(
+    return ImportedLine(
         row=row,
         origin=origin,
         benchmark=site.benchmark_of(run.track),
@@ -107,7 +107,7 @@ def _line(site: SiteModel, row: Row, origin: Imported) -> Line:
 
 
 def _over_planned(run: Run, origin: Imported, points: float, planned: int) -> tuple[Score | None, ClaimMetric]:
-    """Return our value of what is claimed, with the metric's name; see :class:`Line`."""
+    """Return our value of what is claimed, with the metric's name; see :class:`ImportedLine`."""
     composite = run.scores.composite
     weighted = any(plan.weight and not plan.shared for plan in run.track.categories)
     claimed = origin.claims[0].metric if origin.claims else None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memeval.execution.contexts import TurnTexts
-from memeval.leaderboard.board import Row
+from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
-from memeval.site.failures import run_failures
+from memeval.site.failure_tables import run_failures
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.judges import judge_note
 from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import BenchmarkData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.shards import Known, benchmark_shards, run_shards
+from memeval.site.shards import RunContext, benchmark_shards, run_shards
 from memeval.site.urls import run_url, segment, system_url
 
 
@@ -42,7 +42,7 @@ class ItemsPage(Publisher):
             wide=True,
         )
 
-    def _run(self, site: SiteModel, row: Row, turns: dict[str, dict[str, TurnTexts]]) -> Iterator[GeneratedFile]:
+    def _run(self, site: SiteModel, row: BoardRow, turns: dict[str, dict[str, TurnTexts]]) -> Iterator[GeneratedFile]:
         if not row.folder.has_rows:
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)
@@ -72,7 +72,7 @@ class ItemsPage(Publisher):
         base = f"data/runs/{segment(run.run_id)}"
         failures = run_failures(site, row)
         causes = failures.by_item() if failures else {}
-        yield from run_shards(base, row.folder, head, Known(words, turns.get(data.key, {}), causes))
+        yield from run_shards(base, row.folder, head, RunContext(words, turns.get(data.key, {}), causes))
 
 
 def _base(data: BenchmarkData) -> str:

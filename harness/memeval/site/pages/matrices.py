@@ -9,7 +9,7 @@ from itertools import groupby
 from memeval.archive.matrices import HEAD, MatrixFolder
 from memeval.leaderboard.matrices import best_for_their_cost
 from memeval.records.comparison import Difference
-from memeval.records.matrix import Against, Cell, CellState, GateResult, Matrix, MatrixBenchmark
+from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
 from memeval.site import charts
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
@@ -23,14 +23,14 @@ TOKENS = "tokens_per_question"
 
 
 @dataclass(frozen=True)
-class Group:
+class MatrixGroup:
     """The cells that stand in one table: a benchmark asked in one way, under one reader."""
 
     anchor: str
     benchmark: MatrixBenchmark
     title: str
     reader: str | None
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
     differences: dict[str, Difference]
     """How each configuration differs from the first in its composite."""
     first: str | None
@@ -95,7 +95,7 @@ def matrix_url(matrix: Matrix) -> str:
     return f"matrices/{segment(matrix.matrix_id)}/"
 
 
-def _groups(site: SiteModel, matrix: Matrix) -> Iterator[Group]:
+def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
     for number, ((place, reader), found) in enumerate(
         groupby(matrix.cells, lambda cell: (cell.benchmark, cell.reader))
     ):
@@ -103,11 +103,11 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[Group]:
         tests = [
             test
             for test in matrix.tests
-            if (test.benchmark, test.reader) == (place, reader) and test.against is Against.FIRST
+            if (test.benchmark, test.reader) == (place, reader) and test.against is ComparedTo.FIRST
         ]
         view = site.benchmarks.get(plan.id)
         title = " · ".join(part for part in (view.title if view else plan.id, plan.protocol, plan.tier, reader) if part)
-        yield Group(
+        yield MatrixGroup(
             anchor=f"part-{number + 1}",
             benchmark=plan,
             title=title,
@@ -121,7 +121,7 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[Group]:
         )
 
 
-def _chart(name: str, title: str, cells: Iterable[Cell]) -> Figure | None:
+def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Figure | None:
     """Return the scores against what they are bought with, where that is known of two configurations at least."""
     points = []
     for cell in cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memeval.archive.rows import read_rows
-from memeval.leaderboard.board import Row
+from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
@@ -16,10 +16,10 @@ from memeval.records.track import Redistribution
 from memeval.site import charts, svg
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
-from memeval.site.failures import MEANINGS, run_failures
+from memeval.site.failure_tables import MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.flags import Mark, marks
+from memeval.site.flags import RowFlag, marks
 from memeval.site.judges import judge_note
 from memeval.site.labels import INTERFACES, label
 from memeval.site.model import SiteModel
@@ -60,7 +60,7 @@ class RunPages(Publisher):
         for row in site.board.runs:
             yield from self._run(site, row)
 
-    def _run(self, site: SiteModel, row: Row) -> Iterator[GeneratedFile]:
+    def _run(self, site: SiteModel, row: BoardRow) -> Iterator[GeneratedFile]:
         run, url = row.run, run_url(row.run.run_id)
         words = site.text_allowed(row)
         benchmark = site.benchmark_of(run.track)
@@ -133,13 +133,13 @@ class RunPages(Publisher):
         )
 
 
-def _categories(site: SiteModel, row: Row) -> Figure:
+def _categories(site: SiteModel, row: BoardRow) -> Figure:
     """Return the run's categories: drawn by hand, for a thousand runs are a thousand drawings."""
     run, benchmark = row.run, site.benchmark_of(row.run.track)
     drawn, points = [], []
     for category in run.scores.categories:
         tally, title = category.tally, benchmark.category_title(category.name)
-        drawn.append(svg.Mark(title, fraction(tally), tally.accuracy, tally.interval))
+        drawn.append(svg.IntervalMark(title, fraction(tally), tally.accuracy, tally.interval))
         if tally.accuracy is not None and tally.interval is not None:
             points.append(Point(title, tally.accuracy, tally.interval.low, tally.interval.high, False))
     title = f"{run.system.name} on {benchmark.title}: score by category"
@@ -159,7 +159,7 @@ def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
     return counts.model_copy(update={"categories": tuple(known)})
 
 
-def _marks(site: SiteModel, row: Row) -> tuple[Mark, ...]:
+def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
     table = next(table for table in site.board.tables if table.track.id == row.run.track_id)
     return marks(site, table, row)
 
@@ -168,7 +168,7 @@ def _took_place(run: Run, phase: Phase) -> bool:
     return phase in run.timing.phases or phase in run.usage
 
 
-def _files(row: Row, rows: bool) -> Iterator[tuple[str, str]]:
+def _files(row: BoardRow, rows: bool) -> Iterator[tuple[str, str]]:
     """Yield the files that may be fetched: all, or only the head where the rows hold text that stays private."""
     yield "run.json", "run.json"
     if rows:
@@ -178,7 +178,7 @@ def _files(row: Row, rows: bool) -> Iterator[tuple[str, str]]:
                 yield name, f"{name}.gz"
 
 
-def _log_tail(row: Row, details: bool) -> list[LogLine] | None:
+def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:
     """Return the end of the run's log; ``None`` where it is not here."""
     path = row.folder.file("log.jsonl")
     if not path.is_file():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memeval.leaderboard.board import Row, Standing, Table
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.run import SystemKind
 from memeval.site import charts
 from memeval.site.charts import Point
@@ -40,7 +40,7 @@ class SystemPages(Publisher):
         for slug, rows in systems:
             yield from self._system(site, slug, rows)
 
-    def _system(self, site: SiteModel, slug: str, rows: tuple[Row, ...]) -> Iterator[GeneratedFile]:
+    def _system(self, site: SiteModel, slug: str, rows: tuple[BoardRow, ...]) -> Iterator[GeneratedFile]:
         url = system_url(slug)
         standings = _standings(site, slug)
         categories = [(table, row, _categories(site, row)) for table, row in standings]
@@ -75,11 +75,11 @@ class SystemPages(Publisher):
         )
 
 
-def _standings(site: SiteModel, slug: str) -> list[tuple[Table, Row]]:
+def _standings(site: SiteModel, slug: str) -> list[tuple[BoardTable, BoardRow]]:
     return [(table, row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug]
 
 
-def _categories(site: SiteModel, row: Row) -> Figure:
+def _categories(site: SiteModel, row: BoardRow) -> Figure:
     benchmark = site.benchmark_of(row.run.track)
     points = []
     for category in row.run.scores.categories:
@@ -93,11 +93,11 @@ def _categories(site: SiteModel, row: Row) -> Figure:
     return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points))
 
 
-def _trends(site: SiteModel, rows: tuple[Row, ...]) -> Iterator[tuple[Table, Figure]]:
+def _trends(site: SiteModel, rows: tuple[BoardRow, ...]) -> Iterator[tuple[BoardTable, Figure]]:
     """Yield a chart for each track on which the system has two runs that count; a line never crosses tracks."""
     for table in site.board.tables:
         mine = [
-            r for r in reversed(rows) if r.run.track_id == table.track.id and r.standing is not Standing.INVALIDATED
+            r for r in reversed(rows) if r.run.track_id == table.track.id and r.standing is not RankStatus.INVALIDATED
         ]
         points = [
             point(r, f"{r.run.system.version}, {day(r.run.timing.started)}", f"{number}. {day(r.run.timing.started)}")

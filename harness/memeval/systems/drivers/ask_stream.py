@@ -25,7 +25,7 @@ class DaemonFailed(DriverFailed):
     """The daemon refused a call, or its reply cannot be used."""
 
 
-class Answer:
+class StreamedAnswer:
     """An answer, as its events arrive."""
 
     def __init__(self) -> None:

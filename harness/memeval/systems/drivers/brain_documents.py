@@ -29,7 +29,7 @@ class Document:
         self.tags = frozenset(tags)
 
 
-class Brain:
+class BrainDocuments:
     """A brain at the daemon, with its documents by path."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def files_of(
         yield f"{place}{f'-{number + 1}' if number else ''}.md", f"{head}{part}\n".encode()
 
 
-def item_of(brain: Brain, chunk: Mapping[str, Any]) -> dict[str, Any]:
+def item_of(brain: BrainDocuments, chunk: Mapping[str, Any]) -> dict[str, Any]:
     """Return a chunk or a citation as an item: its text, the session it came from, its score."""
     text = chunk.get("text") or chunk.get("summary") or chunk.get("title") or ""
     item: dict[str, Any] = {"text": without_front_matter(str(text)), "source_ids": [source_of(brain, chunk)]}
@@ -103,7 +103,7 @@ def chunk_path(chunk: Mapping[str, Any]) -> str:
     return str(chunk.get("path") or chunk.get("documentId") or "")
 
 
-def source_of(brain: Brain, chunk: Mapping[str, Any]) -> str:
+def source_of(brain: BrainDocuments, chunk: Mapping[str, Any]) -> str:
     """Return the session a chunk came from: as the daemon says, else by the document's path, else by its name."""
     metadata = chunk.get("metadata")
     known = metadata if isinstance(metadata, dict) else {}

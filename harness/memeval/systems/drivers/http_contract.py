@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from memeval.systems.drivers.faults import DriverFailed
-    from memeval.systems.drivers.serving import Server, base_url, bearer
+    from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import not_json, trouble, unreachable
 else:
     from faults import DriverFailed
-    from serving import Server, base_url, bearer
+    from serving import ServerProcess, base_url, bearer
     from web import not_json, trouble, unreachable
 
 HEALTH = "/healthz"
@@ -87,7 +87,7 @@ class HttpContract:
         headers = {"Content-Type": "application/json", "Accept": "application/json", **bearer(key_variable)}
         self._headers = {**headers, "Memeval-Instance": os.urandom(16).hex()}
         path = "/" + endpoint_path.strip("/")
-        self._server = Server(command, folder, start_seconds, path.rstrip("/") + HEALTH) if command else None
+        self._server = ServerProcess(command, folder, start_seconds, path.rstrip("/") + HEALTH) if command else None
         url = urllib.parse.urlsplit(base_url(self._server, endpoint_variable, endpoint_path))
         kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(url.hostname or "", url.port)

@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memeval.systems.drivers.ask_stream import Answer, DaemonFailed, chunks_of
-    from memeval.systems.drivers.brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
+    from memeval.systems.drivers.ask_stream import DaemonFailed, StreamedAnswer, chunks_of
+    from memeval.systems.drivers.brain_documents import (
+        BrainDocuments,
+        Document,
+        chunk_path,
+        files_of,
+        item_of,
+        place_of,
+    )
     from memeval.systems.drivers.brain_settings import checked, prepare_environment
     from memeval.systems.drivers.faults import DriverFailed
-    from memeval.systems.drivers.serving import Server, base_url, bearer
-    from memeval.systems.drivers.web import Reply, Web, WebFailed, trouble, unreachable
+    from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
+    from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, trouble, unreachable
 else:
-    from ask_stream import Answer, DaemonFailed, chunks_of
-    from brain_documents import Brain, Document, chunk_path, files_of, item_of, place_of
+    from ask_stream import DaemonFailed, StreamedAnswer, chunks_of
+    from brain_documents import BrainDocuments, Document, chunk_path, files_of, item_of, place_of
     from brain_settings import checked, prepare_environment
-    from serving import Server, base_url, bearer
-    from web import Web, WebFailed, trouble, unreachable
+    from serving import ServerProcess, base_url, bearer
+    from web import HttpServer, WebFailed, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
 """How long one request may take; a stream of events may take as long in all."""
@@ -81,16 +88,16 @@ class JeffsBrain:
         parameters: Mapping[str, Any] = {},
     ) -> None:
         self._set = checked(parameters)
-        self._server: Server | None = None
-        self._brains: dict[str, Brain] = {}
+        self._server: ServerProcess | None = None
+        self._brains: dict[str, BrainDocuments] = {}
         self._used: dict[str, int] = {}
         self._traced = True
         if command:
             prepare_environment(self._set)
-            self._server = Server(command, folder, start_seconds, "/healthz")
+            self._server = ServerProcess(command, folder, start_seconds, "/healthz")
         try:
             headers = {**bearer(key_variable), "User-Agent": "memeval"}
-            self._web = Web(base_url(self._server, endpoint_variable, endpoint_path), headers, REQUEST_SECONDS)
+            self._web = HttpServer(base_url(self._server, endpoint_variable, endpoint_path), headers, REQUEST_SECONDS)
             self._probe()
         except BaseException:
             self.close()
@@ -196,7 +203,7 @@ class JeffsBrain:
         """Return the daemon's answer, with the items that it is based on."""
         brain = self._brain(None)
         body = {"question": question, "topK": self._set["top_k"], "readerMode": self._set["reader_mode"]}
-        answer = Answer()
+        answer = StreamedAnswer()
         path = f"/v1/brains/{brain.name}/ask"
         try:
             with self._web.open(
@@ -261,11 +268,11 @@ class JeffsBrain:
                 time.sleep(LOOK_SECONDS)
         self._drop("the probe of memeval")
 
-    def _brain(self, bank: str | None) -> Brain:
+    def _brain(self, bank: str | None) -> BrainDocuments:
         """Return the brain of a bank, created if needed."""
         name = bank or ""
         if name not in self._brains:
-            brain = Brain()
+            brain = BrainDocuments()
             self._exchange("POST", "/v1/brains", as_json({"brainId": brain.name}))
             self._brains[name] = brain
         return self._brains[name]
@@ -286,7 +293,7 @@ class JeffsBrain:
 
     def _put(
         self,
-        brain: Brain,
+        brain: BrainDocuments,
         place: str,
         text: str,
         source_id: str,
@@ -299,7 +306,7 @@ class JeffsBrain:
             brain.documents[path] = Document(source_id, timestamp, tags)
         brain.settled = False
 
-    def _found(self, brain: Brain, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+    def _found(self, brain: BrainDocuments, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         """Return at most ``k`` chunks that a search finds."""
         body = {"query": query, "topK": k, **self._options(timestamp)}
         found = self._exchange("POST", f"/v1/brains/{brain.name}/search", as_json(body)).json()
@@ -327,7 +334,7 @@ class JeffsBrain:
         body: bytes | None = None,
         content_type: str = "application/json",
         missing_is_fine: bool = False,
-    ) -> Reply:
+    ) -> HttpReply:
         """Send a request and return the reply.
 
         Raises:
@@ -338,7 +345,7 @@ class JeffsBrain:
             raise refusal(call_of(method, path), reply)
         return reply
 
-    def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
+    def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> HttpReply:
         """Send a request, repeatedly if that is safe, and return the reply with any status.
 
         Raises:
@@ -363,7 +370,7 @@ class JeffsBrain:
         return died or DaemonFailed(f"{error}{partial}")
 
 
-def document_path(brain: Brain, path: str) -> str:
+def document_path(brain: BrainDocuments, path: str) -> str:
     """Return the path of a document in the API."""
     return f"/v1/brains/{brain.name}/documents?path={quote(path)}"
 
@@ -378,7 +385,7 @@ def call_of(method: str, path: str) -> str:
     return f"{method} {path.partition('?')[0].rpartition('/')[2]}"
 
 
-def refusal(what: str, reply: Reply) -> DaemonFailed:
+def refusal(what: str, reply: HttpReply) -> DaemonFailed:
     """Return a refusal as an exception."""
     if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
         return DaemonFailed(cause)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from memeval.systems.drivers.mcp_wire import Lines, McpFailed, Streamable
+    from memeval.systems.drivers.mcp_wire import HttpTransport, McpFailed, StdioTransport
 else:
     from mcp_wire import McpFailed
 
@@ -25,7 +25,7 @@ QUOTED = 300
 NO_SUCH_METHOD = -32601
 
 
-class Result:
+class ToolResult:
     """The result of a tool call.
 
     Args:
@@ -38,7 +38,7 @@ class Result:
         self.data = data
 
 
-class Client:
+class McpClient:
     """A session with a server, initialized once the constructor returns.
 
     Args:
@@ -48,7 +48,7 @@ class Client:
         McpFailed: the server does not follow the protocol.
     """
 
-    def __init__(self, wire: Lines | Streamable) -> None:
+    def __init__(self, wire: StdioTransport | HttpTransport) -> None:
         self._wire = wire
         self._number = 0
         hello = self._request(
@@ -80,7 +80,7 @@ class Client:
                 break
         return tuple(names)
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool.
 
         Raises:
@@ -92,7 +92,7 @@ class Client:
         texts = [str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block]
         if reply.get("isError") is True:
             raise McpFailed(f"The tool {tool!r} failed: {_cut(' '.join(texts))}.")
-        return Result(texts, reply.get("structuredContent"))
+        return ToolResult(texts, reply.get("structuredContent"))
 
     def end(self) -> None:
         """End the session, and the server if it was started here."""

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memeval.systems.drivers.faults import ServerDied
-    from memeval.systems.drivers.mcp_client import Client, Result
-    from memeval.systems.drivers.mcp_wire import Lines, McpFailed, Streamable
-    from memeval.systems.drivers.serving import Server, base_url, bearer
-    from memeval.systems.drivers.web import Web
+    from memeval.systems.drivers.mcp_client import McpClient, ToolResult
+    from memeval.systems.drivers.mcp_wire import HttpTransport, McpFailed, StdioTransport
+    from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
+    from memeval.systems.drivers.web import HttpServer
 else:
     from faults import ServerDied
-    from mcp_client import Client
-    from mcp_wire import Lines, McpFailed, Streamable
-    from serving import Server, base_url, bearer
-    from web import Web
+    from mcp_client import McpClient
+    from mcp_wire import HttpTransport, McpFailed, StdioTransport
+    from serving import ServerProcess, base_url, bearer
+    from web import HttpServer
 
 REQUEST_SECONDS = 300.0
 """How long a request over HTTP may take."""
@@ -89,7 +89,7 @@ class McpServer:
         self._home = os.environ["HOME"]
         self._starts = 0
         self._fresh = True
-        self._client: Client | None = None
+        self._client: McpClient | None = None
         self._start()
         offered = {"reset", *tools} | ({"ingest_session"} if "retain" in tools else set())
         for call in CALLS:
@@ -221,35 +221,35 @@ class McpServer:
             os.makedirs(os.environ["HOME"])  # noqa: PTH103
         wire = self._wire()
         try:
-            client = Client(wire)
+            client = McpClient(wire)
             check_tools(self._tools, client.tools())
         except BaseException:
             wire.end()
             raise
         self._client = client
 
-    def _wire(self) -> Lines | Streamable:
+    def _wire(self) -> StdioTransport | HttpTransport:
         over_http = not self._command or any("{port}" in part for part in self._command)
         if not over_http:
-            return Lines(self._command, self._folder)
-        server = Server(self._command, self._folder, self._start_seconds, None) if self._command else None
+            return StdioTransport(self._command, self._folder)
+        server = ServerProcess(self._command, self._folder, self._start_seconds, None) if self._command else None
         base = base_url(server, self._endpoint_variable, "")
-        web = Web(base, {**bearer(self._key_variable), "User-Agent": "memeval"}, REQUEST_SECONDS)
-        return Streamable(web, self._endpoint_path or PATH, server)
+        web = HttpServer(base, {**bearer(self._key_variable), "User-Agent": "memeval"}, REQUEST_SECONDS)
+        return HttpTransport(web, self._endpoint_path or PATH, server)
 
     def _named(self, call: str) -> set[str]:
         """Return the placeholders in the arguments of a call's tool."""
         values = self._tools[call].get("arguments", {}).values()
         return {name for value in values if isinstance(value, str) for name in PLACEHOLDER.findall(value)}
 
-    def _call(self, call: str, given: Mapping[str, Any]) -> Result:
+    def _call(self, call: str, given: Mapping[str, Any]) -> ToolResult:
         if self._client is None:
             raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
         return self._client.call(tool["name"], filled(tool.get("arguments", {}), given))
 
-    def _given(self, call: str, result: Result) -> Any:
+    def _given(self, call: str, result: ToolResult) -> Any:
         """Return the value at the mapping's path in a result; without a path, the whole result.
 
         Raises:
@@ -273,7 +273,7 @@ class McpServer:
                 )
         return value
 
-    def _items(self, call: str, result: Result) -> list[dict[str, Any]]:
+    def _items(self, call: str, result: ToolResult) -> list[dict[str, Any]]:
         """Return the items of a result: the list at the mapping's path, else its texts."""
         if self._tools[call].get("result") is None:
             return [{"text": text} for text in result.texts]
@@ -355,7 +355,7 @@ def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
     return ready
 
 
-def shape_of(result: Result) -> str:
+def shape_of(result: ToolResult) -> str:
     """Return what a tool's result holds, as a sentence: the keys of an object, else its kind."""
     data = result.data if result.data is not None or len(result.texts) != 1 else parsed(result.texts[0])
     if isinstance(data, dict):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, not_found
-    from memeval.systems.drivers.serving import Server
-    from memeval.systems.drivers.web import Reply, Web, WebFailed, not_json, trouble, unreachable
+    from memeval.systems.drivers.serving import ServerProcess
+    from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, not_json, trouble, unreachable
 else:
     from faults import DriverFailed, ServerDied, ended, not_found
     from web import WebFailed, not_json, trouble, unreachable
@@ -49,7 +49,7 @@ class McpFailed(DriverFailed):
     """The server refused a call, or does not follow the protocol."""
 
 
-class Lines:
+class StdioTransport:
     """A server that is started here, over its standard streams, with one JSON message per line.
 
     Args:
@@ -163,7 +163,7 @@ class Lines:
                     sys.stderr.buffer.flush()
 
 
-class Streamable:
+class HttpTransport:
     """A server over HTTP, with one POST per message; it replies with JSON or an event stream.
 
     Args:
@@ -172,7 +172,7 @@ class Streamable:
         server: its process, if it was started here.
     """
 
-    def __init__(self, web: Web, path: str, server: Server | None) -> None:
+    def __init__(self, web: HttpServer, path: str, server: ServerProcess | None) -> None:
         self._web = web
         self._path = path
         self._server = server
@@ -230,7 +230,7 @@ class Streamable:
                 self._web.ask("DELETE", self._path, None, self._session)
 
 
-def _refusal(what: str, reply: Reply) -> McpFailed:
+def _refusal(what: str, reply: HttpReply) -> McpFailed:
     """Return why a status other than 2xx was answered."""
     if (cause := unreachable(reply.status, reply.body, "MCP server")) is not None:
         return McpFailed(cause)

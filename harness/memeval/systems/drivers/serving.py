@@ -52,7 +52,7 @@ class ServerFailed(DriverFailed):
     """A server could not be started, or was not ready in time."""
 
 
-class Server:
+class ServerProcess:
     """A running server: started and ready once the constructor returns.
 
     It gets this process's environment and ``PORT``. Its output is copied to this process's stderr, line by line.
@@ -221,7 +221,7 @@ def free_port() -> int:
         return port
 
 
-def base_url(server: Server | None, endpoint_variable: str | None, endpoint_path: str) -> str:
+def base_url(server: ServerProcess | None, endpoint_variable: str | None, endpoint_path: str) -> str:
     """Return the base URL of a server, without a trailing slash.
 
     Args:

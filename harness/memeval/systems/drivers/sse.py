@@ -21,7 +21,7 @@ class StreamTooLong(Exception):
     """A line, or the whole stream, exceeds its limit; the text is a sentence."""
 
 
-class Event:
+class ServerSentEvent:
     """One event: its name, ``message`` where the stream gives none, and its data."""
 
     __slots__ = ("data", "name")
@@ -31,7 +31,7 @@ class Event:
         self.data = data
 
 
-class Parser:
+class EventParser:
     """Turns the bytes of a stream into events. How the bytes are cut into pieces makes no difference.
 
     Ids, retry times, comments and fields of no known name are passed over, and so is an event that no blank line ends.
@@ -52,7 +52,7 @@ class Parser:
         self._name = ""
         self._data: list[str] = []
 
-    def feed(self, chunk: bytes) -> Iterator[Event]:
+    def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         """Take the next bytes, and yield the events that they complete.
 
         Raises:
@@ -81,7 +81,7 @@ class Parser:
         if part:
             self._parts.append(part)
 
-    def _line(self, line: bytes) -> Event | None:
+    def _line(self, line: bytes) -> ServerSentEvent | None:
         """Take one line, and return the event that it completes."""
         if self._first:
             self._first = False
@@ -89,7 +89,7 @@ class Parser:
         if not line:
             name, data = self._name, self._data
             self._name, self._data = "", []
-            return Event(name or "message", "\n".join(data)) if data else None
+            return ServerSentEvent(name or "message", "\n".join(data)) if data else None
         field, _, value = line.partition(b":")
         text = (value[1:] if value.startswith(b" ") else value).decode("utf-8", "replace")
         if field == b"event":

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memeval.systems.drivers.faults import DriverFailed
-    from memeval.systems.drivers.sse import Event, Parser, StreamTooLong
+    from memeval.systems.drivers.sse import EventParser, ServerSentEvent, StreamTooLong
 else:
     from faults import DriverFailed
-    from sse import Parser, StreamTooLong
+    from sse import EventParser, StreamTooLong
 
 REPLY_BYTES = 64 << 20
 """The largest reply body that is read."""
@@ -43,11 +43,11 @@ class WebFailed(DriverFailed):
     """There is no reply, or one that cannot be used."""
 
 
-class TooLarge(WebFailed):
+class HttpReplyTooLarge(WebFailed):
     """A reply exceeds its limit."""
 
 
-class Reply:
+class HttpReply:
     """A complete reply."""
 
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
@@ -67,7 +67,7 @@ class Reply:
             raise WebFailed(f"The server's reply of status {self.status} {not_json(self.body)}") from None
 
 
-class Web:
+class HttpServer:
     """A server.
 
     Args:
@@ -135,20 +135,20 @@ class Web:
         if response.length:
             raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
-    def events(self, response: HTTPResponse) -> Iterator[Event]:
+    def events(self, response: HTTPResponse) -> Iterator[ServerSentEvent]:
         """Yield the events of a stream as they arrive.
 
         Raises:
             WebFailed: the stream is incomplete, too large, or too slow.
         """
-        parser = Parser()
+        parser = EventParser()
         try:
             for piece in self.pieces(response):
                 yield from parser.feed(piece)
         except StreamTooLong as error:
             raise WebFailed(str(error)) from None
 
-    def whole(self, response: HTTPResponse, limit: int = REPLY_BYTES) -> Reply:
+    def whole(self, response: HTTPResponse, limit: int = REPLY_BYTES) -> HttpReply:
         """Read a reply to its end.
 
         Args:
@@ -163,11 +163,11 @@ class Web:
         for piece in self.pieces(response):
             size += len(piece)
             if size > limit:
-                raise TooLarge(f"The server's reply exceeds {limit >> 20} MB. Send less.")
+                raise HttpReplyTooLarge(f"The server's reply exceeds {limit >> 20} MB. Send less.")
             parts.append(piece)
-        return Reply(response, b"".join(parts))
+        return HttpReply(response, b"".join(parts))
 
-    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Reply:
+    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> HttpReply:
         """Send a request, and return the reply.
 
         Raises:

@@ -39,7 +39,7 @@ LARGEST = 5_000_000
 """Bytes that a lock may have."""
 
 
-class Built(Stored):
+class BuiltEnvironment(Stored):
     """What lies beside a finished environment; without it, it is not finished."""
 
     digest: Digest
@@ -170,7 +170,7 @@ def _kept(home: Path, python: Python | None, node: Node | None, note: Callable[[
 
 def _build(
     folder: Path, digest: Digest, python: Python | None, node: Node | None, note: Callable[[str], None]
-) -> Built:
+) -> BuiltEnvironment:
     _empty(folder)
     tools: list[str] = []
     base: str | None = None
@@ -180,7 +180,7 @@ def _build(
             base = sys.base_prefix
         if node is not None:
             tools.append(install_node(folder, node, note))
-        built = Built(digest=digest, tool=", ".join(tools), stamp=_stamp(folder), base=base)
+        built = BuiltEnvironment(digest=digest, tool=", ".join(tools), stamp=_stamp(folder), base=base)
         (folder / MARKER).write_text(f"{built.to_json()}\n", "utf-8")
     except BaseException:
         _empty(folder)
@@ -198,11 +198,11 @@ def _empty(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _whole(folder: Path, digest: Digest) -> Built | None:
+def _whole(folder: Path, digest: Digest) -> BuiltEnvironment | None:
     """Return what a finished environment says of itself; ``None`` where it is not there as it was built."""
     marker = folder / MARKER
     try:
-        built = Built.parse(marker.read_bytes(), marker)
+        built = BuiltEnvironment.parse(marker.read_bytes(), marker)
     except (OSError, UnicodeDecodeError, MemevalError):
         return None
     python = folder / PYTHON / "bin" / "python"
@@ -226,7 +226,7 @@ def _files(folder: Path, below: str) -> Iterator[tuple[str, int, int]]:
                 yield f"{below}{entry.name}", state.st_size, state.st_mtime_ns
 
 
-def _environment(folder: Path, python: Python | None, node: Node | None, built: Built) -> Environment:
+def _environment(folder: Path, python: Python | None, node: Node | None, built: BuiltEnvironment) -> Environment:
     path: list[Path] = []
     shown: list[Path] = [folder]
     variables: dict[str, str] = {}

@@ -18,7 +18,7 @@ from memeval.systems.environments.node_lock import PACKAGE, PACKAGE_LOCK
 from memeval.systems.environments.python_lock import Pin, Script, read_pins, write_pins
 from memeval.systems.environments.refusals import npm_refusal, python_refusal
 from memeval.systems.environments.tools import (
-    Tool,
+    Installer,
     ToolFailed,
     base_python,
     find_npm,
@@ -129,7 +129,7 @@ def resolve(script: Script, entry: Path, kept: Path, note: Callable[[str], None]
     return Python(read_pins(lock.read_text("utf-8"), lock), entry, locked=False)
 
 
-def _resolved(wanted: list[str], tool: Tool) -> str:
+def _resolved(wanted: list[str], tool: Installer) -> str:
     """Return the text of a lock with hashes."""
     with tempfile.TemporaryDirectory(prefix="memeval-resolve-") as name:
         folder = Path(name)
@@ -164,7 +164,7 @@ def _compile(target: Path) -> None:
         run_tool(command, target)
     except ToolFailed as failure:
         if "No space left on device" in failure.output:
-            raise python_refusal(failure, Tool("compileall", "", ()), "Python", lambda _name: target) from None
+            raise python_refusal(failure, Installer("compileall", "", ()), "Python", lambda _name: target) from None
 
 
 def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.records.errors import BadInput
-from memeval.systems.environments.tools import Tool, ToolFailed
+from memeval.systems.environments.tools import Installer, ToolFailed
 from memeval.systems.output import visible
 
 COMPILE_AGAIN = "Compile the lock again, with all that it needs."
@@ -85,7 +85,7 @@ NPM_REFUSALS = {
 NPM_OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESET", "ENOTCACHED")
 
 
-def python_refusal(failure: ToolFailed, tool: Tool, first: str, place: Callable[[str], object]) -> BadInput:
+def python_refusal(failure: ToolFailed, tool: Installer, first: str, place: Callable[[str], object]) -> BadInput:
     """Return the sentence for what uv or pip gave up at.
 
     Args:
@@ -106,7 +106,7 @@ def python_refusal(failure: ToolFailed, tool: Tool, first: str, place: Callable[
     return BadInput(f"{tool} gave up at '{first}': {decisive(output)}", where=place(""), remedy=COMPILE_AGAIN)
 
 
-def npm_refusal(failure: ToolFailed, tool: Tool, where: Path, lock: Mapping[str, Any]) -> BadInput:
+def npm_refusal(failure: ToolFailed, tool: Installer, where: Path, lock: Mapping[str, Any]) -> BadInput:
     """Return the sentence for what npm gave up at.
 
     Args:

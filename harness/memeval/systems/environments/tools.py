@@ -41,7 +41,7 @@ class ToolFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Tool:
+class Installer:
     """An installer that is here."""
 
     name: str
@@ -58,14 +58,14 @@ def base_python() -> Path:
     return Path(getattr(sys, "_base_executable", None) or sys.executable)
 
 
-def find_uv() -> Tool | None:
+def find_uv() -> Installer | None:
     """Return uv from ``PATH`` or from beside memeval's Python, or ``None``."""
     beside = Path(sys.executable).with_name("uv")
     found = shutil.which("uv") or (str(beside) if os.access(beside, os.X_OK) else None)
     return _tool("uv", (found,)) if found else None
 
 
-def find_pip() -> Tool | None:
+def find_pip() -> Installer | None:
     """Return the pip of memeval's Python, or of the one that it was made of, or ``None``."""
     for python in dict.fromkeys((sys.executable, str(base_python()))):
         if tool := _tool("pip", (python, "-I", "-m", "pip")):
@@ -73,7 +73,7 @@ def find_pip() -> Tool | None:
     return None
 
 
-def find_python_installer() -> Tool:
+def find_python_installer() -> Installer:
     """Return uv, or pip where there is no uv.
 
     Raises:
@@ -86,7 +86,7 @@ def find_python_installer() -> Tool:
     )
 
 
-def find_npm() -> Tool:
+def find_npm() -> Installer:
     """Return npm.
 
     Raises:
@@ -95,7 +95,7 @@ def find_npm() -> Tool:
     return _of_node("npm")
 
 
-def find_node() -> Tool:
+def find_node() -> Installer:
     """Return Node.
 
     Raises:
@@ -104,7 +104,7 @@ def find_node() -> Tool:
     return _of_node("node")
 
 
-def _of_node(name: str) -> Tool:
+def _of_node(name: str) -> Installer:
     found = shutil.which(name)
     tool = _tool(name, (found,)) if found else None
     if tool is None:
@@ -154,7 +154,7 @@ def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[s
     return output
 
 
-def uv_settings(pip: Tool | None) -> dict[str, str]:
+def uv_settings(pip: Installer | None) -> dict[str, str]:
     """Return variables that tell uv what pip's configuration says of indexes, which uv does not read.
 
     Args:
@@ -187,10 +187,10 @@ def uv_settings(pip: Tool | None) -> dict[str, str]:
 
 
 @functools.cache
-def _tool(name: str, command: tuple[str, ...]) -> Tool | None:
+def _tool(name: str, command: tuple[str, ...]) -> Installer | None:
     """Return a tool with the version that it says, or ``None`` where it cannot be run."""
     try:
         said = re.search(r"\d+(\.\w+)+", run_tool([*command, "--version"], Path.cwd()))
     except ToolFailed:
         return None
-    return Tool(name, said[0], command) if said else None
+    return Installer(name, said[0], command) if said else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.beliefs.benchmark import INFO, BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, edition, editions
-from memeval.benchmarks.beliefs.fresh.value import FILENAME, Value, fetch, is_official, read
+from memeval.benchmarks.beliefs.fresh.value import FILENAME, BeaconValue, fetch, is_official, read
 from memeval.benchmarks.data import data_folder
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
@@ -76,7 +76,7 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         _, size = super().chosen(None, parameters)
         return self._value(path).seed, size
 
-    def _value(self, path: Path | None) -> Value:
+    def _value(self, path: Path | None) -> BeaconValue:
         place = self._place(path)
         if not place.exists():
             raise BadInput(f"{self.info.id} has no seed here.", where=place, remedy=self.remedy())

@@ -40,7 +40,7 @@ ELSEWHERE = "MEMEVAL_BEACON_URL"
 """Names another address than the beacon's own, for tests; what came from there is never ranked."""
 
 
-class Value(Stored):
+class BeaconValue(Stored):
     """What a beacon drew in one round."""
 
     edition: str
@@ -60,7 +60,7 @@ class Value(Stored):
         return int(self.randomness[:SEED_DIGITS], 16)
 
 
-def read(path: Path, edition: Edition) -> Value:
+def read(path: Path, edition: Edition) -> BeaconValue:
     """Read a stored value.
 
     Raises:
@@ -75,7 +75,7 @@ def read(path: Path, edition: Edition) -> Value:
     if len(data) > LARGEST:
         raise BadInput("too large to be a beacon's value.", where=path, remedy=again)
     try:
-        value = Value.parse(data, path)
+        value = BeaconValue.parse(data, path)
     except BadInput as error:
         raise BadInput(error.problem, where=error.where, remedy=again) from None
     return _checked(value, edition, str(path))
@@ -120,12 +120,12 @@ def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
     raise refused or BadInput(f"{beacon.name} has no address.")
 
 
-def is_official(value: Value, beacon: Beacon) -> bool:
+def is_official(value: BeaconValue, beacon: Beacon) -> bool:
     """Return whether a value came from one of the beacon's own addresses."""
     return value.source in {beacon.address(base, value.round) for base in beacon.urls}
 
 
-def _checked(value: Value, edition: Edition, where: str) -> Value:
+def _checked(value: BeaconValue, edition: Edition, where: str) -> BeaconValue:
     if value.edition != edition.id:
         raise BadInput(f"this is the value of {value.edition}, and not of {edition.id}.", where=where)
     if value.round != edition.round:
@@ -139,7 +139,7 @@ def _checked(value: Value, edition: Edition, where: str) -> Value:
     return value
 
 
-def _fetched(address: str, edition: Edition) -> Value:
+def _fetched(address: str, edition: Edition) -> BeaconValue:
     """Return the value that an address gives."""
     try:
         told: Any = json.loads(_body(address, edition))
@@ -148,8 +148,8 @@ def _fetched(address: str, edition: Edition) -> Value:
     if not isinstance(told, dict):
         raise BadInput("the reply is no value of a beacon.", where=address, remedy="Try again later.")
     parts = {name: told.get(name) for name in ("round", "randomness", "signature")}
-    value = Value.from_data(
-        {"schema_version": Value.SCHEMA, "edition": edition.id, "source": address, **parts}, address
+    value = BeaconValue.from_data(
+        {"schema_version": BeaconValue.SCHEMA, "edition": edition.id, "source": address, **parts}, address
     )
     return _checked(value, edition, address)
 
@@ -178,7 +178,7 @@ def _body(address: str, edition: Edition) -> bytes:
     return body
 
 
-def _store(value: Value, target: Path) -> None:
+def _store(value: BeaconValue, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

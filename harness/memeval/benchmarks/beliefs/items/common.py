@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.history import Made, Told, Writer
+from memeval.benchmarks.beliefs.history import DraftSession, Made, Writer
 from memeval.keys import AnswerKey, ItemKey
-from memeval.records.scenario import Ask, Scenario, TakeIn
+from memeval.records.scenario import Ask, Ingest, Scenario
 
-Sessions = tuple[tuple[Told, TakeIn], ...]
+Sessions = tuple[tuple[DraftSession, Ingest], ...]
 
 
 def surround(writer: Writer, avoid: frozenset[str], least: int = 4) -> None:

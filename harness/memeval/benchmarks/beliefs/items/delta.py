@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from memeval.benchmarks.beliefs import facts
-from memeval.benchmarks.beliefs.history import Made, Told, Writer
+from memeval.benchmarks.beliefs.history import DraftSession, Made, Writer
 from memeval.benchmarks.beliefs.streams import Hand
-from memeval.benchmarks.beliefs.timeline import Act, Event
+from memeval.benchmarks.beliefs.timeline import Act, TimelineEvent
 from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS
 from memeval.keys import DeltaKey, Fact, ItemKey
-from memeval.records.scenario import Ask, Scenario, Step, TakeIn
+from memeval.records.scenario import Ask, Ingest, Scenario, Step
 
 QUESTIONS = 20
 ESTABLISHED = (5, 6)
@@ -67,7 +67,7 @@ def make(writer: Writer) -> Made:
     return _converse(writer, sessions, last_before)
 
 
-def _choose(writer: Writer) -> tuple[list[Event], list[Event]]:
+def _choose(writer: Writer) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
     """Return the events that are told before the first question, and those told between later ones.
 
     Established are topics first heard of early in the life; news are their changes, and topics first heard of later.
@@ -97,7 +97,7 @@ def _choose(writer: Writer) -> tuple[list[Event], list[Event]]:
     return before, after[: int(writer.need.traits["news"])]
 
 
-def _converse(writer: Writer, sessions: tuple[tuple[Told, TakeIn], ...], cut: date) -> Made:
+def _converse(writer: Writer, sessions: tuple[tuple[DraftSession, Ingest], ...], cut: date) -> Made:
     """Lay out questions and news, and note after each step what holds."""
     rng, person, need = writer.rng, writer.life.person, writer.need
     early = [pair for pair in sessions if pair[0].on <= cut]
@@ -149,7 +149,7 @@ def _converse(writer: Writer, sessions: tuple[tuple[Told, TakeIn], ...], cut: da
     return Made(scenario, key, tuple(told for told, _ in sessions))
 
 
-def _learn(writer: Writer, state: _State, told: Told) -> None:
+def _learn(writer: Writer, state: _State, told: DraftSession) -> None:
     """Take note of what a session tells."""
     if told.event is None:
         return

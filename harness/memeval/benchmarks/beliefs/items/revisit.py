@@ -7,7 +7,7 @@ from datetime import date
 from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.history import Made, Writer, ordinals
 from memeval.benchmarks.beliefs.items.common import one_question, surround
-from memeval.benchmarks.beliefs.timeline import Act, Standing, Timeline
+from memeval.benchmarks.beliefs.timeline import Act, DependentStatus, Timeline
 from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, clause
 from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.keys import CascadeKey, Fact, Stance, UncertaintyKey
@@ -34,7 +34,7 @@ def make(writer: Writer) -> Made:
     asked, sessions = writer.later(), writer.sessions()
     standing = timeline.standing(topic.id, asked)
     account = _Account(person, timeline, topic, asked)
-    stance = Stance.DOUBT if standing is Standing.UNREVISITED else Stance.CONFIDENT
+    stance = Stance.DOUBT if standing is DependentStatus.UNREVISITED else Stance.CONFIDENT
     name = writer.name()
     if writer.need.category == "cascade-propagation":
         question = writer.rng.choice(topic.now).format(name=name, my=person.her)
@@ -99,26 +99,26 @@ class _Account:
         links = [self.states[0].value.text, *(state.value.text for _, state in reversed(self.chain))]
         return ", ".join(f"{links[i + 1]} because of {links[i]}" for i in range(len(links) - 1))
 
-    def reason(self, standing: Standing) -> str:
+    def reason(self, standing: DependentStatus) -> str:
         """Return why the fact is uncertain, or why it is not."""
         first = f"It rested on something else: {self.grounds()}."
-        if standing is Standing.UNCHANGED:
+        if standing is DependentStatus.UNCHANGED:
             return f"Not uncertain. {first} Nothing of that has changed ({self.change()})."
         since = self.states[-1].since
         then = f"{first} That has changed ({self.change()}, last on {since.isoformat()})"
-        if standing is Standing.RECONFIRMED:
+        if standing is DependentStatus.RECONFIRMED:
             return f"Not uncertain. {then}, and the fact was confirmed afterwards."
         return f"{then}, and nobody has come back to the fact since."
 
-    def answer(self, standing: Standing) -> str:
+    def answer(self, standing: DependentStatus) -> str:
         """Return a right answer."""
         does = clause(self.topic, self.value, Form.THIRD, self.person.her)
         did = clause(self.topic, self.value, Form.PAST, self.person.her)
-        if standing is Standing.UNREVISITED:
+        if standing is DependentStatus.UNREVISITED:
             return (
                 f"That is not certain. When last heard, {self.person.first} {did}, but what that rested on has "
                 f"changed since ({self.change()}), and it has not come up again."
             )
-        if standing is Standing.RECONFIRMED:
+        if standing is DependentStatus.RECONFIRMED:
             return f"{self.person.name} {does}, and said so after what it rested on had changed ({self.change()})."
         return f"{self.person.name} {does}."

@@ -9,21 +9,21 @@ from datetime import date, timedelta
 from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.history import Made, Writer, ordinals
 from memeval.benchmarks.beliefs.items.common import one_question, surround
-from memeval.benchmarks.beliefs.timeline import Act, Manner, State
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, Value, clause
+from memeval.benchmarks.beliefs.timeline import Act, Manner, ValuePeriod
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, Form, Topic, TopicValue, clause
 from memeval.keys import Fact, TemporalKey
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TemporalQuestion:
     """A question, the time it is asked as of, and what answers it."""
 
     question: str
     as_of: date
     gold: Fact
-    named: Value | None
+    named: TopicValue | None
     """The value that the question names; saying it again is no mistake."""
-    gold_state: State
+    gold_state: ValuePeriod
     others: tuple[Fact, ...] | None = None
     """What else must not be offered, where it is not simply every other value."""
 
@@ -67,7 +67,9 @@ def make(writer: Writer) -> Made:
     )
 
 
-def quiet_months(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> list[tuple[State, date]]:
+def quiet_months(
+    writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date
+) -> list[tuple[ValuePeriod, date]]:
     """Return, per state, the middles of the months that lie whole within it, those without any announcement first.
 
     Months of announcements that were taken back are used only where there is no other.
@@ -75,7 +77,7 @@ def quiet_months(writer: Writer, topic: Topic, states: tuple[State, ...], now: d
     noisy = {
         (e.on.year, e.on.month) for e in writer.life.timeline.of(topic.id, now) if e.act in (Act.ANNOUNCE, Act.RETRACT)
     }
-    found: list[tuple[State, date]] = []
+    found: list[tuple[ValuePeriod, date]] = []
     for state in states:
         middle = (state.since.replace(day=1) + timedelta(days=32)).replace(day=15)
         until = (state.until or now).replace(day=1)
@@ -91,7 +93,7 @@ def _past(writer: Writer, topic: Topic, when: str) -> str:
     return question.format(name=writer.name(), my=writer.life.person.her, when=when)
 
 
-def _explicit(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
+def _explicit(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
     state, middle = writer.rng.choice(quiet_months(writer, topic, states, now))
     if any((day.year, day.month) == (middle.year, middle.month) for day in (s.since for s in states)):
         raise ValueError(f"{writer.need.scenario_id}: asks for a month of change.")
@@ -100,10 +102,10 @@ def _explicit(writer: Writer, topic: Topic, states: tuple[State, ...], now: date
     gold = facts.held(writer.life.person, topic.id, state.value)
     if state.until is None:
         gold = facts.holds(writer.life.person, topic.id, state.value)
-    return _Asked(_past(writer, topic, when), middle, gold, None, state)
+    return _TemporalQuestion(_past(writer, topic, when), middle, gold, None, state)
 
 
-def _before(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
+def _before(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
     named = writer.rng.choice(states[1:]).value
     state = writer.life.timeline.previous(topic.id, named, now)
     if state is None:
@@ -113,10 +115,10 @@ def _before(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) 
         (f"right before {person.she} switched to", f"immediately before {person.she} went over to")
     )
     gold = facts.held(person, topic.id, state.value)
-    return _Asked(_past(writer, topic, f"{when} {named.text}"), now, gold, named, state)
+    return _TemporalQuestion(_past(writer, topic, f"{when} {named.text}"), now, gold, named, state)
 
 
-def _after(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
+def _after(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
     named = writer.rng.choice(states[:-1][-3:]).value
     state = writer.life.timeline.following(topic.id, named, now)
     if state is None:
@@ -125,10 +127,10 @@ def _after(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -
     when = writer.rng.choice((f"straight after {person.she} gave up on", f"right after {person.she} moved on from"))
     fact = facts.holds if state.until is None else facts.held
     gold = fact(person, topic.id, state.value)
-    return _Asked(_past(writer, topic, f"{when} {named.text}"), now, gold, named, state)
+    return _TemporalQuestion(_past(writer, topic, f"{when} {named.text}"), now, gold, named, state)
 
 
-def _when(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
+def _when(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
     """Ask when a value came to hold; only for changes said straight out, as a remark leaves the day open."""
     person = writer.life.person
     plain = {e.on for e in writer.life.timeline.of(topic.id, now) if e.manner is Manner.DIRECT}
@@ -137,16 +139,18 @@ def _when(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) ->
     name = writer.name()
     question = writer.rng.choice((f"When did {name} start {doing}?", f"In which month did {name} begin {doing}?"))
     others = tuple(facts.began(person, topic.id, s.value, s.since) for s in states if s is not state)
-    return _Asked(question, now, facts.began(person, topic.id, state.value, state.since), state.value, state, others)
+    return _TemporalQuestion(
+        question, now, facts.began(person, topic.id, state.value, state.since), state.value, state, others
+    )
 
 
-def _current(writer: Writer, topic: Topic, states: tuple[State, ...], now: date) -> _Asked:
+def _current(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
     person, state = writer.life.person, states[-1]
     question = writer.rng.choice(topic.now).format(name=writer.name(), my=person.her)
-    return _Asked(question, now, facts.holds(person, topic.id, state.value), None, state)
+    return _TemporalQuestion(question, now, facts.holds(person, topic.id, state.value), None, state)
 
 
-_KINDS: dict[str, Callable[[Writer, Topic, tuple[State, ...], date], _Asked]] = {
+_KINDS: dict[str, Callable[[Writer, Topic, tuple[ValuePeriod, ...], date], _TemporalQuestion]] = {
     "explicit-date": _explicit,
     "before": _before,
     "after": _after,

@@ -13,9 +13,9 @@ from memeval.benchmarks.beliefs.long.lives import LongLife
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker, Loose
 from memeval.benchmarks.beliefs.long.vocabulary import FIRST, LAST, MIDDLE
 from memeval.benchmarks.beliefs.streams import stream
-from memeval.benchmarks.beliefs.talk import Line
-from memeval.benchmarks.beliefs.timeline import Act, Event, Manner, Timeline
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Topic, Value
+from memeval.benchmarks.beliefs.talk import DraftTurn
+from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Topic, TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Relation
 
 CHATTER, OTHERS = 0.5, 0.8
@@ -47,7 +47,7 @@ class Filler:
         self._others = tuple((topic, values[topic.id]) for topic in BY_ID.values() if values[topic.id])
         self._own = {life.life.person.slug: _own(seed, life, values) for life in lives}
 
-    def session(self, number: int) -> tuple[LongLife, list[Line]]:
+    def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
         """Return whose a session is, and what is said in it."""
         rng = stream(self._seed, "long", "filler", self._name, number)
         life = self._lives[int(rng.random() * len(self._lives))]
@@ -60,11 +60,11 @@ class Filler:
         if kind < OTHERS:
             topic, values = draw(self._others)
             who = draw(RELATIONS) if rng.random() < 0.25 else _somebody(talker)
-            event = Event(_ANY_DAY, topic.id, Act.ANNOUNCE, draw(values), Manner.DIRECT, who)
+            event = TimelineEvent(_ANY_DAY, topic.id, Act.ANNOUNCE, draw(values), Manner.DIRECT, who)
         else:
             topic, value = draw(self._own[person.slug])
             act, manner = draw((Act.ANNOUNCE, Act.CONFIRM)), draw((Manner.DIRECT, Manner.INDIRECT))
-            event = Event(_ANY_DAY, topic.id, act, value, manner)
+            event = TimelineEvent(_ANY_DAY, topic.id, act, value, manner)
         return life, talker.event(event)
 
 
@@ -75,7 +75,7 @@ def _somebody(talker: DetailedTalker) -> Relation:
     return Relation(draw(KINS[she]), f"{draw(FIRST)}{draw(MIDDLE)}{draw(LAST)}", she, her, him)
 
 
-def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[Value, ...]:
+def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[TopicValue, ...]:
     """Return the values of a topic that can be said of others without harm to any key of some lives."""
     golds = {phrase for life in lives for item in life.items for phrase in item.gold.phrases}
     fine = [value for value in topic.values if golds.isdisjoint(value.phrases)]
@@ -85,14 +85,16 @@ def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[Value, ...]:
     return tuple(value for value in fine if any(_is_wrong(topic, value, life) for life in asking))
 
 
-def _is_wrong(topic: Topic, value: Value, life: LongLife) -> bool:
+def _is_wrong(topic: Topic, value: TopicValue, life: LongLife) -> bool:
     """Return whether an answer with a value would be seen to be wrong, or has nothing to do with what was said."""
     named = {fact.phrases for item in life.items for fact in item.wrong}
     said = {told.event.value.phrases for told in life.told if told.event is not None and told.event.topic == topic.id}
     return value.phrases in named or (not said & named and value.phrases not in said)
 
 
-def _own(seed: int, life: LongLife, values: Mapping[str, tuple[Value, ...]]) -> tuple[tuple[Topic, Value], ...]:
+def _own(
+    seed: int, life: LongLife, values: Mapping[str, tuple[TopicValue, ...]]
+) -> tuple[tuple[Topic, TopicValue], ...]:
     """Return the facts of a person that nobody asks about: one value a topic, for good."""
     rng = stream(seed, "long", "own", life.life.person.slug)
     return tuple(

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import overload
 
-from memeval.benchmarks.beliefs.history import Told
+from memeval.benchmarks.beliefs.history import DraftSession
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.lives import LongLife, session
 from memeval.keys import ItemKey
-from memeval.records.scenario import Question, Scenario, Session, Step, Steps, TakeIn
+from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
 
 WAKING = (7 * 3600, 16 * 3600)
 """The second of the day at which people begin to talk, and for how many seconds they do."""
@@ -27,12 +27,12 @@ class _Placed:
     """A session that questions rest on, with its place."""
 
     life: LongLife
-    told: Told
+    told: DraftSession
     second: int
     """Waking seconds since the history's first day."""
 
 
-class History(Steps):
+class LongHistory(Steps):
     """The steps of a history: sessions in order of time, then all questions.
 
     Sessions between those that matter are spread evenly over the whole time. Each has a stretch of its own and stands
@@ -131,14 +131,14 @@ class History(Steps):
             return self._placed[number].second, self._placed[number]
         return self._time(place - number), place - number
 
-    def _step(self, place: int) -> TakeIn:
+    def _step(self, place: int) -> Ingest:
         second, found = self._found(place)
         life, lines = self._filler.session(found) if isinstance(found, int) else (found.life, found.told.lines)
         day, clock = divmod(second, WAKING[1])
         clock += WAKING[0]
         on = (self._first + timedelta(days=day)).isoformat()
         when = f"{on}T{clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
-        return TakeIn(session=session(ordinal(place), when, lines, life.life), source_id=self.source_id(place))
+        return Ingest(session=session(ordinal(place), when, lines, life.life), source_id=self.source_id(place))
 
     def _place_of(self, session_id: str) -> int:
         number = session_id[1:]
@@ -148,7 +148,7 @@ class History(Steps):
                 return place
         raise KeyError(session_id)
 
-    def _second(self, life: LongLife, told: Told) -> int:
+    def _second(self, life: LongLife, told: DraftSession) -> int:
         """Return when a session that matters takes place: on its day, at an hour that is its own at every size."""
         clock = zlib.crc32(f"{life.life.person.slug}/{told.on}".encode()) % WAKING[1]
         return (told.on - self._first).days * WAKING[1] + clock

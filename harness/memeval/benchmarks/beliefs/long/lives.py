@@ -8,17 +8,17 @@ from datetime import date, timedelta
 from functools import lru_cache
 
 from memeval.benchmarks.beliefs import checks, facts
-from memeval.benchmarks.beliefs.history import Made, Told, Writer
+from memeval.benchmarks.beliefs.history import DraftSession, Made, Writer
 from memeval.benchmarks.beliefs.items import belief, noise, revisit, temporal
 from memeval.benchmarks.beliefs.long import EACH, PEOPLE
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker
 from memeval.benchmarks.beliefs.plan import TRAITS, Cast, Need, people
 from memeval.benchmarks.beliefs.streams import deck, stream
-from memeval.benchmarks.beliefs.talk import Line
-from memeval.benchmarks.beliefs.timeline import Event
+from memeval.benchmarks.beliefs.talk import DraftTurn
+from memeval.benchmarks.beliefs.timeline import TimelineEvent
 from memeval.benchmarks.beliefs.world import Life, live
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Ask, Scenario, Session, TakeIn, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 MAKERS: dict[str, Callable[[Writer], Made]] = {
     "belief-update": belief.make,
@@ -37,7 +37,7 @@ ATTEMPTS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LifeItem:
     """A question with its key, before what it rests on has ordinals."""
 
     item_id: str
@@ -72,9 +72,9 @@ class LongLife:
     """A life as long histories have it."""
 
     life: Life
-    told: tuple[Told, ...]
+    told: tuple[DraftSession, ...]
     """All that is said of what is asked about, in order of days."""
-    items: tuple[Item, ...]
+    items: tuple[LifeItem, ...]
     """What is asked."""
 
 
@@ -104,7 +104,7 @@ def _casts(seed: int) -> tuple[Cast, ...]:
     return tuple(Cast(person, tuple(mine)) for person, mine in zip(cast, needs, strict=True))
 
 
-def _sound(seed: int, number: int, cast: Cast) -> tuple[Life, tuple[Told, ...]]:
+def _sound(seed: int, number: int, cast: Cast) -> tuple[Life, tuple[DraftSession, ...]]:
     """Return a life whose sessions give nothing away about one another."""
     for attempt in range(ATTEMPTS):
         life = live(f"{seed}/long/{attempt}", cast)
@@ -123,22 +123,22 @@ def _asked(every: Sequence[Life]) -> date:
     return max(life.timeline.events[-1].on for life in every) + timedelta(days=ASKED_AFTER)
 
 
-def _told(seed: int, life: Life) -> tuple[Told, ...]:
+def _told(seed: int, life: Life) -> tuple[DraftSession, ...]:
     """Return the sessions in which all is said that is asked about, and all that is said of others in its place."""
     timeline = life.timeline
     topics = {name for topic in life.focus.values() for name in (topic, *timeline.ground(topic))}
     rng = stream(seed, "long", "told", life.person.slug)
     talker = DetailedTalker(life.person, timeline, rng)
     return tuple(
-        Told(event.on, tuple(talker.event(event)), event) for event in timeline.events if event.topic in topics
+        DraftSession(event.on, tuple(talker.event(event)), event) for event in timeline.events if event.topic in topics
     )
 
 
-def _items(seed: int, life: Life, told: tuple[Told, ...], asked: date) -> tuple[Item, ...]:
+def _items(seed: int, life: Life, told: tuple[DraftSession, ...], asked: date) -> tuple[LifeItem, ...]:
     return tuple(_item(MAKERS[need.category](_Writer(seed, life, need, told, asked))) for need in life.needs)
 
 
-def _item(made: Made) -> Item:
+def _item(made: Made) -> LifeItem:
     """Return what a maker made, in the terms of long histories: noise is as much as there is room for."""
     key = made.key
     (ask,) = made.scenario.questions()
@@ -148,7 +148,7 @@ def _item(made: Made) -> Item:
         points = (len(key.key.distractors) > 2) + (slices["announced"] == "indirect")
         slices["difficulty"] = facts.difficulty(points)
     item_id = key.item_id.replace("beliefs-1-", "beliefs-1-long-", 1)
-    return Item(
+    return LifeItem(
         item_id=item_id,
         ask=ask.model_copy(update={"question_id": f"{item_id}:q01"}),
         category=key.category,
@@ -162,10 +162,10 @@ def _item(made: Made) -> Item:
     )
 
 
-def _alone(life: Life, told: tuple[Told, ...], item: Item) -> Made:
+def _alone(life: Life, told: tuple[DraftSession, ...], item: LifeItem) -> Made:
     """Return an item as one of a history that holds what is told of the life and nothing else."""
     steps = tuple(
-        TakeIn(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life), source_id="")
+        Ingest(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life), source_id="")
         for i, each in enumerate(told, start=1)
     )
     key = ItemKey(
@@ -181,7 +181,7 @@ def _alone(life: Life, told: tuple[Told, ...], item: Item) -> Made:
     return Made(Scenario(scenario_id=item.item_id, steps=(*steps, item.ask)), key)
 
 
-def session(ordinal: str, when: str, lines: Sequence[Line], life: Life) -> Session:
+def session(ordinal: str, when: str, lines: Sequence[DraftTurn], life: Life) -> Session:
     """Return a session of a life.
 
     Args:
@@ -209,16 +209,16 @@ class _Writer(Writer):
         asked: the day of asking.
     """
 
-    def __init__(self, seed: int, life: Life, need: Need, told: Sequence[Told], asked: date) -> None:
+    def __init__(self, seed: int, life: Life, need: Need, told: Sequence[DraftSession], asked: date) -> None:
         super().__init__(seed, life, need)
         self.rng = stream(seed, "long", "item", need.scenario_id)
         self._lines = {each.on: each.lines for each in told}
         self._asked = asked
 
-    def tell(self, events: tuple[Event, ...] | list[Event]) -> None:
+    def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
         """Add the sessions in which events are told."""
         for event in events:
-            self._add(Told(event.on, self._lines[event.on], event))
+            self._add(DraftSession(event.on, self._lines[event.on], event))
 
     def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
         """Add nothing: what stands between the sessions is the size's matter."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from memeval.benchmarks.beliefs.checks import BrokenRule, states
 from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.history import History
+from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.benchmarks.beliefs.long.lives import LongLife, lives
 from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest, Stored
@@ -49,7 +49,7 @@ class Survey(Stored):
     """Digest of all histories, a line of canonical JSON each, and then of all keys."""
 
 
-def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[History, ...]:
+def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
     """Return the histories of a tier.
 
     Args:
@@ -58,7 +58,7 @@ def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[History, ..
         fillers: how many sessions fill each of them.
     """
     return tuple(
-        History(f"beliefs-1-{tier}-{name}", whose, Filler(seed, name, whose), fill)
+        LongHistory(f"beliefs-1-{tier}-{name}", whose, Filler(seed, name, whose), fill)
         for (name, whose), fill in zip(_casts(seed, tier), fillers, strict=True)
     )
 
@@ -112,7 +112,7 @@ def survey(seed: int, tier: str) -> Survey:
     return made
 
 
-def _check_order(history: History) -> None:
+def _check_order(history: LongHistory) -> None:
     """Refuse a history in which a session is not later than the one before it.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.benchmarks.beliefs.vocabulary.topic import Group, Topic, values
+from memeval.benchmarks.beliefs.vocabulary.topic import Topic, TopicGroup, values
 
 _FAMILY = "family"
 
@@ -101,7 +101,7 @@ TOPICS = (
     ),
 )
 
-GROUP = Group(
+GROUP = TopicGroup(
     root=Topic(
         id="activity",
         family=_FAMILY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.benchmarks.beliefs.vocabulary.topic import Group, Topic, values
+from memeval.benchmarks.beliefs.vocabulary.topic import Topic, TopicGroup, values
 
 _FAMILY = "health"
 
@@ -89,7 +89,7 @@ TOPICS = (
     ),
 )
 
-GROUP = Group(
+GROUP = TopicGroup(
     root=Topic(
         id="race",
         family=_FAMILY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.benchmarks.beliefs.vocabulary.topic import Group, Topic, values
+from memeval.benchmarks.beliefs.vocabulary.topic import Topic, TopicGroup, values
 
 _FAMILY = "tech"
 
@@ -85,7 +85,7 @@ TOPICS = (
     ),
 )
 
-GROUP = Group(
+GROUP = TopicGroup(
     root=Topic(
         id="host",
         family=_FAMILY,

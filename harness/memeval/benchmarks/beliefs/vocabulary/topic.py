@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TopicValue:
     """One thing a topic can be, as it stands in a sentence, and the phrases that give it away."""
 
     text: str
@@ -32,7 +32,7 @@ class Topic:
     """Questions for what holds now."""
     past: tuple[str, ...]
     """Questions for what held at a time ``{when}``."""
-    values: tuple[Value, ...]
+    values: tuple[TopicValue, ...]
     """What it can be."""
     hints: tuple[str, ...] = ()
     """Remarks from which a new value follows though nobody says that anything changed."""
@@ -45,7 +45,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TopicGroup:
     """A root and what rests on it: each dependent on the one before, the first on the root."""
 
     root: Topic
@@ -103,16 +103,16 @@ _VERBS = {
 }
 
 
-def values(written: str) -> tuple[Value, ...]:
+def values(written: str) -> tuple[TopicValue, ...]:
     """Read values written as ``text|key phrase|alias…; …``; without a phrase the text is its own."""
     read = []
     for item in written.split("; "):
         text, *phrases = item.split("|")
-        read.append(Value(text, tuple(phrases) or (text,)))
+        read.append(TopicValue(text, tuple(phrases) or (text,)))
     return tuple(read)
 
 
-def clause(topic: Topic, value: Value, form: Form, my: str) -> str:
+def clause(topic: Topic, value: TopicValue, form: Form, my: str) -> str:
     """Return the topic's verb phrase with ``value`` in it.
 
     Args:

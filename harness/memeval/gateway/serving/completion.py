@@ -1,0 +1,146 @@
+"""What a recorded reply holds, read strictly, for dialects that say it in another form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.gateway.serving.fields import Refusal
+from memeval.records.call import Call
+
+PIECE = 64
+"""Characters of text in one event of a streamed reply."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A function that the model wants called."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON, as the model wrote it."""
+
+    def parsed(self) -> dict[str, Any]:
+        """Return the arguments as an object, for dialects that carry no other.
+
+        Raises:
+            Refusal: the model wrote something else.
+        """
+        try:
+            value = json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise Refusal(502, f"The model called '{self.name[:100]}' with arguments that are no JSON object.")
+        return value
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The first choice of a chat completion."""
+
+    id: str
+    """A name of its own, the same on every replay."""
+    at: str
+    """UTC time at which it was asked for, ISO 8601."""
+    model: str
+    text: str
+    tools: tuple[ToolCall, ...]
+    finish: str
+    """Why it ended: ``stop``, ``length``, ``tool_calls``, ``content_filter``."""
+    prompt_tokens: int
+    """0 where the provider does not count, since dialects want a number here; the record says ``null``."""
+    completion_tokens: int
+
+
+def data_of(call: Call) -> dict[str, Any]:
+    """Return the reply's JSON object.
+
+    Raises:
+        Refusal: it is none.
+    """
+    try:
+        data = json.loads(call.reply or "")
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise Refusal(502, "The model's endpoint sent something that is no JSON object.")
+    return data
+
+
+def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the choices of a chat completion, each with its message.
+
+    Raises:
+        Refusal: there is none, or one is no choice.
+    """
+    choices = data.get("choices")
+    if not isinstance(choices, list):
+        choices = []
+    pairs = [
+        (choice, choice["message"])
+        for choice in choices
+        if isinstance(choice, dict) and isinstance(choice.get("message"), dict)
+    ]
+    if not pairs or len(pairs) < len(choices):
+        raise Refusal(502, "The model's endpoint sent a reply without a message.")
+    return pairs
+
+
+def content_of(message: dict[str, Any]) -> str:
+    """Return the text of a message: its parts put together; what the model says where it refuses."""
+    content = message.get("content")
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
+    for text in (content, message.get("refusal")):
+        if isinstance(text, str):
+            return text
+    return ""
+
+
+def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls of functions in a message."""
+    calls = message.get("tool_calls")
+    return [
+        call
+        for call in (calls if isinstance(calls, list) else [])
+        if isinstance(call, dict) and isinstance(call.get("function"), dict)
+    ]
+
+
+def completion_of(call: Call) -> Completion:
+    """Read the recorded reply to a chat request.
+
+    Raises:
+        Refusal: it is no chat completion.
+    """
+    data = data_of(call)
+    choice, message = choices_of(data)[0]
+    tools = tuple(
+        ToolCall(str(each.get("id") or f"call_{place}"), str(each["function"].get("name")), _arguments(each))
+        for place, each in enumerate(calls_of(message))
+    )
+    return Completion(
+        id=call.key.removeprefix("sha256:")[:24],
+        at=call.at,
+        model=call.model or call.request.model,
+        text=content_of(message),
+        tools=tools,
+        finish=str(choice.get("finish_reason") or "stop"),
+        prompt_tokens=call.prompt_tokens or 0,
+        completion_tokens=call.completion_tokens or 0,
+    )
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Cut a text into the pieces of a streamed reply."""
+    return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
+
+
+def _arguments(call: dict[str, Any]) -> str:
+    arguments = call["function"].get("arguments")
+    return arguments if isinstance(arguments, str) else json.dumps(arguments or {})

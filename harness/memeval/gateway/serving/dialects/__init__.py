@@ -1,0 +1,55 @@
+"""Which request is in which dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from memeval.gateway.serving.dialects import anthropic, ollama, openai, responses
+from memeval.gateway.serving.dialects.base import Exchange
+
+EXCHANGES: dict[str, type[Exchange]] = {
+    "/v1/chat/completions": openai.OpenAIChat,
+    "/v1/responses": responses.Responses,
+    "/v1/embeddings": openai.Embeddings,
+    "/v1/messages": anthropic.Messages,
+    "/api/chat": ollama.OllamaChat,
+    "/api/generate": ollama.Generate,
+    "/api/embed": ollama.Embed,
+    "/api/embeddings": ollama.OldEmbeddings,
+}
+"""What is posted where."""
+
+
+def error_form(path: str) -> Callable[[int, str], dict[str, Any]]:
+    """Return how a refusal is said to whoever asks for a path."""
+    if path.startswith("/v1/messages"):
+        return anthropic.error
+    return ollama.error if path.startswith("/api/") else openai.error
+
+
+def openai_models(names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the list of models, in a form that OpenAI's and Anthropic's clients both read."""
+    rows = [
+        {
+            "id": name,
+            "object": "model",
+            "created": 0,
+            "owned_by": "declared",
+            "type": "model",
+            "display_name": name,
+            "created_at": "1970-01-01T00:00:00Z",
+        }
+        for name in names
+    ]
+    ends = {"first_id": names[0], "last_id": names[-1]} if names else {"first_id": None, "last_id": None}
+    return {"object": "list", "data": rows, "has_more": False, **ends}
+
+
+def ollama_models(names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the list of models as Ollama gives it."""
+    return {"models": [{"name": name, "model": name} for name in names]}
+
+
+LISTS = {"/v1/models": openai_models, "/api/tags": ollama_models}
+"""What is to be had where: the declared models, in their dialect."""

@@ -1,0 +1,95 @@
+"""The failure analysis of a run, for its page and its items."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.evaluation.failure_analysis import failures_of_run, summary
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.leaderboard.board import BoardRow
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.failure import Cause, FailureSummary
+from memeval.records.run import Run
+from memeval.site.model import SiteModel
+
+MEANINGS = {
+    Cause.ERROR: "The system, its reader or the judge failed.",
+    Cause.ABSTAINED_WRONGLY: "The answer says it does not know, but the history holds the answer.",
+    Cause.WRONG_PERSON: "The answer is true of another person.",
+    Cause.ANSWERED_WRONGLY: "The answer states a fact, but the history does not support any.",
+    Cause.BROKE_THE_FILTER: "A retrieved text is from another bank, tag or time than requested.",
+    Cause.WRONG_TIME: "The answer was true at another time than the question asks about.",
+    Cause.NOT_RETRIEVED: "Some of the evidence was not retrieved.",
+    Cause.RETRIEVED_TOO_LOW: "All evidence was retrieved, but ranked too low to be read.",
+    Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
+    Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
+}
+"""What each cause means."""
+
+
+@dataclass(frozen=True)
+class RunFailures:
+    """A run's failure analysis."""
+
+    file: bytes
+    """All of it as a file, ``failures.json``."""
+
+    @property
+    def summary(self) -> FailureSummary:
+        """Its counts."""
+        found = FailureSummary.model_validate_json(json.dumps(self._data["summary"]))
+        # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
+        return found.model_copy(
+            update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
+        )
+
+    def by_item(self) -> dict[str, dict[str, Any]]:
+        """Return its rows by item, as plain data."""
+        return {row["item_id"]: row for row in self._data["items"]}
+
+    @property
+    def _data(self) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self.file)
+        return data
+
+
+def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
+    """Return a run's failure analysis: as sealed with the run, else computed from its rows and data.
+
+    Returns:
+        ``None`` if the rows or the data are missing.
+    """
+    file = site.failure_cache.get(row.folder.path, lambda: _file(site, row))
+    return None if file is None else RunFailures(file)
+
+
+def _file(site: SiteModel, row: BoardRow) -> bytes | None:
+    run = row.run
+    if not row.folder.has_rows:
+        return None
+    try:
+        rows = failures_of_run(row.folder, lambda: _benchmark_session(site, run))
+    except MemevalError:
+        return None
+    data = {
+        "schema_version": 1,
+        "run_id": run.run_id,
+        "summary": summary(rows).data(),
+        "items": [each.data() for each in rows],
+    }
+    return (json.dumps(data, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode()
+
+
+def _benchmark_session(site: SiteModel, run: Run) -> BenchmarkSession:
+    """Return the data that a run used.
+
+    Raises:
+        BadInput: it is not here.
+    """
+    view = site.benchmark_of(run.track)
+    data = view.data[run.track.data_digest]
+    if view.benchmark is None or data.dataset is None:
+        raise BadInput(data.missing or "the data is not on this machine.")
+    return BenchmarkSession(view.benchmark, data.dataset, run.track.protocol, run.track.tier)

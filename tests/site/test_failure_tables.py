@@ -1,0 +1,97 @@
+"""What went wrong with a run, on its page, in its file and in its items."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memeval.records.failure import Cause, EvidenceFound, Failure
+from memeval.records.grade import Grade
+from memeval.records.track import Redistribution
+from memeval.site import build
+from tests.site.conftest import Built
+from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
+
+
+def told(grade: Grade) -> Failure:
+    """Return a failure row as a run may have been sealed with it."""
+    right = grade.verdict is True
+    return Failure(
+        item_id=grade.item_id,
+        category=grade.category,
+        right=right,
+        found=EvidenceFound.ALL if right else EvidenceFound.NONE,
+        rank=7 if right else None,
+        cause=None if right else Cause.WRONG_TIME,
+    )
+
+
+def built_of(folder: Path, benchmark: FakeBenchmark, *board: Made) -> Built:
+    runs = [make_run(folder / "results", made, benchmark) for made in board]
+    build(folder / "results", folder / "site", find=lambda _name: benchmark)
+    return Built(folder / "site", folder / "results", benchmark, runs)
+
+
+def page_of(site: Built, number: int = 0) -> str:
+    return site.read(f"runs/{site.runs[number].run.run_id}/index.html")
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is_here(built: Built) -> None:
+    run = built.runs[0].run
+    data = json.loads(built.read(f"runs/{run.run_id}/failures.json"))
+    assert data["run_id"] == run.run_id
+    assert len(data["items"]) == 60
+    counts = data["summary"]
+    assert counts["right"] == run.scores.overall.correct
+    assert sum(counts["causes"].values()) == 60 - counts["right"]
+    said = text_of(page_of(built))
+    assert "Wrong answers by cause" in said
+    assert f"All evidence {counts['right']} {60 - counts['right']} {100 * counts['right'] / 60:.1f}" in said
+
+
+def test_each_cause_leads_to_its_items_and_the_index_names_it(built: Built) -> None:
+    run = built.runs[0].run
+    index = json.loads(built.read(f"data/runs/{run.run_id}/index.json"))
+    data = {row["item_id"]: row for row in json.loads(built.read(f"runs/{run.run_id}/failures.json"))["items"]}
+    assert {line["id"]: line.get("cause") for line in index["items"]} == {i: row["cause"] for i, row in data.items()}
+    causes = set(re.findall(rf"items/\?run={run.run_id}&amp;cause=([^\"]+)\"", page_of(built)))
+    assert causes == {row["cause"].replace(" ", "%20") for row in data.values() if row["cause"]}
+
+
+def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp_path: Path) -> None:
+    benchmark = FakeBenchmark(absent=True, redistribution=Redistribution.IDS)
+    site = built_of(tmp_path, benchmark, Made("acme", "Acme", failures=told), Made("older", "Older"))
+    data = json.loads(site.read(f"runs/{site.runs[0].run.run_id}/failures.json"))
+    assert data["summary"]["causes"] == {"wrong time": 60 - site.runs[0].run.scores.overall.correct}
+    index = json.loads(site.read(f"data/runs/{site.runs[0].run.run_id}/index.json"))
+    assert {line.get("rank") for line in index["items"]} == {7, None}
+    assert "Wrong answers by cause" not in page_of(site, 1)
+    assert not (site.out / "runs" / site.runs[1].run.run_id / "failures.json").exists()
+    assert not any(SECRET.encode() in path.read_bytes() for path in site.out.rglob("failures.json"))
+
+
+def test_an_analysis_that_knows_nothing_is_not_shown(tmp_path: Path) -> None:
+    def nothing(grade: Grade) -> Failure:
+        unknown = {"found": EvidenceFound.UNKNOWN, "rank": None, "cause": None if grade.verdict else Cause.UNKNOWN}
+        return told(grade).model_copy(update=unknown)
+
+    site = built_of(tmp_path, FakeBenchmark(), Made("acme", "Acme", failures=nothing))
+    assert "Wrong answers by cause" not in page_of(site)
+    assert 'id="failures"' not in page_of(site)
+    assert list(site.out.rglob("failures.json")) == []
+
+
+@pytest.mark.parametrize("bad", [b"", b"not rows"])
+def test_an_analysis_that_cannot_be_read_costs_its_section_and_no_more(tmp_path: Path, bad: bytes) -> None:
+    benchmark = FakeBenchmark()
+    run = make_run(tmp_path / "results", Made("acme", "Acme", failures=told), benchmark)
+    run.file("failures.jsonl").write_bytes(bad)
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
+    assert "Wrong answers by cause" not in (tmp_path / "site/runs" / run.run.run_id / "index.html").read_text()
