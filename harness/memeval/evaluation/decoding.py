@@ -35,7 +35,7 @@ def decoded_run(folder: RunFolder, benchmark_session: BenchmarkSession) -> RunFo
 
     Args:
         folder: a sealed run.
-        benchmark_session: the benchmark with the data of the run open, asked and graded as the run was (see ``exam_of``).
+        benchmark_session: the benchmark, opened on the data of the run (see ``session_of_run``).
 
     Returns:
         The run itself where its rows hold all words; else one with the same methods, whose rows are spelled out from

@@ -290,7 +290,7 @@ def failures_of_run(
 
     Args:
         folder: the run.
-        benchmark_session: opens the data of the run, where that is needed; ``None`` for the copy memeval keeps, or generates.
+        benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
 
     Raises:
         BadInput: the run cannot be read; or it holds none and the data is not here, or is not the data of the run.

@@ -41,7 +41,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
     Args:
         run: the run.
-        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand, and then there are aggregates only.
+        benchmark_session: the benchmark with its data; ``None`` writes aggregates only.
         to: the folder under which ``data/…`` is made.
 
     Raises:
