@@ -205,7 +205,7 @@ def test_files_in_the_way_stay_unless_forced_and_nothing_else_is_left(
 ) -> None:
     benchmark_session = locomo_exam()
     run = graded(tmp_path, predicted(), "locomo", benchmark_session)
-    monkeypatch.setattr("memeval.evaluation.exchange.exporting.exam_of", lambda _run, _data: benchmark_session)
+    monkeypatch.setattr("memeval.evaluation.exchange.exporting.session_of_run", lambda _run, _data: benchmark_session)
     place = tmp_path / "out"
     place.mkdir()
     (place / "x_stats.json").write_text("mine")
