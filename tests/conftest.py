@@ -8,7 +8,13 @@ import tempfile
 
 import pytest
 
+from hypothesis import HealthCheck, settings
+
 pytest_plugins = ["tests.skips"]
+
+# A busy machine is no fault of the code: no property test fails for the seconds it took.
+settings.register_profile("memeval", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memeval")
 
 # Adapters of tests leave marks on the disk for the test to read. Tests of the sandbox ask for it by name.
 os.environ["MEMEVAL_SANDBOX"] = "none"

@@ -314,7 +314,7 @@ def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_sta
     )
     command = [sys.executable, "-c", code, server.source.to_json(), str(tmp_path)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "the disk is full (File too large). Make room. Run the same command to resume" in said
+    assert "the disk is full (File too large). Free some space. Run the same command to resume" in said
     assert not (tmp_path / NAME).exists() and part(tmp_path).stat().st_size == 500_000
     assert pull(server.source, tmp_path).read_bytes() == BODY
     assert server.behaviour.asked[-1][0] == "bytes=500000-"

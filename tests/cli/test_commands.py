@@ -231,9 +231,7 @@ def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tm
     assert head.read_text() == text
 
 
-def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do_not(
-    call: Call, tmp_path: Path
-) -> None:
+def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Call, tmp_path: Path) -> None:
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED
@@ -241,7 +239,8 @@ def test_a_system_over_the_error_gate_exits_1_and_a_limited_run_and_a_control_do
     assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")
-    assert call("run", adapter, *SMALL, "--limit", "6")[0] == ExitCode.DONE
+    assert call("run", adapter, *SMALL, "--limit", "6")[0] == ExitCode.CHECK_FAILED
+    assert call("run", adapter, *SMALL, "--limit", "6", "--keep-going")[0] == ExitCode.DONE
     assert call("run", "always-error", *SMALL)[0] == ExitCode.DONE
 
 

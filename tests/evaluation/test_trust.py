@@ -178,7 +178,7 @@ def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
 
 def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark(scenarios=9))
-    with pytest.raises(BadInput, match="was made on data sha256:"):
+    with pytest.raises(BadInput, match="used data sha256:"):
         reproduce_run(RunFolder(stored))
 
 

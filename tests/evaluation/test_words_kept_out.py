@@ -189,7 +189,7 @@ def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
     stored, full = list(run.responses()), list(decoded_run(run, benchmark_session()).responses())
     assert full[0].answer == "ed to Lima for good. That is what I was told."
     assert full[1].outcome is Outcome.ADAPTER_ERROR
-    assert "found nothing but: I have moved to Oslo for good." in str(full[1].error)
+    assert "found nothing but: I have moved to Oslo for good (parrot.py:17 in query)." in str(full[1].error)
     assert [item.turn_id for item in full[0].items or ()][:3] == ["s001:t01", "s001:t02", "s002:t01"]
     assert (full[0].items or ())[0].source_ids == ("s001", "as in: I have moved to Lima for good.")
     assert (full[0].items or ())[
@@ -369,7 +369,7 @@ def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     other = BenchmarkSession.open(TinyBenchmark(3, redistribution=Redistribution.IDS))
-    with pytest.raises(BadInput, match="was made on data sha256:"):
+    with pytest.raises(BadInput, match="used data sha256:"):
         decoded_run(run, other)
 
 

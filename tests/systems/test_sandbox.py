@@ -290,7 +290,7 @@ def test_a_program_speaks_for_itself_and_has_no_privileges(tmp_path: Path, bubbl
 @pytest.mark.parametrize("held", [True, False])
 def test_a_program_that_is_not_there_ends_with_a_sentence(tmp_path: Path, bubblewrap: Sandbox, held: bool) -> None:
     launch = Launch(write(tmp_path, ""), program=("no-such-program",), folder=tmp_path)
-    with pytest.raises(SystemDied, match=r"exit code 127 .*no-such-program cannot be run: No such file"):
+    with pytest.raises(SystemDied, match=r"exit code 127 .*Command not found: 'no-such-program'"):
         SystemProcess(launch, FAST, print, sandbox=bubblewrap if held else None).start()
 
 

@@ -205,8 +205,8 @@ def test_the_older_release_is_refused_with_the_reason(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. Choose one of: s, oracle, m."),
-        ({"file": 1}, "longmemeval@1 has no file '1'. Choose one of: s, oracle, m."),
+        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. It has: s, oracle, m."),
+        ({"file": 1}, "longmemeval@1 has no file '1'. It has: s, oracle, m."),
         ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It takes 'file': s, oracle, m."),
     ],
 )

@@ -117,7 +117,7 @@ def test_both_layouts_and_any_packing_are_the_same_data(tmp_path: Path, folder: 
 def test_it_is_found_in_the_folder_of_all_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
     assert not BENCHMARK.available()
-    with pytest.raises(BadInput, match=r"is not here\. Fetch https://"):
+    with pytest.raises(BadInput, match=r"is not here\. Download https://"):
         opened(None)
     write_data(tmp_path / "memorycd", users(3))
     assert BENCHMARK.available()

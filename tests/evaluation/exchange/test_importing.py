@@ -18,7 +18,7 @@ from memeval.evaluation.verification import verify_run
 from memeval.gateway.stops import BudgetSpent
 from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.errors import BadInput
-from memeval.records.imported import Claim
+from memeval.records.imported import Claim, ClaimMetric
 from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.response import Outcome
 from memeval.records.run import Isolation, SystemKind
@@ -68,7 +68,7 @@ def test_answers_are_graded_by_the_exam_and_the_run_says_where_they_come_from(tm
     assert head.system.submission_digest == head.imported.digest == stored(tmp_path / "again.json", rows).digest
     told = (head.imported.source, head.imported.commit, head.imported.licence, head.imported.file, head.imported.format)
     assert told == ("https://example.org/a", "abc", "MIT", "answers.json", "rows")
-    assert head.imported.claims == (Claim(score=0.9, items=4),)
+    assert head.imported.claims == (Claim(score=0.9, metric=ClaimMetric.COMPOSITE, items=4),)
     assert head.coverage.full
     assert not (run.path / "journal").exists()
     assert holds(run)

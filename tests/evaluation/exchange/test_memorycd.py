@@ -315,7 +315,7 @@ def test_a_prediction_that_is_there_twice_is_refused(tmp_path: Path, data: Path)
 def test_answers_to_another_task_are_refused_by_their_name_or_their_shape(tmp_path: Path, data: Path) -> None:
     raw = dumped(*made(benchmark_session(data, "ranking-single")))
     name = "predictions_single_Books_item_ranking_rag_m_usersAll_mem10_test3_20261122_101500.jsonl"
-    with pytest.raises(BadInput, match=r"holds answers to 'ranking-single'.*--protocol ranking-single"):
+    with pytest.raises(BadInput, match=r"says protocol 'ranking-single'.*--protocol ranking-single"):
         opened(tmp_path, raw, benchmark_session(data), name)
     for protocol, task in (("rating-single", "rating"), ("title-single", "title")):
         with pytest.raises(BadInput, match=f"no prediction of a {task}"):
