@@ -7,7 +7,6 @@ import shutil
 import tempfile
 
 import pytest
-
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.skips"]
