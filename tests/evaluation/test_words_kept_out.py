@@ -376,11 +376,11 @@ def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mark", "told"),
     [
-        ("⟦s009:t01⟧", "stands for nothing in scenario tiny-000"),
-        ("⟦s001:t01 5-4000⟧", "stands for nothing in scenario tiny-000"),
-        ("⟦s001:t01 7-7⟧", "stands for nothing in scenario tiny-000"),
-        ("⟦@tiny-000 s001:t01⟧", "stands for nothing in scenario tiny-000"),
-        ("⟦\x00⟧", "stands for nothing in scenario tiny-000"),
+        ("⟦s009:t01⟧", "refers to nothing in scenario tiny-000"),
+        ("⟦s001:t01 5-4000⟧", "refers to nothing in scenario tiny-000"),
+        ("⟦s001:t01 7-7⟧", "refers to nothing in scenario tiny-000"),
+        ("⟦@tiny-000 s001:t01⟧", "refers to nothing in scenario tiny-000"),
+        ("⟦\x00⟧", "refers to nothing in scenario tiny-000"),
     ],
 )
 def test_a_mark_that_stands_for_nothing_is_refused_with_its_place(tmp_path: Path, mark: str, told: str) -> None:

@@ -100,7 +100,7 @@ def grade(
 
 
 class NoJudge:
-    """A judge that nobody may ask."""
+    """A judge that fails if it is used."""
 
     name = "none@1"
 
@@ -109,7 +109,7 @@ class NoJudge:
 
 
 class FixedJudge:
-    """A judge with one ruling for everything, which remembers what it was asked."""
+    """A judge with one ruling for all cases; it records the cases."""
 
     name = "fixed@1"
 

@@ -43,7 +43,7 @@ def test_agreement_is_over_the_answers_with_a_verdict() -> None:
     assert found.kappa_low < 0.625 < found.kappa_high
 
 
-def test_parts_are_audited_apart_and_kappa_is_absent_where_one_answer_is_expected_throughout() -> None:
+def test_categories_and_kinds_are_audited_separately_without_kappa_for_one_class() -> None:
     lines = audit_lines(PROBES)
     assert lines.overall == audit_line(PROBES)
     assert list(lines.categories) == ["a", "b"]
@@ -57,7 +57,7 @@ def test_parts_are_audited_apart_and_kappa_is_absent_where_one_answer_is_expecte
     }
 
 
-def test_nothing_has_no_share_and_no_interval() -> None:
+def test_zero_items_have_no_share_and_no_interval() -> None:
     assert (rate(0, 0).share, rate(0, 0).interval) == (None, None)
     line = audit_line([])
     assert (line.unparsed.share, line.agreement.items, line.agreement.kappa) == (None, 0, None)

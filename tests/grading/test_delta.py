@@ -165,7 +165,7 @@ def with_a_blank_answer() -> list[Response]:
     return given
 
 
-def test_a_blank_answer_changes_nothing_under_the_published_rule_and_fails_the_gate() -> None:
+def test_a_blank_answer_fails_only_the_gated_rule() -> None:
     # DeepMemEval's evaluate_delta_efficiency reads token_counts alone (specification, sections 3 and 6).
     grade = graded(with_a_blank_answer())
     assert (grade.grader, grade.state, grade.verdict) == ("delta-efficiency@2", GradeState.GRADED, True)

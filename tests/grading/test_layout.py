@@ -1,4 +1,4 @@
-"""What counts in a track, and what it weighs."""
+"""The counted categories of a track, and their weights."""
 
 from __future__ import annotations
 

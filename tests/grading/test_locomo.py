@@ -1,4 +1,4 @@
-"""LoCoMo's own scoring, and its questions before a judge."""
+"""LoCoMo's own scoring, and its grading by a judge."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_credit_is_rounded_and_the_measure_is_not() -> None:
     assert (grade.grader, grade.answerable) == ("locomo-f1@2", False)
 
 
-def test_the_mean_of_several_hops_is_rounded_as_numpy_rounds_and_other_scores_as_python_does() -> None:
+def test_multi_hop_scores_round_like_numpy_and_others_like_python() -> None:
     """LoCoMo's code rounds what NumPy gave it for several hops, and 0.0125 is a little more than that in binary."""
     parts = ", ".join(f"q{number}" for number in range(10))
     several = graded(locomo_item(parts, LocomoCategory.MULTI_HOP), "q0" + " x" * 14)
@@ -85,7 +85,7 @@ def test_scores_are_rounded_as_locomos_code_rounds_them(numerator: int, denomina
     assert rounded_f1(single, value) == round(value, 3)
 
 
-def test_adversarial_questions_can_be_left_out_and_never_count_as_false_abstentions() -> None:
+def test_adversarial_questions_have_an_alternate_and_no_false_abstention() -> None:
     grade = graded(ADVERSARIAL, "Not mentioned.")
     assert (grade.credit, grade.alternates) == (1.0, {"unrounded": 1.0, "without-adversarial": None})
     assert grade.metrics == {"f1": 1.0}
@@ -135,19 +135,19 @@ def test_a_handful_of_measures_says_what_was_retrieved_where_a_system_says_it() 
 
 
 class TestJudged:
-    """A verdict, and LoCoMo's score beside it."""
+    """A judge's verdict, with LoCoMo's score as a metric."""
 
-    def test_the_judge_decides_and_the_score_is_told(self) -> None:
+    def test_the_judge_decides_and_the_score_is_a_metric(self) -> None:
         grade = LocomoJudged().grade(locomo_item("Lima; or so"), HISTORY, [answered("In Lima")], YES)
         assert (grade.verdict, grade.credit, grade.grader) == (True, None, "locomo-judged@2")
         assert grade.metrics["f1"] == pytest.approx(0.4)
         assert grade.alternates == {"substring": True}
         assert grade.answerable
 
-    def test_doubt_is_no_fault_where_nothing_can_be_answered(self) -> None:
+    def test_abstaining_on_unanswerable_questions_is_not_a_false_abstention(self) -> None:
         assert not LocomoJudged().grade(ADVERSARIAL, HISTORY, [answered("Not mentioned")], YES).answerable
 
-    def test_a_score_that_cannot_be_computed_is_none_and_never_nothing(self) -> None:
+    def test_an_undefined_score_is_none_and_never_zero(self) -> None:
         assert LocomoJudged().grade(locomo_item(""), HISTORY, [answered("Lima")], YES).metrics["f1"] is None
 
     @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
@@ -164,13 +164,13 @@ class TestJudged:
 @pytest.mark.parametrize(
     ("source", "own"), [("s001", "S1"), ("s012", "S12"), ("s001:t03", "D1:3"), ("s030:t105", "D30:105")]
 )
-def test_ordinals_are_locomos_ids_in_another_dress(source: str, own: str) -> None:
+def test_ordinals_map_to_locomos_ids(source: str, own: str) -> None:
     assert dia_id(source) == own
 
 
 @pytest.mark.parametrize("source", ["D1:3", "s001:", "", "answer_1", "s001:t01 "])
-def test_what_is_no_ordinal_is_no_id(source: str) -> None:
-    with pytest.raises(ValueError, match="no ordinal"):
+def test_other_sources_have_no_locomo_id(source: str) -> None:
+    with pytest.raises(ValueError, match="not an ordinal"):
         dia_id(source)
 
 

@@ -1,4 +1,4 @@
-"""The graders of MemoryCD's four tasks: credit under the strict rules, the released code's beside it."""
+"""The graders of MemoryCD's four tasks: strict credit, and the released code's credit as an alternate."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_the_golden_errors_come_out() -> None:
     assert root == pytest.approx(2.3804761428476167, abs=1e-12)
 
 
-def test_an_answer_without_a_number_has_no_error_and_no_credit_but_three_stars_as_published() -> None:
+def test_an_answer_without_a_number_counts_as_three_stars_only_as_published() -> None:
     grade = graded(RATING, rated(4.0), "four, I think")
     assert (grade.state, grade.credit, grade.reason) == (GradeState.GRADED, 0.0, "There is no number in the answer.")
     assert grade.alternates == {"published": 0.75}
     assert (grade.metrics["mae"], grade.metrics["published_mae"], grade.metrics["fallback"]) == (None, 1.0, 1.0)
 
 
-def test_repaired_and_odd_numbers_are_told() -> None:
+def test_repaired_and_unusual_numbers_are_reported() -> None:
     grade = graded(RATING, rated(4.0), "NaN")
     assert (grade.credit, grade.metrics["repaired"], grade.metrics["non_finite"]) == (0.75, 1.0, 1.0)
     grade = graded(RATING, rated(4.0), "4.5")
@@ -126,7 +126,7 @@ def test_a_text_earns_its_rouge_l() -> None:
     assert grade.reason == "ROUGE-L with what the person wrote is 0.667."
 
 
-def test_a_texts_credit_is_by_the_order_of_its_words() -> None:
+def test_a_texts_credit_depends_on_word_order() -> None:
     grade = graded(TEXT, written("a b c"), "c b a")
     assert grade.credit == pytest.approx(1 / 3) and grade.metrics["rouge1"] == 1.0
 
@@ -182,7 +182,7 @@ def test_a_ranking_earns_its_gain_at_five() -> None:
     assert (grade.metrics["fallback"], grade.metrics["repaired"]) == (0.0, 0.0)
 
 
-def test_a_ranking_that_leaves_one_out_earns_nothing_but_what_the_released_code_makes_up() -> None:
+def test_an_incomplete_ranking_earns_credit_only_as_published() -> None:
     grade = graded(RANKING, ranked(B, A, B, C), f"{C}")
     assert (grade.credit, grade.metrics["ndcg@5"], grade.metrics["fallback"]) == (0.0, 0.0, 1.0)
     assert grade.metrics["published_ndcg@5"] == pytest.approx(0.5)  # C, then A, B as shown
@@ -234,6 +234,6 @@ def test_scores_have_the_share_of_fallbacks_and_the_mean_error_of_the_rest() -> 
     assert found.overall.errors == 1
 
 
-def test_the_average_by_person_lets_nobody_count_for_more() -> None:
+def test_the_average_by_person_gives_each_person_equal_weight() -> None:
     assert macro_average([("ada", 1.0), ("ada", 1.0), ("ada", 1.0), ("bo", 0.0)]) == 0.5
     assert macro_average([]) is None

@@ -49,7 +49,7 @@ def test_rouge_has_its_golden_values(reference: str, prediction: str, one: float
     assert (found.rouge1, found.rouge_l) == (one, longest)
 
 
-def test_words_are_runs_of_ascii_letters_and_digits_stemmed_when_longer_than_three_letters() -> None:
+def test_words_are_ascii_letters_and_digits_stemmed_from_four_letters() -> None:
     assert tokens("Running RUNS, won't naïve 5-star_x K9") == [
         "run",
         "run",

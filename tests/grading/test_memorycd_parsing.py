@@ -50,7 +50,7 @@ def test_a_rating_is_the_number_that_stands_there_brought_into_range(
     assert (found.value, found.state) == (stars, state)
 
 
-def test_what_is_no_finite_number_is_told() -> None:
+def test_non_finite_numbers_are_reported() -> None:
     assert [parsed_rating(answer).finite for answer in ("nan", "-inf", "Infinity", "1e400", "4", "x", "")] == [
         False,
         False,
@@ -105,7 +105,7 @@ def test_long_answers_are_read_in_no_time(answer: str) -> None:
         ("", (A, A, B), (A, A, B)),
     ],
 )
-def test_the_released_rule_sees_ids_that_begin_with_b_and_fills_up_in_the_order_shown(
+def test_the_released_rule_recognises_ids_with_b_and_appends_the_rest_in_prompt_order(
     answer: str, candidates: tuple[str, ...], order: tuple[str, ...]
 ) -> None:
     assert published_ranking(answer, candidates) == order

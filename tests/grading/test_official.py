@@ -112,7 +112,7 @@ def test_both_kinds_of_measures_stand_side_by_side() -> None:
         "official_session_recall_any@1": 0.0,
         "official_session_recall_any@3": 1.0,
         "official_session_recall_all@3": 1.0,
-        # What the assistant said has no rank there, so the third turn is the second document.
+        # Assistant turns have no rank, so the third turn is the second document.
         "official_turn_recall_any@1": 0.0,
         "official_turn_ndcg_any@3": 1.0,
         "official_turn2session_recall_all@3": 1.0,
@@ -126,7 +126,7 @@ def test_it_is_measured_at_the_depths_of_its_code() -> None:
     assert depths == {"1", "3", "5", "10", "30", "50"}
 
 
-def test_what_is_unknown_takes_a_rank_among_turns_and_what_the_assistant_said_does_not() -> None:
+def test_unknown_turns_take_a_rank_and_assistant_turns_do_not() -> None:
     for first, found in (("nowhere", 0.0), ("s001:t02", 1.0)):
         assert retrieved(first, "s002:t03").metrics["official_turn_recall_any@1"] == found
 

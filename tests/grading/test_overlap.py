@@ -50,7 +50,7 @@ def test_golden_values_of_multi_f1(answer: str, reference: str, value: float) ->
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 5, 7, 8, 9, 10, 16, 17, 23, 128])
 def test_the_mean_over_parts_is_numpys_to_the_bit(parts: int) -> None:
-    """LoCoMo's code takes it by NumPy, whose order of adding up decides the last bit, and so what is rounded next."""
+    """LoCoMo's code uses NumPy, whose order of addition determines the last bit and so the rounding."""
     words = [f"q{number}" for number in range(parts)]
     answer = ",".join(f"{word}{' x' * (2 * number % 11)}" for number, word in enumerate(words))
     reference = ",".join(f"{word}{' z' * (2 * number % 4)}" for number, word in enumerate(words))

@@ -1,4 +1,4 @@
-"""Answers to question sets: needles, other rules beside them, and what a judge is shown."""
+"""Answers to question sets: needles, alternate rules, and a judge's cases."""
 
 from __future__ import annotations
 

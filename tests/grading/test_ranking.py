@@ -38,7 +38,7 @@ def test_nothing_retrieved_is_nothing_found() -> None:
 
 @pytest.mark.parametrize(("ranking", "relevant"), [(["a"], set()), (["a", "a"], {"a"})])
 def test_what_cannot_be_measured_is_refused(ranking: list[str], relevant: set[str]) -> None:
-    with pytest.raises(ValueError, match="need something relevant"):
+    with pytest.raises(ValueError, match="needs relevant ids"):
         measures(ranking, relevant)
 
 

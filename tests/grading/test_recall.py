@@ -1,4 +1,4 @@
-"""Searches of a bank: what is relevant by id, what leaks, and the values of the suites' specification."""
+"""Searches of a bank: relevance by id, leaks, and the values of the suites' specification."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_same_values_come_of_a_search() -> None:
     )
 
 
-def test_everything_relevant_first_earns_the_point_and_nothing_found_earns_nothing() -> None:
+def test_a_perfect_search_gets_credit_1_and_an_empty_one_0() -> None:
     perfect = graded(named("s002", "s003"), ["s003", "s002"])
     assert (perfect.credit, perfect.verdict, perfect.state) == (1.0, None, GradeState.GRADED)
     nothing = graded([], ["s002"])
@@ -101,7 +101,7 @@ def test_everything_relevant_first_earns_the_point_and_nothing_found_earns_nothi
     assert nothing.metrics["duplicate_rate"] is None
 
 
-def test_a_hit_may_name_a_text_or_its_turn_and_chunks_count_once_at_their_best_rank() -> None:
+def test_hits_name_texts_or_turns_and_chunks_count_once_at_their_best_rank() -> None:
     grade = graded(named("s001:t01", "s001", "s001:t01", "s002"), ["s001", "s002"])
     assert grade.credit == 1.0
     assert grade.metrics["precision"] == 1.0
@@ -130,7 +130,7 @@ def test_unknown_ids_are_irrelevant() -> None:
     assert grade.flags == ()
 
 
-def test_texts_of_the_same_words_in_one_bank_are_one_and_come_up_twice_as_duplicates() -> None:
+def test_equal_texts_in_one_bank_count_once_and_as_duplicates() -> None:
     once = graded(named("s005"), ["s001"])
     assert once.credit == 1.0
     both = graded([hit("Ida rows, I heard.", "s001"), hit("Ida rows!", "s005"), hit("x", "s002")], ["s001", "s005"])
@@ -192,7 +192,7 @@ def test_where_there_is_one_bank_nothing_can_be_of_another() -> None:
     assert (found.credit, found.metrics["isolation_violations"]) == (1.0, None)
 
 
-def test_words_that_two_banks_hold_are_those_of_the_searched_one_unless_the_system_says_otherwise() -> None:
+def test_equal_texts_in_two_banks_count_for_the_searched_bank_unless_named() -> None:
     assert graded([hit(turn="s001:t01")], ["s004"], bank="other").credit == 1.0
     told = graded([hit("x", "s001", turn="s001:t01")], ["s004"], bank="other")
     assert told.flags == (Flag.OTHER_BANK,)
@@ -240,9 +240,9 @@ def test_a_search_that_fails_is_an_error_and_nothing_is_measured(outcome: Outcom
 
 
 def test_what_has_no_truth_is_not_graded_here() -> None:
-    with pytest.raises(ValueError, match="searches that have a truth"):
+    with pytest.raises(ValueError, match="only searches with an expected result"):
         graded([], key=RecallKey(graded=False))
-    with pytest.raises(ValueError, match="searches that have a truth"):
+    with pytest.raises(ValueError, match="only searches with an expected result"):
         Recalled().grade(
             item(RecallKey()),
             scenario(),
@@ -276,7 +276,7 @@ def test_a_question_without_a_truth_neither_earns_nor_is_an_error() -> None:
     assert (row.state, row.credit) == (GradeState.TIMEOUT, None)
 
 
-def test_a_time_is_compared_as_a_moment_and_a_range_holds_its_beginning_and_not_its_end() -> None:
+def test_time_ranges_include_their_start_and_exclude_their_end() -> None:
     def text(at: str) -> Retain:
         return Retain(text_id="s001", content="x", occurred_at=at, source_id="r1")
 

@@ -62,7 +62,7 @@ def graded(answer: str, key: AnswerKey = KEY, judge: object = None, outcome: Out
     return Reflected().grade(item(key), mill(), [response(answer, outcome)], judge or RulesJudge())  # type: ignore[arg-type]
 
 
-def test_a_reflection_that_states_its_points_and_keeps_clear_of_claims_is_right() -> None:
+def test_a_reflection_with_all_points_and_no_forbidden_claim_is_right() -> None:
     grade = graded(RIGHT)
     assert (grade.verdict, grade.state) == (True, GradeState.GRADED)
     assert grade.metrics == {"completeness": 1.0, "hallucination": 0.0}
@@ -99,7 +99,7 @@ def test_a_bank_given_back_is_no_reflection() -> None:
     assert graded(f"{RIGHT} {most}").verdict is True, "much of a small bank may well be needed"
 
 
-def test_a_model_is_asked_about_each_point_and_claim_and_its_deciding_word_is_named() -> None:
+def test_a_model_judges_each_point_and_claim_and_the_deciding_judgment_is_named() -> None:
     judge = Says()
     grade = graded(RIGHT, judge=judge)
     assert [len(case.key.points) for case in judge.cases if isinstance(case.key, ReflectKey)] == [1, 1, 0]
@@ -133,11 +133,11 @@ def test_a_blank_answer_is_wrong_and_a_failure_is_an_error_and_no_judge_is_asked
 
 
 def test_a_reflection_without_a_truth_is_not_graded_here() -> None:
-    with pytest.raises(ValueError, match="reflections that have a truth"):
+    with pytest.raises(ValueError, match="only reflections with an expected result"):
         graded(RIGHT, ReflectKey(points=()))
 
 
-def test_what_a_model_is_asked_holds_one_point_or_one_claim_and_nothing_else_of_the_key() -> None:
+def test_a_judge_request_contains_one_point_or_claim_of_the_key() -> None:
     cases = Reflected().cases(item(KEY), mill(), [response(RIGHT)])
     point, _, claim = (Prompts().asking(case) for case in cases)
     assert "The sluice is jammed with ice" in point and "March" not in point.replace(RIGHT, "")

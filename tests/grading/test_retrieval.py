@@ -1,4 +1,4 @@
-"""What was retrieved, as sessions and turns, against what the key rests on."""
+"""Retrieved sessions and turns, measured against the key's evidence."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class TestRetrieved:
         stored = RetrievedItem(turn_id="s002:t02", source_ids=("s001", "s003"))
         assert turns(stored) == ("s002:t02",)
 
-    def test_of_turns_with_the_same_words_the_one_that_is_named_is_meant(self) -> None:
+    def test_of_turns_with_equal_text_the_named_one_counts(self) -> None:
         bare = RetrievedItem(turn_id="s001:t01", source_ids=("s002:t01",))
         assert turns(bare) == ("s002:t01",)
         dated = RetrievedItem(turn_id="s001:t01", dated=True, source_ids=("s002:t01",))
@@ -119,20 +119,20 @@ def test_naming_everything_in_one_item_gains_nothing() -> None:
 
 
 @pytest.mark.parametrize(("length", "without_choice"), [(4, 1.0), (5, 1.0), (6, 0.0)])
-def test_as_many_as_there_are_sessions_is_no_retrieval(length: int, without_choice: float) -> None:
+def test_no_retrieval_is_1_at_depths_that_cover_all_sessions(length: int, without_choice: float) -> None:
     whole = history(*([("user", f"Day {n}.")] for n in range(length)))
     grade = Retrieval().grade(locomo_item(sessions=["s001"]), whole, [answered(items=named("s001"))], NoJudge())
     assert grade.metrics["no_retrieval@5"] == without_choice
 
 
-def test_who_says_nothing_of_what_it_retrieved_earns_nothing_and_is_told_why() -> None:
+def test_a_system_without_retrieved_items_gets_no_credit_with_a_reason() -> None:
     grade = Retrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
     assert (grade.state, grade.credit) == (GradeState.GRADED, 0.0)
     assert grade.reason == "The system does not say what it retrieved."
     assert grade.metrics["recall_upstream"] == 1.0 and "session_mrr" not in grade.metrics
 
 
-def test_who_finds_nothing_has_found_nothing() -> None:
+def test_an_empty_retrieval_gets_no_credit() -> None:
     grade = Retrieval().grade(ITEM, HISTORY, [answered(items=())], NoJudge())
     assert (grade.credit, grade.metrics["session_mrr"], grade.metrics["recall_upstream"]) == (0.0, 0.0, 0.0)
 
@@ -143,7 +143,7 @@ def test_an_error_stays_an_error_whatever_came_with_it(outcome: Outcome) -> None
     assert (grade.state.value, grade.credit, grade.metrics) == (outcome.value, None, {})
 
 
-def test_an_item_without_evidence_is_none_of_its_business() -> None:
+def test_an_item_without_evidence_is_refused() -> None:
     with pytest.raises(ValueError, match="names no evidence"):
         Retrieval().grade(locomo_item(), HISTORY, [answered(items=())], NoJudge())
     nothing: tuple[Case, ...] = ()

@@ -101,7 +101,7 @@ def test_an_alternate_changes_only_the_items_that_know_it() -> None:
     assert (gated.correct, gated.errors, gated.planned) == (0, 1, 2)
 
 
-def test_another_reading_of_a_reply_may_find_a_verdict_where_the_headline_finds_none() -> None:
+def test_an_alternate_rule_can_find_a_verdict_that_the_headline_rule_misses() -> None:
     loose, blank = {"substring": True}, GradeState.EMPTY
     grades = [
         grade("1", True, alternates=loose),

@@ -67,7 +67,7 @@ def grade(memories: Sequence[str], key: StoreKey = KEY) -> Grade:
     ],
     ids=["perfect", "half", "stale", "duplicated", "inventing", "every word", "empty", "blank", "open"],
 )
-def test_planted_stores_are_found_out(
+def test_synthetic_stores_get_the_expected_metrics(
     memories: Sequence[str],
     f1: float,
     missing: float,
@@ -109,7 +109,7 @@ def test_a_memory_claims_what_it_does_not_say_is_past(memory: str, current: int,
     assert (claims.current, claims.stale, claims.invented) == (current, stale, 0)
 
 
-def test_what_was_never_said_is_invented_in_whatever_words() -> None:
+def test_unstated_facts_are_invented_in_every_wording() -> None:
     assert (
         claimed(KEY, ["Ada used to drink oolong, and drinks cocoa now.", "Fig & Fennel? Fig and Fennel!"]).invented == 2
     )
@@ -119,7 +119,7 @@ def test_one_memory_that_says_a_fact_twice_is_no_duplicate() -> None:
     assert claimed(KEY, ["Ada drinks cocoa. Cocoa it is, for Ada."]) == Claims(1, 0, 0, 0)
 
 
-def test_what_was_never_said_takes_the_place_of_nothing() -> None:
+def test_an_invented_fact_replaces_no_fact() -> None:
     claims = claimed(KEY, ["Ada had yerba mate before, and drinks hot lemon water now."])
     assert (claims.current, claims.stale, claims.invented) == (0, 1, 1)
 
@@ -155,7 +155,7 @@ def test_a_huge_store_is_read_up_to_a_bound_and_in_time(text: str) -> None:
     assert f"first {LONGEST:,} characters" in (row.reason or "")
 
 
-def test_what_stands_behind_the_bound_is_not_kept() -> None:
+def test_text_beyond_the_limit_is_not_read() -> None:
     last = "Ada drinks cocoa"
     before = ["x" * 999] * 399  # and an end of a sentence for each
     assert claimed(KEY, [*before, "x" * (999 - len(last) - 1), last]) == Claims(1, 0, 0, 0, whole=True)

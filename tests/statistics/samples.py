@@ -14,7 +14,7 @@ def layout(sizes: tuple[int, ...] = (100, 80), clusters: int = 40) -> Layout:
 
 
 def singles(sizes: tuple[int, ...] = (100, 80)) -> Layout:
-    """Return a layout in which every item is a cluster of its own."""
+    """Return a layout with one cluster per item."""
     weights = tuple(1 / len(sizes) for _ in sizes)
     return Layout(weights, tuple(tuple(f"{c}-{i}" for i in range(size)) for c, size in enumerate(sizes)))
 

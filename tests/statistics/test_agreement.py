@@ -54,7 +54,7 @@ def test_agreement_throughout_is_one_and_has_no_interval() -> None:
 
 @pytest.mark.parametrize("table", [[[1, 2]], [[1, 2], [3]], [[1, -1], [2, 3]]])
 def test_what_is_no_table_of_counts_is_refused(table: Table) -> None:
-    with pytest.raises(ValueError, match="square table"):
+    with pytest.raises(ValueError, match="must be square"):
         cohen_kappa(table)
 
 

@@ -103,7 +103,7 @@ def test_equal_rows_have_equal_intervals() -> None:
 
 
 @given(credits_of(layout((8, 6), clusters=7)))
-def test_of_shares_of_points_the_composite_is_the_mean_and_the_interval_holds_it(sample: list[list[float]]) -> None:
+def test_the_composite_of_credits_is_their_mean_within_its_interval(sample: list[list[float]]) -> None:
     shape = layout((8, 6), clusters=7)
     found = composite_interval(shape, sample)
     assert found.value == pytest.approx(sum(sample[0]) / 16 + sum(sample[1]) / 12)

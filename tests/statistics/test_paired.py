@@ -46,7 +46,7 @@ def test_a_few_clusters_that_all_agree_are_not_certainty() -> None:
     assert (found.difference, found.p) == (1.0, 0.25)
 
 
-def test_one_cluster_tells_nothing_apart() -> None:
+def test_with_one_cluster_no_difference_is_significant() -> None:
     found = paired_difference(layout((6,), clusters=1), [[True] * 6], [[False] * 6])
     assert (found.difference, found.low, found.high, found.p) == (1.0, -1.0, 1.0, 1.0)
 
@@ -59,7 +59,7 @@ def test_copies_of_the_same_items_add_no_evidence() -> None:
     assert copied.p == pytest.approx(single.p)
 
 
-def test_equal_systems_are_rarely_told_apart() -> None:
+def test_equal_systems_rarely_differ_significantly() -> None:
     chance, shape, rejected = random.Random(11), layout((60, 40), clusters=30), 0
     for _ in range(400):
         bent = {name: chance.betavariate(2, 2) for name in shape.names}
@@ -125,7 +125,7 @@ def test_means_of_any_size_have_the_paired_t_test_and_roots_the_delta_method() -
     assert roots.high - roots.low == pytest.approx(spread.high - spread.low)
     assert paired_means(["a"], [1.0], [9.0]).p == 1.0
     assert paired_means(names, [0.0] * 40, [0.0] * 40, root=True).difference == 0.0
-    with pytest.raises(ValueError, match="a value for each item"):
+    with pytest.raises(ValueError, match="one value per item"):
         paired_means([], [], [])
 
 

@@ -29,14 +29,14 @@ def test_the_order_of_rows_does_not_matter(rows: list[list[list[bool]]], chance:
     assert rank_ranges(SMALL, [rows[i] for i in order]) == tuple(found[i] for i in order)
 
 
-def test_rows_far_apart_have_a_place_each_and_close_ones_share() -> None:
+def test_distant_rows_have_distinct_ranks_and_close_rows_share_them() -> None:
     shape = layout((200, 200), clusters=50)
     rows = [drawn(shape, share, seed) for seed, share in enumerate((0.2, 0.9, 0.55, 0.55))]
     assert rank_ranges(shape, rows) == (RankRange(4, 4), RankRange(1, 1), RankRange(2, 3), RankRange(2, 3))
 
 
 def test_shares_of_points_tell_rows_apart_as_points_do() -> None:
-    """A tenth of a point more on every item is a place, whatever the items earn; the same mean is none."""
+    """A difference of 0.1 on every item is significant for all credits; equal means are not."""
     shape = layout((200, 200), clusters=50)
     chance = random.Random(5)
     earned = [[chance.randint(0, 900) / 1000 for _ in category] for category in shape.clusters]
@@ -46,7 +46,7 @@ def test_shares_of_points_tell_rows_apart_as_points_do() -> None:
     assert rank_ranges(shape, [earned, other]) == (RankRange(1, 2), RankRange(1, 2))
 
 
-def test_equal_rows_share_every_place() -> None:
+def test_equal_rows_share_all_ranks() -> None:
     shape = layout()
     assert rank_ranges(shape, [drawn(shape, 0.5, 1)] * 3) == (RankRange(1, 3),) * 3
 

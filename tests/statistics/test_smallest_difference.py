@@ -29,5 +29,5 @@ def test_it_is_significant_and_what_is_next_smaller_is_not(items: int, disagreei
     assert fewer == apart // 2 or p(fewer + 1) >= 0.05
 
 
-def test_a_handful_of_items_can_show_nothing() -> None:
+def test_few_items_cannot_show_a_significant_difference() -> None:
     assert smallest_difference(8) is None

@@ -1,4 +1,4 @@
-"""Student's t, beside SciPy's."""
+"""Student's t, compared with SciPy's."""
 
 import pytest
 from hypothesis import given

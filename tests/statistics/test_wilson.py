@@ -1,4 +1,4 @@
-"""Wilson's interval, beside SciPy's."""
+"""Wilson's interval, compared with SciPy's."""
 
 import pytest
 from hypothesis import given
@@ -61,5 +61,5 @@ def test_one_more_right_moves_both_ends_up(counts: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(("correct", "n"), [(0, 0), (1, 0), (-1, 3), (4, 3)])
 def test_what_is_no_share_is_refused(correct: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="not a share"):
         wilson(correct, n)

@@ -1,1 +1,1 @@
-"""memeval.grading."""
+"""Graders, their metrics, and scores from grades."""

@@ -15,7 +15,7 @@ Part = TypeVar("Part", str, ProbeKind)
 
 @dataclass(frozen=True)
 class AuditLines:
-    """A judge's errors, whole and by part."""
+    """A judge's errors, in total, by category and by kind of probe."""
 
     overall: AuditLine
     categories: dict[str, AuditLine]
@@ -23,7 +23,7 @@ class AuditLines:
 
 
 def audit_lines(probes: Sequence[Probe]) -> AuditLines:
-    """Return a judge's errors over all probes, by category, and by what the answers are made to be."""
+    """Return a judge's errors in total, by category, and by kind of probe."""
     return AuditLines(
         overall=audit_line(probes),
         categories=_by(probes, lambda probe: probe.category),
@@ -34,7 +34,7 @@ def audit_lines(probes: Sequence[Probe]) -> AuditLines:
 def audit_line(probes: Sequence[Probe]) -> AuditLine:
     """Return a judge's errors over some probes.
 
-    A probe without a verdict was neither accepted nor rejected: it is in the totals of both rates and in no count.
+    A probe without a verdict counts in the denominators of both rates, but as neither accepted nor rejected.
     """
     wrong = [probe for probe in probes if not probe.expected]
     right = [probe for probe in probes if probe.expected]
@@ -47,10 +47,10 @@ def audit_line(probes: Sequence[Probe]) -> AuditLine:
 
 
 def bridge_line(verdicts: Sequence[tuple[bool, bool]]) -> BridgeLine:
-    """Return how two judges agree.
+    """Return the agreement of two judges.
 
     Args:
-        verdicts: the old judge's and the new one's, per item that both rated.
+        verdicts: the old and the new judge's verdict, for each item that both rated.
     """
     return BridgeLine(
         agreement=agreement(verdicts),
@@ -60,10 +60,10 @@ def bridge_line(verdicts: Sequence[tuple[bool, bool]]) -> BridgeLine:
 
 
 def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return how far two raters agree.
+    """Return the agreement of two raters.
 
     Args:
-        verdicts: the first rater's and the second one's, per item that both rated.
+        verdicts: the first and the second rater's verdict, for each item that both rated.
     """
     table = [[0, 0], [0, 0]]
     for first, second in verdicts:
@@ -80,7 +80,7 @@ def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
 
 
 def rate(count: int, of: int) -> Rate:
-    """Return a share with its Wilson interval; neither exists out of nothing."""
+    """Return a share with its Wilson interval; both are ``None`` if ``of`` is 0."""
     if of == 0:
         return Rate(count=count, of=of, share=None, interval=None)
     low, high = wilson(count, of)
@@ -88,7 +88,7 @@ def rate(count: int, of: int) -> Rate:
 
 
 def _by(probes: Sequence[Probe], part: Callable[[Probe], Part]) -> dict[Part, AuditLine]:
-    """Return the errors by part, in the order in which the parts come up."""
+    """Return the errors by part, in order of first appearance."""
     members: dict[Part, list[Probe]] = {}
     for probe in probes:
         members.setdefault(part(probe), []).append(probe)

@@ -1,4 +1,4 @@
-"""What a grader is: it turns the responses to an item, and its key, into a grade."""
+"""The grader protocol: from an item's responses and key to its grade."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from memeval.records.scenario import Scenario
 
 
 class Grader(Protocol):
-    """Turns the responses to one item into its grade; a pure function of its arguments and the judge's record."""
+    """Grades one item; a pure function of its arguments and the judge's recorded replies."""
 
     @property
     def name(self) -> str:
         """Name and version, such as ``judged@1``; part of the track."""
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return what a judge is asked about one item: what :meth:`grade` brings before it, and nothing else.
+        """Return the cases that :meth:`grade` submits to the judge for one item.
 
-        Blank answers and failures are never among it. The arguments are those of :meth:`grade`.
+        Blank answers and failures give no cases. The arguments are those of :meth:`grade`.
         """
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
@@ -30,9 +30,9 @@ class Grader(Protocol):
 
         Args:
             item: the item's key.
-            scenario: the scenario its questions stand in, whole (not the view a control may have had).
+            scenario: the complete scenario of its questions, not the reduced view of a control.
             responses: the last attempt at each of the item's questions, in the key's order.
-            judge: who is asked for a verdict, where the grader asks.
+            judge: the judge; graders without cases do not use it.
 
         Returns:
             The grade. An item takes the first outcome among its responses that is not ``ok``.

@@ -1,4 +1,4 @@
-"""Delta efficiency: does the context a system hands over shrink once the facts are known, and do its answers hold?
+"""Delta efficiency: whether the context shrinks once the facts are known, and whether the answers stay right.
 
 Formulas: DeepMemEval, delta-efficiency as its evaluation code computes it (nambok/DeepMemEval, ``evaluate.py``), and
 memeval's gate, which also reads the answers.
@@ -25,16 +25,16 @@ Headline = Literal["published", "gated"]
 Version = Literal[1, 2]
 
 EARLY_TURNS = 5
-"""Questions whose mean context is what later ones are measured against."""
+"""Number of early questions; their mean context is the baseline for later ones."""
 
 PASS_ABOVE = 0.5
 """An efficiency must be greater than this to pass."""
 
 MIN_EARLY_COVERAGE = 0.5
-"""The gate: the share of facts that the early answers must hold, on average."""
+"""The gate: smallest mean share of facts in the early answers."""
 
 MIN_KEPT_COVERAGE = 0.8
-"""The gate: the share of their early coverage that the late answers must keep, on average."""
+"""The gate: smallest ratio of late to early coverage."""
 
 MISMATCH = 0.1
 """Counted and reported tokens of a turn that differ by more than this share of the count are flagged."""
@@ -42,16 +42,16 @@ MISMATCH = 0.1
 
 @dataclass(frozen=True)
 class Efficiency:
-    """One scenario's efficiency, or why there is none."""
+    """The efficiency of one scenario, or the reason why it is undefined."""
 
     value: float | None
-    """Share of context saved late, relative to early; negative where context grows; ``None`` where undefined."""
+    """Share of context saved in late questions, relative to early ones; negative if it grows; ``None`` if undefined."""
     reason: str | None = None
     """Why it is undefined."""
 
     @property
     def passes(self) -> bool:
-        """Whether the efficiency is high enough; an undefined one is not."""
+        """Whether the efficiency is defined and high enough."""
         return self.value is not None and self.value > PASS_ABOVE
 
 
@@ -81,27 +81,27 @@ def efficiency(tokens: Sequence[float]) -> Efficiency:
 
 @dataclass(frozen=True)
 class FactCoverage:
-    """How many of the facts that should be known the answers hold, as mean shares."""
+    """Mean shares of the expected facts that the answers contain."""
 
     early: float | None
-    """Over the early questions; ``None`` where no early question has facts."""
+    """Over the early questions; ``None`` if no early question has facts."""
     late: float | None
-    """Over the late questions; ``None`` where no late question has facts."""
+    """Over the late questions; ``None`` if no late question has facts."""
 
     @property
     def holds(self) -> bool:
-        """Whether the answers are good enough for a saving to count."""
+        """Whether the coverage passes the gate."""
         if self.early is None or self.early < MIN_EARLY_COVERAGE:
             return False
         return self.late is None or self.late >= MIN_KEPT_COVERAGE * self.early
 
 
 def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) -> FactCoverage:
-    """Return how far the answers hold the facts of their turns; turns without facts are left out.
+    """Return the coverage of the facts by the answers; questions without facts are excluded.
 
     Args:
         answers: the answers, in the order of the questions.
-        facts_by_turn: per question, the facts that its answer should hold.
+        facts_by_turn: the facts that the answer should contain, by question.
     """
     early_turns = EARLY_TURNS if len(answers) >= EARLY_TURNS else 1
     shares = [
@@ -116,14 +116,14 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
 
 
 class DeltaEfficiency:
-    """Grades the questions of one scenario together.
+    """Grades the questions of one scenario together, without a judge.
 
-    The published rule of version 2 is DeepMemEval's own: it reads token counts, so a blank answer changes nothing.
+    The published rule of version 2 is DeepMemEval's own: it reads token counts only, so blank answers have no effect.
     Version 1 fails every item with a blank answer, under both rules. Stored runs need it, and beliefs@1 keeps it: its
     headline is the gated rule, whose verdicts are the same in both versions.
 
     Args:
-        headline: the rule whose verdict counts; the other one's is given as the alternate.
+        headline: the rule of the verdict; the other rule gives the alternate.
         version: the version of the grader.
     """
 
@@ -133,18 +133,18 @@ class DeltaEfficiency:
         self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@{version}"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         An item with a failed question has no verdict. A blank answer is wrong under the gated rule. In version 1 it is
         wrong under the published rule too.
 
         Raises:
             TypeError: the item's key is not a delta-efficiency key.
-            ValueError: there is not one response a question.
+            ValueError: the numbers of questions and responses differ.
         """
         key = item.key
         if not isinstance(key, DeltaKey):
@@ -190,9 +190,9 @@ class DeltaEfficiency:
 
 
 def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tuple[Flag, ...]]:
-    """Return the tokens of context per question, and what a reader should know about them.
+    """Return the context tokens per question, with flags; ``None`` if counts are missing.
 
-    memeval's own counts where every question has one, else the system's own account where that is complete.
+    The counts are memeval's if every question has one, else the self-reported ones if those are complete.
     """
     counted = [response.context_tokens for response in responses]
     reported = [response.reported_tokens for response in responses]

@@ -1,4 +1,4 @@
-"""What a system retrieved for a question, as sessions and as turns, against what the key rests on."""
+"""Retrieved sessions and turns of a question, measured against the key's evidence."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
 
 Version = Literal[1, 2]
-"""Version of the graders that measure turns: see :class:`Retrieved` for what differs."""
+"""Version of the graders that measure turns; see :class:`TurnIndex` for the difference."""
 
-KEPT_TURNS = 1024
-"""Turns of a streamed history that are kept once they were made: the items of one question are looked at repeatedly."""
+CACHED_TURNS = 1024
+"""Size of the cache of a streamed history's turns; the items of one question are read repeatedly."""
 
 FEW = ("session_recall@5", "session_recall@10", "session_mrr", "turn_recall@10")
-"""What is told of retrieval where the answer is what counts."""
+"""The retrieval measures of graders that grade the answer."""
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What came back for a question, best first and each once, at its first rank.
+    """The retrieved sources of a question, best first, each once at its first rank.
 
-    An item that names several sources takes as many ranks, so that naming everything gains nothing. What is unknown, or
-    names nothing, has its rank and is relevant to nothing.
+    An item with several sources takes as many ranks, so that naming every source gains nothing. An unknown source, and
+    an item without sources, takes a rank and is never relevant.
     """
 
     sources: tuple[str, ...]
-    """Ordinals of sessions and turns as they were named."""
+    """Ordinals of sessions and turns, as named by the system."""
     sessions: tuple[str, ...]
-    """Sessions."""
+    """Ordinals of sessions."""
     turns: tuple[str, ...] | None
-    """Turns; ``None`` where no item names one, and where a session is named without a turn of it: such a system returns
-    sessions, and a rank among turns would measure its form, not its memory."""
+    """Ordinals of turns; ``None`` if no item names a turn, or if a session is named without one of its turns. Such a
+    system returns sessions, so turn ranks would measure its output format, not its memory."""
 
 
 class TurnIndex:
-    """Where the turns of a scenario stand; those of a streamed history are made when they are looked at.
+    """The sessions and turns of a scenario, by ordinal; turns of a streamed history are created on access.
 
     Args:
-        scenario: the scenario, whole.
-        mixed: whether turns are ranked among sessions, as version 1 of the graders does.
+        scenario: the complete scenario.
+        mixed: whether turns are ranked among sessions, as in version 1 of the graders.
     """
 
     def __init__(self, scenario: Scenario, *, mixed: bool = False) -> None:
@@ -59,13 +59,13 @@ class TurnIndex:
 
     @cached_property
     def session_count(self) -> int:
-        """How many sessions there are."""
+        """Number of sessions."""
         if self.scenario.is_streamed:
             return len(self.scenario.steps) - len(self.scenario.questions())
         return len(self._turns_of)
 
     def turns_of(self, session_id: str) -> tuple[str, ...]:
-        """Return the ordinals of a session's turns; none where there is no such session."""
+        """Return the ordinals of a session's turns; empty for an unknown session."""
         if not self.scenario.is_streamed:
             return self._turns_of.get(session_id, ())
         session = _session(self.scenario, session_id)
@@ -79,8 +79,10 @@ class TurnIndex:
         }
 
     def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
-        """Return what a response's items come to."""
-        sources = tuple(dict.fromkeys(source for number, item in enumerate(items) for source in self._of(number, item)))
+        """Return the sources of a response's items."""
+        sources = tuple(
+            dict.fromkeys(source for number, item in enumerate(items) for source in self._sources_of(number, item))
+        )
         return Retrieved(
             sources=sources,
             sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
@@ -103,14 +105,14 @@ class TurnIndex:
         return source in self._turns_of
 
     def session_of(self, source: str) -> str:
-        """Return the session that a source is or stands in; what is unknown stays as it is."""
+        """Return the session of a source; unknown sources are returned unchanged."""
         return self.turns[source][0].session_id if source in self.turns else source
 
-    def _of(self, number: int, item: RetrievedItem) -> Iterator[str]:
-        """Yield an item's sources: the turn whose text it is, else what the system says it comes from."""
+    def _sources_of(self, number: int, item: RetrievedItem) -> Iterator[str]:
+        """Yield an item's sources: the turn with its text, else the sources named by the system."""
         if item.turn_id is not None and item.turn_id in self.turns:
-            said_again = (one for one in item.source_ids if self._text(one, item) == self._text(item.turn_id, item))
-            yield next(said_again, item.turn_id)
+            same_text = (one for one in item.source_ids if self._text(one, item) == self._text(item.turn_id, item))
+            yield next(same_text, item.turn_id)
         elif item.source_ids:
             yield from item.source_ids
         else:
@@ -124,14 +126,14 @@ class TurnIndex:
 
 
 class StreamedTurns(Mapping[str, tuple[Session, Turn]]):
-    """The turns of a streamed history, by their ordinals: each made when it is looked up.
+    """The turns of a streamed history by ordinal, created on access.
 
     Args:
-        scenario: the history.
+        scenario: the streamed scenario.
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        self._turn = lru_cache(maxsize=KEPT_TURNS)(scenario.turn)
+        self._turn = lru_cache(maxsize=CACHED_TURNS)(scenario.turn)
         self._scenario = scenario
 
     def __getitem__(self, turn_id: str) -> tuple[Session, Turn]:
@@ -152,7 +154,7 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
 
 
 class TurnIndexes:
-    """Gives the history of a scenario, and keeps the last one: items of one scenario come in a row.
+    """Provides the turn index of a scenario and caches the last one: items of one scenario are consecutive.
 
     Args:
         mixed: see :class:`TurnIndex`.
@@ -163,7 +165,7 @@ class TurnIndexes:
         self._last: TurnIndex | None = None
 
     def of(self, scenario: Scenario) -> TurnIndex:
-        """Return the history of a scenario."""
+        """Return the turn index of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
             self._last = last = TurnIndex(scenario, mixed=self._mixed)
@@ -171,9 +173,9 @@ class TurnIndexes:
 
 
 def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | None]:
-    """Return the measures of what was retrieved, by name, such as ``session_recall@5``.
+    """Return the retrieval measures by name, such as ``session_recall@5``.
 
-    There are none where the key names no evidence. Those of turns are ``None`` where the key or the system names none.
+    Without evidence in the key there are none. Turn measures are ``None`` if the key or the system names no turns.
     """
     if not item.evidence:
         return {}
@@ -188,7 +190,7 @@ def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | 
 
 
 def few_measures(item: ItemKey, history: TurnIndex, response: Response) -> dict[str, float | None]:
-    """Return a handful of the measures, for graders of answers; none where the system tells no items."""
+    """Return the measures in :data:`FEW`, for graders of answers; none if the system returned no items."""
     if response.items is None:
         return {}
     found = evidence_measures(item, history.retrieved(response.items))
@@ -196,10 +198,10 @@ def few_measures(item: ItemKey, history: TurnIndex, response: Response) -> dict[
 
 
 def evidence_turns(item: ItemKey) -> tuple[str, ...]:
-    """Return the ordinals of the turns that an item's key rests on; none where the benchmark names none."""
+    """Return the ordinals of an item's evidence turns; empty if the benchmark names none."""
     return item.key.evidence_turns if isinstance(item.key, LocomoKey | LongMemEvalKey) else ()
 
 
 def without_choice(history: TurnIndex) -> dict[str, float | None]:
-    """Return, per depth, 1 where it is not below the number of sessions, so that all of them are within it."""
+    """Return, by depth, whether it covers all sessions, as 1 or 0."""
     return {f"no_retrieval@{k}": float(k >= history.session_count) for k in DEPTHS}

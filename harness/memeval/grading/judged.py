@@ -18,16 +18,16 @@ JUDGED = frozenset(
         *("locomo-judged@1", "locomo-judged@2", "longmemeval-judged@1", "longmemeval-judged@2"),
     }
 )
-"""The graders that bring every answer before a judge, by name."""
+"""Names of the graders that submit every answer to a judge."""
 
 
 class Judged:
-    """Brings an item's one answer before the judge; what is not an answer never gets there."""
+    """Submits an item's one answer to the judge, unless it is blank or an error."""
 
     name = "judged@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return the item's one case, or none where its answer is blank or an error.
+        """Return the item's one case; none if its answer is blank or an error.
 
         Raises:
             ValueError: the item is not one question with one response.
@@ -77,16 +77,16 @@ class Judged:
         )
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        """Return what is measured beside the verdict; nothing, unless a benchmark has something to measure."""
+        """Return additional metrics; subclasses override it."""
         return {}
 
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
-        """Return what the item is worth under other rules of its benchmark; see :class:`Grade`."""
+        """Return the verdicts under other rules of the benchmark; see :class:`Grade`."""
         return {}
 
 
 def is_answerable(item: ItemKey) -> bool:
-    """Return whether a plain answer to the item is right, rather than doubt."""
+    """Return whether a plain answer to the item is right, not doubt or abstention."""
     match item.key:
         case CascadeKey(stance=Stance.DOUBT) | UncertaintyKey(stance=Stance.DOUBT):
             return False

@@ -1,4 +1,4 @@
-"""Which categories of a track count, what they weigh, and which items go together: one answer for scores and ranks."""
+"""The categories, weights and clusters of a track, shared by scores and ranks."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def counting(plan: Sequence[CategoryPlan]) -> tuple[CategoryPlan, ...]:
 def layout_of(plan: Sequence[CategoryPlan], clusters: Mapping[str, Sequence[str]]) -> Layout:
     """Return weights and clusters of the categories that count, in plan order.
 
-    A category that weighs its share of the items weighs its share of the items given here, which may be fewer than
-    planned: two runs are compared over the items that both have.
+    A category with a shared weight is weighted by its share of the given items. These can be fewer than planned: two
+    runs are compared over their common items.
 
     Args:
         plan: the categories of a track.
-        clusters: by category, the cluster of every item; a category without weight may be left out.
+        clusters: the cluster of every item, by category; categories without weight may be missing.
     """
     counted = counting(plan)
-    sharing = sum(len(clusters[category.name]) for category in counted if category.shared)
+    shared_items = sum(len(clusters[category.name]) for category in counted if category.shared)
     return Layout(
-        weights=tuple(len(clusters[c.name]) / sharing if c.shared else c.weight for c in counted),
+        weights=tuple(len(clusters[c.name]) / shared_items if c.shared else c.weight for c in counted),
         clusters=tuple(tuple(clusters[c.name]) for c in counted),
     )

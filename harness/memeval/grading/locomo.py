@@ -1,4 +1,4 @@
-"""LoCoMo's own scoring, and its questions before a judge.
+"""Graders of LoCoMo: its own scoring, and a judge's.
 
 Formulas: snap-research/locomo, ``task_eval/evaluation.py``.
 """
@@ -20,22 +20,22 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 DECIMALS = 3
-"""LoCoMo's code rounds every question's score before it adds them up."""
+"""Decimals to which LoCoMo's code rounds each question's score before adding them up."""
 
 _ABSTAINING = ("no information available", "not mentioned")
 _ORDINAL = re.compile(r"s0*(\d+)(?::t0*(\d+))?")
 
 
 def abstains(answer: str) -> bool:
-    """Return whether an answer says, in one of the two phrases that LoCoMo's code knows, that it was not told."""
+    """Return whether an answer contains one of the two abstention phrases of LoCoMo's code."""
     return any(phrase in answer.lower() for phrase in _ABSTAINING)
 
 
 def official_f1(key: LocomoKey, answer: str) -> float | None:
-    """Return what LoCoMo's code makes of an answer, unrounded; ``None`` where the key has nothing to compare it with.
+    """Return the unrounded score of LoCoMo's code; ``None`` if the key has no reference answer.
 
-    Questions of several hops are scored part by part; of an open-domain reference, only what stands before the first
-    semicolon counts; of an adversarial question the reference is never read.
+    Multi-hop answers are scored part by part. Of an open-domain reference, only the text before the first semicolon
+    counts. For adversarial questions, the reference is not used.
     """
     if key.category is LocomoCategory.ADVERSARIAL:
         return float(abstains(answer))
@@ -51,10 +51,9 @@ def official_f1(key: LocomoKey, answer: str) -> float | None:
 
 
 def rounded_f1(key: LocomoKey, score: float) -> float:
-    """Return a score as LoCoMo's code rounds it before it adds up.
+    """Return a score rounded like in LoCoMo's code.
 
-    Questions of several hops have a mean by NumPy, which rounds by scaling: 0.0125, in binary a little more than that,
-    becomes 0.012 there and 0.013 in Python.
+    Multi-hop scores are NumPy means, and NumPy rounds by scaling: it rounds 0.0125 to 0.012, and Python to 0.013.
     """
     if key.category is LocomoCategory.MULTI_HOP:
         scale: int = 10**DECIMALS
@@ -63,29 +62,29 @@ def rounded_f1(key: LocomoKey, score: float) -> float:
 
 
 def dia_id(source: str) -> str:
-    """Return what LoCoMo calls a session or a turn: ``s001`` is ``S1``, and ``s001:t03`` is ``D1:3``.
+    """Return LoCoMo's id of a session or a turn: ``s001`` is ``S1``, and ``s001:t03`` is ``D1:3``.
 
-    Its sessions are numbered without a gap from 1 on, and so are the turns of each.
+    LoCoMo numbers sessions, and the turns of each, from 1 without gaps.
 
     Raises:
-        ValueError: it is no ordinal.
+        ValueError: the source is not an ordinal.
     """
     found = _ORDINAL.fullmatch(source)
     if found is None:
-        raise ValueError(f"{source!r} is no ordinal of a session or a turn")
+        raise ValueError(f"{source!r} is not an ordinal of a session or turn")
     session, turn = found.groups()
     return f"S{session}" if turn is None else f"D{session}:{turn}"
 
 
 def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) -> float:
-    """Return the recall that LoCoMo's code computes over all that was retrieved.
+    """Return the recall of LoCoMo's code over all retrieved items.
 
-    It is 1 where nothing is told or needed, compares session numbers where the first id is a session's, and looks for
-    the evidence as it is written elsewhere. Where its code would fail, on an empty list, it is 0.
+    Without evidence or retrieved items it is 1. If the first id is a session's, session numbers are compared; otherwise
+    the evidence ids are compared literally. For an empty list, on which LoCoMo's code fails, it is 0.
 
     Args:
-        evidence: as the file lists it, malformed pieces and repetitions among it.
-        retrieved: LoCoMo's ids of what was retrieved, best first; ``None`` where the system does not say.
+        evidence: as in the file, including malformed and repeated entries.
+        retrieved: LoCoMo's ids of the retrieved items, best first; ``None`` if the system returned no items.
     """
     if retrieved is None or not evidence:
         return 1.0
@@ -96,10 +95,10 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
 
 
 class LocomoF1:
-    """Scores one answer as LoCoMo's code does; no judge is asked.
+    """Scores one answer like LoCoMo's code, without a judge.
 
     Args:
-        version: 1 ranks turns among sessions where a system returns both; see :class:`History`.
+        version: 1 ranks turns among sessions if a system returns both; see :class:`memeval.grading.evidence.TurnIndex`.
     """
 
     name = "locomo-f1@2"
@@ -109,11 +108,11 @@ class LocomoF1:
         self._histories = TurnIndexes(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         The credit is the rounded score. ``unrounded`` and ``without-adversarial`` are the alternates.
 
@@ -144,7 +143,7 @@ class LocomoF1:
 
 
 class LocomoJudged(Judged):
-    """Brings LoCoMo's questions before a judge, and measures beside it what LoCoMo's code does.
+    """Submits LoCoMo's answers to a judge, and adds the score of LoCoMo's code as a metric.
 
     Args:
         version: see :class:`LocomoF1`.
@@ -169,7 +168,7 @@ def _key(item: ItemKey, grader: str) -> LocomoKey:
 
 
 def _measured(item: ItemKey, key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:
-    """Return the unrounded score and, where a plain answer is due, whether the answer abstains."""
+    """Return the unrounded score and, for answerable questions, whether the answer abstains."""
     found = {"f1": score}
     if key.category is not LocomoCategory.ADVERSARIAL and not response.outcome.is_error:
         found["abstained"] = float(abstains(response.answer))

@@ -1,4 +1,4 @@
-"""LongMemEval's questions before a judge, and what is retrieved for them."""
+"""Graders of LongMemEval: answers by a judge, and retrieval."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memeval.records.scenario import Scenario
 
 
 class LongMemEvalJudged(Judged):
-    """Brings LongMemEval's questions before a judge.
+    """Submits LongMemEval's answers to a judge.
 
-    The alternate ``abstention`` is the score over the questions that cannot be answered.
+    The alternate ``abstention`` is the score over the unanswerable questions.
 
     Args:
-        version: 1 ranks turns among sessions where a system returns both; see :class:`TurnIndex`.
+        version: 1 ranks turns among sessions if a system returns both; see :class:`TurnIndex`.
     """
 
     name = "longmemeval-judged@2"
@@ -37,7 +37,7 @@ class LongMemEvalJudged(Judged):
 
 
 class LongMemEvalRetrieval(Retrieval):
-    """Grades what came back for one question; LongMemEval's own measures stand beside.
+    """Grades the retrieved items of one question, and adds LongMemEval's own measures.
 
     Args:
         version: see :class:`LongMemEvalJudged`.

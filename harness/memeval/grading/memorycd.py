@@ -1,4 +1,4 @@
-"""What the graders of MemoryCD's tasks share, and averages by person."""
+"""Shared code of the graders of MemoryCD's tasks, and averages by person."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from memeval.records.grade import GradeState
 from memeval.records.response import Response
 
 PUBLISHED = "published"
-"""The rule of the released code: its alternate, and what its metrics' names begin with."""
+"""The released code's rule: name of the alternate, and prefix of its metrics."""
 
 
 def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
     """Return an item's key.
 
     Raises:
-        TypeError: it is no key of one of the tasks.
+        TypeError: the key belongs to none of the tasks.
     """
     if not isinstance(item.key, MemoryCDKey) or item.key.task not in tasks:
         kind = item.key.task.value if isinstance(item.key, MemoryCDKey) else item.key.kind
@@ -29,24 +29,26 @@ def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
 
 
 def state_of(responses: Sequence[Response], reason: str) -> tuple[GradeState, str]:
-    """Return an item's state and the reason for its grade: that of the first failure, else ``reason``."""
+    """Return an item's state and reason: those of the first failure, else graded and ``reason``."""
     return first_failure(responses) or (GradeState.GRADED, reason)
 
 
 def parse_rates(responses: Sequence[Response], state: ParseState) -> dict[str, float | None]:
-    """Return whether the answer was repaired and whether it fell back, as 1 or 0; ``None`` where there is no answer."""
-    told = first_failure(responses) is None
-    return {each.value: float(state is each) if told else None for each in (ParseState.REPAIRED, ParseState.FALLBACK)}
+    """Return whether the parser repaired the answer or fell back, as 1 or 0; ``None`` if there is no answer."""
+    answered = first_failure(responses) is None
+    return {
+        each.value: float(state is each) if answered else None for each in (ParseState.REPAIRED, ParseState.FALLBACK)
+    }
 
 
 def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
-    """Return the mean over people of each one's mean, so that nobody counts for more by having more items.
+    """Return the mean of the people's means, so that each person has the same weight.
 
     Args:
-        values: whose it is and what was measured, for each item.
+        values: person and value of each item.
 
     Returns:
-        The average; ``None`` of nothing.
+        The average; ``None`` if there are no values.
     """
     by_person: dict[str, list[float]] = defaultdict(list)
     for person, value in values:

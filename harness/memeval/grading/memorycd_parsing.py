@@ -1,7 +1,7 @@
-"""Reading MemoryCD's answers: as its released code does, and strictly.
+"""Parsing of MemoryCD's answers: like the released code, and strictly.
 
-Rules: AgentMemoryWorld/MemoryCD, ``eval_core.py``. The released rules always come to something: 3.0 where no number can
-be found, the order shown where an id is not named. The strict ones say when that is so, and give it no credit.
+Rules: AgentMemoryWorld/MemoryCD, ``eval_core.py``. The released rules always give a result: 3.0 if an answer has no
+number, and the prompt's order for missing ids. The strict rules report both cases and give no credit.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LOWEST, HIGHEST = 1.0, 5.0
-"""Stars there are."""
+"""Smallest and largest number of stars."""
 
 DEFAULT = 3.0
-"""What the released code takes an answer for in which it finds no number."""
+"""The released code's rating of an answer without a number."""
 
 _NUMBER = re.compile(r"\d+\.?\d*")
 _PUBLISHED_ID = re.compile(r"B[0-9A-Z]{9}")
@@ -25,82 +25,81 @@ _RUN = re.compile(r"[^\W_]+")
 
 
 class ParseState(StrEnum):
-    """How an answer was read."""
+    """The result of parsing an answer."""
 
     OK = "ok"
-    """It is what was asked for."""
+    """The answer has the requested form."""
     REPAIRED = "repaired"
-    """It holds what was asked for: a number among words, out of range or not finite, or an id that is named twice."""
+    """The answer contains a number among words, out of range or not finite, or an id twice."""
     FALLBACK = "fallback"
-    """It does not hold it: there is no number, or an id is missing."""
+    """The answer has no number, or an id is missing."""
 
 
 @dataclass(frozen=True)
 class ParsedRating:
-    """What an answer says of a rating."""
+    """A rating parsed from an answer."""
 
     value: float
     """Stars, 1 to 5, not rounded; :data:`DEFAULT` for a fallback."""
     state: ParseState
-    """How it was read."""
+    """Result of parsing."""
     finite: bool
-    """Whether the number that stands there is one: neither ``nan`` nor ``inf``."""
+    """Whether the number is finite: neither ``nan`` nor ``inf``."""
 
 
 @dataclass(frozen=True)
 class ParsedRanking:
-    """What an answer says of a ranking."""
+    """A ranking parsed from an answer."""
 
     order: tuple[str, ...]
-    """The ids it names, best first, each once."""
+    """The named ids, best first, each once."""
     state: ParseState
-    """How it was read."""
+    """Result of parsing."""
 
 
 def parsed_rating(answer: str) -> ParsedRating:
-    """Return the stars that an answer gives.
+    """Return the rating in an answer.
 
-    The whole answer is taken for a number, else the first number in it, else 3; then it is brought into [1, 5]. What is
-    not a number, and what is infinitely large, comes to 5.
+    It is the whole answer as a number, else the first number in it, else 3; clamped to [1, 5]. ``nan`` and ``inf`` give
+    5.
     """
     state = ParseState.OK
     try:
-        told = float(answer)
+        number = float(answer)
     except ValueError:
         found = _NUMBER.search(answer)
         if found is None:
             return ParsedRating(DEFAULT, ParseState.FALLBACK, finite=True)
-        told, state = float(found.group()), ParseState.REPAIRED
-    # In this order of arguments nan comes to the highest, as it does in the released code.
-    value = max(LOWEST, min(HIGHEST, told))
-    return ParsedRating(value, state if value == told else ParseState.REPAIRED, finite=math.isfinite(told))
+        number, state = float(found.group()), ParseState.REPAIRED
+    # With this order of arguments nan gives the highest rating, like in the released code.
+    value = max(LOWEST, min(HIGHEST, number))
+    return ParsedRating(value, state if value == number else ParseState.REPAIRED, finite=math.isfinite(number))
 
 
 def published_ranking(answer: str, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return the order that the released code makes of an answer.
+    """Return the ranking of the released code.
 
-    Only ids of one B and nine more signs are seen; those that are not seen follow in the order shown. Where candidates
-    are listed twice and the counts differ, the order shown is the answer.
+    It recognises only ids of the letter B and nine more characters; other ids follow in the prompt's order. If
+    candidates are duplicated and the counts differ, the result is the prompt's order.
 
     Args:
         answer: the answer.
-        candidates: the ids in the order shown.
+        candidates: the ids in the prompt's order.
     """
     known = set(candidates)
-    seen = dict.fromkeys(one for one in _PUBLISHED_ID.findall(answer) if one in known)
-    order = (*seen, *(one for one in candidates if one not in seen))
+    recognised = dict.fromkeys(one for one in _PUBLISHED_ID.findall(answer) if one in known)
+    order = (*recognised, *(one for one in candidates if one not in recognised))
     return order if len(order) == len(candidates) else tuple(candidates)
 
 
 def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
-    """Return the candidates that an answer names, in its order; nothing is made up for those it does not name.
+    """Return the candidates that an answer names, in its order.
 
-    An id counts where it stands by itself, between signs that are neither letters nor digits; of two that begin at one
-    place the longer is meant.
+    An id counts if no letter or digit is next to it. Of two ids that begin at one position, the longer one counts.
 
     Args:
         answer: the answer.
-        candidates: the ids in the order shown.
+        candidates: the ids in the prompt's order.
     """
     named = list(_named(answer, set(candidates)))
     order = tuple(dict.fromkeys(named))
@@ -110,7 +109,7 @@ def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
 
 
 def _named(answer: str, candidates: set[str]) -> Iterator[str]:
-    """Yield the candidates that stand in an answer, from left to right."""
+    """Yield the candidates in an answer, from left to right."""
     by_run: dict[str, list[str]] = defaultdict(list)
     for one in sorted(candidates, key=len, reverse=True):
         if run := _RUN.match(one):

@@ -1,4 +1,4 @@
-"""Grades rankings: where an answer puts the item that the person chose."""
+"""Grades rankings: the rank of the chosen item."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 DEPTHS = (1, 3, 5)
-"""The ranks at which rankings are cut."""
+"""The cut-off ranks."""
 
 HEADLINE = "ndcg@5"
-"""The measure that an item's credit is."""
+"""The metric that is an item's credit."""
 
 
 class MemoryCDRanking:
-    """Grades one ranking; no judge is asked.
+    """Grades one ranking, without a judge.
 
-    The credit is nDCG at 5. An answer that leaves out a candidate, and a blank one, measure 0. Under ``published`` an
-    id that is not seen takes its place in the order shown, as in the released code. A failure is that order in
-    the ``published_`` metrics alone: it earns nothing under any rule.
+    The credit is nDCG at 5. An answer that omits a candidate, and a blank one, get 0. Under ``published``, unrecognised
+    ids follow in the prompt's order, like in the released code. A failure counts as that order only in the
+    ``published_`` metrics; its credit is 0 under all rules.
     """
 
     name = "memorycd-ranking@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         Raises:
-            TypeError: the item's key is of no ranking.
-            ValueError: the item is not one question with one response, or what was chosen is no candidate.
+            TypeError: the item's key is not a ranking.
+            ValueError: the item is not one question with one response, or the chosen item is not a candidate.
         """
         response = only(item, responses, self.name)
         key = key_of(item, self.name, MemoryCDTask.RANKING)
@@ -50,8 +50,8 @@ class MemoryCDRanking:
         whole = parsed.state is not ParseState.FALLBACK
         rank = rank_of(key.chosen, parsed.order) if whole else None
         left_out = len(set(key.candidates)) - len(parsed.order)
-        told = f"What the person chose has rank {rank}." if whole else f"The answer leaves out {left_out} candidates."
-        state, reason = state_of(responses, told)
+        result = f"What the person chose has rank {rank}." if whole else f"The answer leaves out {left_out} candidates."
+        state, reason = state_of(responses, result)
         metrics = ranking_metrics(rank if state is GradeState.GRADED else None)
         published = ranking_metrics(rank_of(key.chosen, published_ranking(response.answer, key.candidates)))
         return row(
@@ -72,10 +72,10 @@ class MemoryCDRanking:
 
 
 def rank_of(chosen: str, order: Sequence[str]) -> int:
-    """Return the rank of the chosen one, from 1.
+    """Return the rank of the chosen item, from 1.
 
     Raises:
-        ValueError: it is not there.
+        ValueError: the ranking does not contain it.
     """
     return order.index(chosen) + 1
 
@@ -84,7 +84,7 @@ def ranking_metrics(rank: int | None) -> dict[str, float]:
     """Return nDCG and recall at each depth, by name: ``1 / log2(rank + 1)``, and 1, for a rank within it; else 0.
 
     Args:
-        rank: of the chosen one, from 1; ``None`` where it has none.
+        rank: rank of the chosen item, from 1; ``None`` if it has none.
     """
     found = {}
     for depth in DEPTHS:

@@ -1,4 +1,4 @@
-"""Grades ratings: how many stars an answer is off."""
+"""Grades ratings by their error in stars."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from memeval.records.scenario import Scenario
 
 
 class MemoryCDRating:
-    """Grades one predicted rating; no judge is asked.
+    """Grades one predicted rating, without a judge.
 
-    The credit is ``1 - |error| / 4``. An answer without a number has none, nor has a blank one. Under ``published``
-    such an answer and a blank one count as 3 stars, as in the released code. A failure does so in the ``published_``
-    metrics alone: it earns nothing under any rule.
+    The credit is ``1 - |error| / 4``, and 0 for an answer that is blank or has no number. Under ``published`` such an
+    answer counts as 3 stars, like in the released code. A failure counts as 3 stars only in the ``published_`` metrics;
+    its credit is 0 under all rules.
     """
 
     name = "memorycd-rating@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         Raises:
-            TypeError: the item's key is of no rating.
+            TypeError: the item's key is not a rating.
             ValueError: the item is not one question with one response, or its key has no rating.
         """
         response = only(item, responses, self.name)
@@ -41,10 +41,10 @@ class MemoryCDRating:
             raise ValueError(f"{item.item_id}: {self.name} has no rating to compare with")
         parsed = parsed_rating(response.answer)
         published = abs(parsed.value - truth)
-        told = f"The answer is off by {published:g} stars."
+        result = f"The answer is off by {published:g} stars."
         if parsed.state is ParseState.FALLBACK:
-            told = "There is no number in the answer."
-        state, reason = state_of(responses, told)
+            result = "There is no number in the answer."
+        state, reason = state_of(responses, result)
         answered = state is GradeState.GRADED
         error = published if answered and parsed.state is not ParseState.FALLBACK else None
         return row(
@@ -69,5 +69,5 @@ class MemoryCDRating:
 
 
 def _credit(error: float | None) -> float:
-    """Return the share of a point that an error in stars leaves."""
+    """Return the credit for an error in stars; 0 for ``None``."""
     return 0.0 if error is None else 1 - error / (HIGHEST - LOWEST)

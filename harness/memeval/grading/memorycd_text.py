@@ -1,4 +1,4 @@
-"""Grades titles and reviews: what an answer has in common with what the person wrote."""
+"""Grades titles and reviews by their overlap with the person's text."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from memeval.records.scenario import Scenario
 
 
 class MemoryCDText:
-    """Grades one title or review; no judge is asked.
+    """Grades one title or review, without a judge.
 
-    The credit is the F-measure of ROUGE-L. A blank answer measures 0, as in the released code, and a failure nothing.
+    The credit is the F-measure of ROUGE-L. A blank answer gets 0, like in the released code; a failure has no metrics.
     """
 
     name = "memorycd-text@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         Raises:
-            TypeError: the item's key is of no title or review.
+            TypeError: the item's key is not a title or review.
             ValueError: the item is not one question with one response, or its key has no text.
         """
         response = only(item, responses, self.name)
@@ -53,7 +53,7 @@ class MemoryCDText:
 
 
 def text_metrics(reference: str, answer: str) -> dict[str, float]:
-    """Return the measures of a text against the one that the person wrote, by name; each is in [0, 1]."""
+    """Return the metrics of a text against the person's text, by name; each is in [0, 1]."""
     overlap = rouge(reference, answer)
     return {
         "rouge1": overlap.rouge1,

@@ -1,4 +1,4 @@
-"""Finding many phrases in much text: once over the words, however many phrases there are."""
+"""Finding many phrases in a text in one pass over its words."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ T = TypeVar("T")
 
 
 class Mentions(Generic[T]):
-    """Finds which phrases a text holds: as whole words one after the other, in any case, whatever stands between.
+    """Finds phrases in a text: consecutive whole words, in any case, with any separators.
 
     Args:
-        phrases: each with what it stands for; one without a word in it is never found.
+        phrases: each phrase with its value; a phrase without words is never found.
     """
 
     def __init__(self, phrases: Iterable[tuple[str, T]]) -> None:
         self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
-        for phrase, meant in phrases:
+        for phrase, value in phrases:
             if found := tuple(words(normal(phrase))):
-                self._by_first.setdefault(found[0], []).append((found, meant))
+                self._by_first.setdefault(found[0], []).append((found, value))
 
     def within(self, text: str) -> set[T]:
-        """Return what the phrases in a text stand for."""
+        """Return the values of the phrases in a text."""
         return self.among(words(normal(text)))
 
-    def among(self, said: Sequence[str]) -> set[T]:
-        """Return what the phrases among some words stand for."""
+    def among(self, sequence: Sequence[str]) -> set[T]:
+        """Return the values of the phrases in a sequence of words."""
         found = set()
-        for place, word in enumerate(said):
-            for phrase, meant in self._by_first.get(word, ()):
-                if tuple(said[place : place + len(phrase)]) == phrase:
-                    found.add(meant)
+        for start, word in enumerate(sequence):
+            for phrase, value in self._by_first.get(word, ()):
+                if tuple(sequence[start : start + len(phrase)]) == phrase:
+                    found.add(value)
         return found

@@ -1,8 +1,7 @@
 """LongMemEval's own retrieval metrics (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``).
 
-They know users' turns alone, tell evidence by a mark in the source's ids, and discount ranks in the older way.
-memeval's own measures are in :mod:`memeval.grading.ranking`; these stand beside them, for comparison with published
-numbers.
+They use user turns only, recognise evidence by a mark in the source's ids, and use the older discount of ranks. They
+serve for comparison with published numbers; memeval's own measures are in :mod:`memeval.grading.ranking`.
 """
 
 from __future__ import annotations
@@ -18,59 +17,59 @@ from memeval.records.scenario import Ingest
 _Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
 
 OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
-"""The ranks at which LongMemEval cuts."""
+"""LongMemEval's cut-off ranks."""
 
 MARK = "answer"
-"""What tells evidence by its id."""
+"""Part of the ids of evidence."""
 
 UNMARKED = "noans"
-"""What takes the place of the mark where no turn of the user holds the answer."""
+"""Replaces the mark if no user turn contains the answer."""
 
 
 NAMES = ("recall_any", "recall_all", "ndcg_any")
-"""Its measures."""
+"""LongMemEval's measures."""
 
 _UNKNOWN = ""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The documents that LongMemEval ranks for one question, by its own ids."""
+    """LongMemEval's documents for one question, with its ids."""
 
     sessions: dict[str, str]
     """Ids by session ordinal."""
     turns: dict[str, str]
-    """Ids by turn ordinal; turns of the user alone."""
+    """Ids by turn ordinal; user turns only."""
 
 
 def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
     """Return the documents of a question's history.
 
     Args:
-        history: the history, whose source ids are LongMemEval's.
-        evidence_turns: ordinals of the turns that the file marks as holding the answer.
+        history: the turn index of the scenario; its source ids are LongMemEval's.
+        evidence_turns: ordinals of the turns that contain the answer, according to the file.
     """
     sessions, turns = {}, {}
     for step in history.scenario.steps:
         if not isinstance(step, Ingest):
             continue
         users = [(n, turn.turn_id) for n, turn in enumerate(step.session.turns, 1) if turn.role == "user"]
-        holds = any(turn_id in evidence_turns for _, turn_id in users)
-        sessions[step.session.session_id] = _marked(step.source_id, holds)
+        has_answer = any(turn_id in evidence_turns for _, turn_id in users)
+        sessions[step.session.session_id] = _marked(step.source_id, has_answer)
         for number, turn_id in users:
             turns[turn_id] = f"{_marked(step.source_id, turn_id in evidence_turns)}_{number}"
     return Corpus(sessions, turns)
 
 
-def _marked(source_id: str, holds: bool) -> str:
-    return source_id if holds else source_id.replace(MARK, UNMARKED)
+def _marked(source_id: str, has_answer: bool) -> str:
+    return source_id if has_answer else source_id.replace(MARK, UNMARKED)
 
 
 def dcg(relevances: Sequence[float]) -> float:
     """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper.
 
     Args:
-        relevances: by rank.
+        relevances: the relevance of each rank.
     """
     return fsum(relevance / log2(max(2, rank)) for rank, relevance in enumerate(relevances, 1))
 
@@ -81,9 +80,9 @@ def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) 
     Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1.
 
     Args:
-        ranking: ids of what was retrieved, best first.
-        documents: ids of all documents; where turns stand for sessions, as often as they have turns.
-        k: where to cut.
+        ranking: ids of the retrieved documents, best first.
+        documents: ids of all documents; if turns represent sessions, each session once per turn.
+        k: the cut-off rank.
     """
     gold = {document for document in documents if MARK in document}
     within = set(ranking[:k])
@@ -93,18 +92,18 @@ def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) 
 
 
 def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
-    """Return the measures of k sessions where turns were ranked: as many ranks as it takes for k of them to turn up.
+    """Return the measures of the first k sessions of a ranking of turns.
 
     Args:
         ranking: ids of turns, best first.
         documents: ids of all turns.
-        k: how many sessions.
+        k: number of sessions.
     """
-    ranked, all_of_them = [[_session(one) for one in ids] for ids in (ranking, documents)]
+    ranked, all_sessions = [[_session(one) for one in ids] for ids in (ranking, documents)]
     depth = k
     while depth < len(ranked) and len(set(ranked[:depth])) < k:
         depth += 1
-    return official_measures(ranked, all_of_them, depth)
+    return official_measures(ranked, all_sessions, depth)
 
 
 def _session(turn: str) -> str:
@@ -114,20 +113,20 @@ def _session(turn: str) -> str:
 def official_retrieval(
     history: TurnIndex, evidence_turns: AbstractSet[str], retrieved: Retrieved
 ) -> dict[str, float | None]:
-    """Return LongMemEval's measures of what came back, by name, such as ``official_turn_ndcg_any@5``.
+    """Return LongMemEval's retrieval measures by name, such as ``official_turn_ndcg_any@5``.
 
-    Its code ranks users' turns: what an assistant said is passed over, and what is unknown takes a rank.
-    ``official_counted`` is 1 where a turn of the user holds the answer: LongMemEval's own run counts no other question.
+    Its code ranks user turns: assistant turns are skipped, and unknown turns take a rank. ``official_counted`` is 1 if
+    a user turn contains the answer; LongMemEval's own run counts only such questions.
 
     Args:
-        history: the question's history.
-        evidence_turns: ordinals of the turns that the file marks as holding the answer.
-        retrieved: what came back; measures of turns are ``None`` where it names none.
+        history: the turn index of the question's scenario.
+        evidence_turns: ordinals of the turns that contain the answer, according to the file.
+        retrieved: the retrieved sources; turn measures are ``None`` if they have no turns.
     """
     known = corpus(history, evidence_turns)
     ranked = [known.sessions.get(one, _UNKNOWN) for one in retrieved.sessions]
-    said = [one for one in retrieved.turns or () if one in known.turns or one not in history.turns]
-    ranked_turns = None if retrieved.turns is None else [known.turns.get(one, _UNKNOWN) for one in said]
+    user_turns = [one for one in retrieved.turns or () if one in known.turns or one not in history.turns]
+    ranked_turns = None if retrieved.turns is None else [known.turns.get(one, _UNKNOWN) for one in user_turns]
     return {
         "official_counted": float(any(turn_id in evidence_turns for turn_id in known.turns)),
         **_at_depths("session", official_measures, ranked, list(known.sessions.values())),

@@ -1,4 +1,4 @@
-"""What the outcomes of an item's questions say about the item."""
+"""From the outcomes of an item's questions to the item's state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REASONS = {
 
 
 def first_failure(responses: Sequence[Response]) -> tuple[GradeState, str] | None:
-    """Return the state and the reason that the first outcome other than ``ok`` gives an item; ``None`` if all are."""
+    """Return the state and reason for the first outcome other than ``ok``; ``None`` if all are ``ok``."""
     for response in responses:
         if response.outcome is not Outcome.OK:
             return _STATES[response.outcome], _REASONS[response.outcome]

@@ -13,17 +13,17 @@ import regex
 from memeval.judging.stemming import stem
 
 _UNPUNCTUATED = str.maketrans("", "", string.punctuation)
-# The word boundary of the package `regex` is not quite that of `re`, and LoCoMo's is the former.
-_LITTLE_WORDS = regex.compile(r"\b(?:a|an|the|and)\b")
+# LoCoMo's code uses the package `regex`, whose word boundaries differ from those of `re`.
+_STOP_WORDS = regex.compile(r"\b(?:a|an|the|and)\b")
 
 
 def normalised(text: str) -> str:
-    """Return a text in lower case, without ASCII punctuation and the words a, an, the, and; with single spaces.
+    """Return a text in lower case, with single spaces, without ASCII punctuation and the words a, an, the, and.
 
-    Curly quotes and long dashes are no ASCII punctuation and stay; ``well-being`` becomes one word.
+    Curly quotes and long dashes are not ASCII and stay; ``well-being`` becomes one word.
     """
     bare = text.lower().translate(_UNPUNCTUATED)
-    return " ".join(_LITTLE_WORDS.sub(" ", bare).split())
+    return " ".join(_STOP_WORDS.sub(" ", bare).split())
 
 
 def tokens(text: str) -> Counter[str]:
@@ -32,9 +32,9 @@ def tokens(text: str) -> Counter[str]:
 
 
 def f1(answer: str, reference: str) -> float:
-    """Return ``2PR / (P + R)``, where P and R are the shares of the answer's and of the reference's tokens in common.
+    """Return ``2PR / (P + R)``, where P and R are the shares of common tokens in the answer and the reference.
 
-    Tokens are common as often as both hold them. Nothing in common is 0, two blank texts included.
+    Repeated tokens count as often as both texts contain them. Without common tokens F1 is 0, also for two blank texts.
     """
     return _f1(tokens(answer), tokens(reference))
 
@@ -42,18 +42,18 @@ def f1(answer: str, reference: str) -> float:
 def multi_f1(answer: str, reference: str) -> float:
     """Return the mean, over the reference's parts, of the best F1 that a part of the answer has with it.
 
-    Parts stand between commas; blank ones are parts as well.
+    Commas separate parts; blank parts count.
     """
-    given = [tokens(part) for part in dict.fromkeys(answer.split(","))]
-    wanted = [tokens(part) for part in reference.split(",")]
-    return _sum([max(_f1(one, other) for one in given) for other in wanted]) / len(wanted)
+    answer_parts = [tokens(part) for part in dict.fromkeys(answer.split(","))]
+    reference_parts = [tokens(part) for part in reference.split(",")]
+    return _sum([max(_f1(one, other) for one in answer_parts) for other in reference_parts]) / len(reference_parts)
 
 
 def _sum(values: Sequence[float]) -> float:
-    """Return a sum to the bit of NumPy's, in which LoCoMo's code takes the mean: what is rounded next depends on it.
+    """Return a sum with NumPy's rounding, because LoCoMo's code uses NumPy and rounds the mean.
 
-    NumPy adds up to seven numbers in their order, and more of them in eight lanes with the rest at the end (up to 128
-    numbers; no reference has as many parts).
+    NumPy adds up to seven numbers in order. It adds up to 128 numbers in eight lanes, and the rest at the end; no
+    reference has more parts.
     """
     if len(values) < 8:
         return reduce(add, values, 0.0)
@@ -64,9 +64,11 @@ def _sum(values: Sequence[float]) -> float:
     return reduce(add, values[whole:], lanes[0])
 
 
-def _f1(given: Counter[str], wanted: Counter[str]) -> float:
-    common = sum(min(count, given[token]) for token, count in wanted.items() if token in given)
+def _f1(answer_tokens: Counter[str], reference_tokens: Counter[str]) -> float:
+    common = sum(
+        min(count, answer_tokens[token]) for token, count in reference_tokens.items() if token in answer_tokens
+    )
     if common == 0:
         return 0.0
-    precision, recall = common / given.total(), common / wanted.total()
+    precision, recall = common / answer_tokens.total(), common / reference_tokens.total()
     return 2 * precision * recall / (precision + recall)

@@ -1,4 +1,4 @@
-"""Answers to the rows of a question set, by needles or before a judge."""
+"""Graders of question sets: by needles, or by a judge."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from memeval.records.scenario import Scenario
 
 
 class QaExact:
-    """Looks for needles as whole words; no judge is asked.
+    """Looks for needles as whole words, without a judge.
 
-    The alternate ``published`` finds a needle anywhere in the answer. ``without-echo`` leaves out the rows that whoever
-    repeats the question passes.
+    The alternate ``published`` finds a needle anywhere in the answer. ``without-echo`` excludes the rows that pass by
+    repeating the question.
     """
 
     name = "exact-wb@1"
@@ -29,7 +29,7 @@ class QaExact:
         self._histories = TurnIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
@@ -64,7 +64,7 @@ class QaExact:
 
 
 class QaJudged(Judged):
-    """Brings answers before a judge, who is shown the row's reference answer."""
+    """Submits answers to a judge, together with the reference answer."""
 
     name = "qa-judged@1"
 

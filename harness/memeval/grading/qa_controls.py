@@ -1,4 +1,4 @@
-"""What the needles of a question set are worth: who passes a row without having the answer."""
+"""Quality of a question set's needles: which texts pass a row without being its answer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from memeval.judging.needles import holds, holds_anywhere
 from memeval.keys import QaKey
 
 MOST_ANSWERS = 200
-"""Each row is held against so many answers of others at most, spread evenly over the file: the work grows with the
-square of the rows."""
+"""Largest number of other rows' answers that each row is tested with, spread evenly over the file; limits the quadratic
+work."""
 
 Rule = Callable[[str, QaKey], bool]
 
@@ -18,62 +18,62 @@ RULES: dict[str, Rule] = {
     "exact-wb": lambda answer, key: holds(answer, key.needles, key.all_of),
     "published": lambda answer, key: holds_anywhere(answer, key.needles),
 }
-"""The rules that are held against each other: whole words, and any piece of text."""
+"""The compared rules: whole words, and any substring."""
 
 
 @dataclass(frozen=True)
 class RowControls:
-    """What passes one row under one rule."""
+    """The texts that pass one row under one rule."""
 
     item_id: str
-    """The row."""
+    """Id of the row."""
     echo: bool
-    """Whether its own question does."""
+    """Whether the row's question passes."""
     own: bool | None
-    """Whether its own reference answer does, as it should; ``None`` where it has none."""
+    """Whether the row's reference answer passes, as it should; ``None`` if it has none."""
     passed_by: tuple[str, ...]
-    """The rows whose reference answers pass it, and should not."""
+    """Ids of other rows whose reference answers pass, but should not."""
 
 
 @dataclass(frozen=True)
 class Controls:
-    """What passes the rows of a question set under one rule without knowing anything."""
+    """The texts that pass the rows of a question set under one rule."""
 
     rule: str
     """``exact-wb`` or ``published``."""
     rows: tuple[RowControls, ...]
     """The rows, in the order of the file."""
     empty: int
-    """Rows that a blank answer passes."""
+    """Number of rows that a blank answer passes."""
     pairs: int
-    """Rows held against the answers of others, in all."""
+    """Number of tested pairs of a row and another row's answer."""
 
     @property
     def echoed(self) -> int:
-        """Rows that their own question passes."""
+        """Number of rows that their own question passes."""
         return sum(row.echo for row in self.rows)
 
     @property
     def missed(self) -> int:
-        """Rows that their own reference answer does not pass."""
+        """Number of rows that their own reference answer does not pass."""
         return sum(row.own is False for row in self.rows)
 
     @property
     def false_passes(self) -> int:
-        """Answers of other rows that pass."""
+        """Number of pairs in which another row's answer passes."""
         return sum(len(row.passed_by) for row in self.rows)
 
     @property
     def false_pass_rate(self) -> float | None:
-        """Their share of all pairs; ``None`` where there are none."""
+        """Share of pairs in which another row's answer passes; ``None`` if there are no pairs."""
         return self.false_passes / self.pairs if self.pairs else None
 
 
 def controls(rows: Sequence[tuple[str, str, QaKey]]) -> tuple[Controls, ...]:
-    """Return the controls of a question set, one a rule.
+    """Return the controls of a question set, one per rule.
 
     Args:
-        rows: per row its id, its question and its key.
+        rows: id, question and key of each row.
     """
     answers = [(name, key.reference) for name, _, key in rows if key.reference]
     step = -(-len(answers) // MOST_ANSWERS) or 1
@@ -100,10 +100,10 @@ def _controls(rule: str, rows: Sequence[tuple[str, str, QaKey]], answers: Sequen
 
 
 def table(rows: Sequence[tuple[str, str, QaKey]]) -> str:
-    """Return the controls of a question set as lines for people.
+    """Return the controls of a question set as a text table.
 
     Args:
-        rows: per row its id, its question and its key.
+        rows: id, question and key of each row.
     """
     lines = [f"{'rule':10} {'echo':>9} {'empty':>9} {'own answer':>12} {'answers of others':>24}"]
     both = controls(rows)
@@ -115,13 +115,13 @@ def table(rows: Sequence[tuple[str, str, QaKey]]) -> str:
         empty = f"{each.empty} of {total}"
         lines.append(f"{each.rule:10} {f'{each.echoed} of {total}':>9} {empty:>9} {own:>12} {others:>24}")
     for words, anywhere in zip(*(each.rows for each in both), strict=True):
-        said = _said(words, anywhere)
-        if said:
-            lines.append(f"  {words.item_id}: {said}")
+        problems = _problems(words, anywhere)
+        if problems:
+            lines.append(f"  {words.item_id}: {problems}")
     return "\n".join(lines)
 
 
-def _said(words: RowControls, anywhere: RowControls) -> str:
+def _problems(words: RowControls, anywhere: RowControls) -> str:
     parts = []
     if words.echo or anywhere.echo:
         parts.append(f"its own question passes{'' if words.echo else ' as published'}")

@@ -1,5 +1,5 @@
-"""Measures of a ranking against what is relevant, as information retrieval defines them (Manning, Raghavan and Schütze,
-"Introduction to Information Retrieval", chapter 8; nDCG: Järvelin and Kekäläinen 2002, with the discount in use since).
+"""Ranking measures of information retrieval (Manning, Raghavan and Schütze, "Introduction to Information Retrieval",
+chapter 8; nDCG: Järvelin and Kekäläinen 2002, with today's discount).
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from collections.abc import Set as AbstractSet
 from math import fsum, log2
 
 DEPTHS = (1, 5, 10, 25, 50)
-"""The ranks at which rankings are cut."""
+"""The cut-off ranks."""
 
 
 def measures(ranking: Sequence[str], relevant: AbstractSet[str], depths: Sequence[int] = DEPTHS) -> dict[str, float]:
     """Return recall, all-evidence recall, hit, precision and nDCG at each depth, and the reciprocal rank.
 
-    With ``rel_i`` 1 where rank i is relevant and 0 elsewhere, ``DCG@k = Σ_{i≤k} rel_i / log2(i + 1)``; nDCG divides it
-    by that of the full ideal, in which the first ``min(|relevant|, k)`` ranks are relevant, retrieved or not.
+    With ``rel_i`` 1 for a relevant rank i and 0 otherwise, ``DCG@k = Σ_{i≤k} rel_i / log2(i + 1)``; nDCG divides it
+    by the ideal DCG, in which the first ``min(|relevant|, k)`` ranks are relevant.
 
     Args:
-        ranking: what was retrieved, best first, nothing twice.
-        relevant: what should have been; not empty.
-        depths: where to cut.
+        ranking: the retrieved ids, best first, without duplicates.
+        relevant: the relevant ids; not empty.
+        depths: the cut-off ranks.
 
     Raises:
-        ValueError: nothing is relevant, or something is ranked twice.
+        ValueError: ``relevant`` is empty, or ``ranking`` has duplicates.
     """
     if not relevant or len(set(ranking)) != len(ranking):
-        raise ValueError("measures of a ranking need something relevant, and nothing ranked twice")
+        raise ValueError("a ranking needs relevant ids and no duplicates")
     ranks = [rank for rank, one in enumerate(ranking, 1) if one in relevant]
     found = {}
     for k in depths:

@@ -1,6 +1,6 @@
-"""The grader of searches of a bank: what came up, by the ids of stored texts, against what should have.
+"""The grader of searches of a bank: the returned texts, by id, against the relevant ones.
 
-Formulas are those of information retrieval (see :mod:`memeval.grading.ranking`); precision is over what was returned.
+The formulas are those of :mod:`memeval.grading.ranking`; precision is over the returned texts.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Recall, Retain, Scenario
 
 DEPTHS = (1, 3, 5, 10)
-"""The ranks at which recall is told."""
+"""The cut-off ranks of recall."""
 
 
 def moment(date: str) -> datetime:
-    """Return an ISO 8601 date, or date and time, as a moment: a day begins at midnight, and UTC goes without saying."""
+    """Parse an ISO 8601 date, with or without a time; the defaults are midnight and UTC."""
     parsed = datetime.fromisoformat(date)
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def passes(asked: Recall, text: Retain) -> bool:
-    """Return whether a text passes the tags and the times of a search: from ``since`` on, and before ``until``.
+    """Return whether a text passes the filter of a search: its tags, ``since`` (inclusive) and ``until`` (exclusive).
 
-    A text without tags has none of those asked for, and one without a time lies in no range.
+    A text without tags fails a filter by tags, and one without a time fails a filter by time.
     """
     if asked.tags and not set(asked.tags) & set(text.tags or ()):
         return False
@@ -43,16 +43,16 @@ def passes(asked: Recall, text: Retain) -> bool:
 
 
 def holds(text: str, keywords: Sequence[str], *, one: bool) -> bool:
-    """Return whether a text holds keywords, in any case and within words too: all of them, or where ``one``, any."""
+    """Return whether a text contains keywords, in any case and also within words: all, or with ``one`` any."""
     found = [keyword.casefold() in text.casefold() for keyword in keywords]
     return any(found) if one else bool(found) and all(found)
 
 
 class TextIndex:
-    """The texts that a scenario has a system retain.
+    """The texts that a scenario stores in a system.
 
     Args:
-        scenario: the scenario, whole.
+        scenario: the complete scenario.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -65,35 +65,35 @@ class TextIndex:
             self._alike.setdefault(text.content, []).append(name)
 
     def first_alike(self, name: str) -> str:
-        """Return the first text of the same words in the same bank; what is unknown stays as it is."""
+        """Return the first text with equal content in the same bank; unknown names are returned unchanged."""
         text = self.texts.get(name)
         if text is None:
             return name
         return next(other for other in self._alike[text.content] if self.texts[other].bank == text.bank)
 
-    def named(self, place: int, item: RetrievedItem, asked: Recall) -> tuple[str, ...]:
-        """Return the texts that an item is: that of its very words, else those that the system names.
+    def named(self, position: int, item: RetrievedItem, asked: Recall) -> tuple[str, ...]:
+        """Return the texts of an item: the one with equal content, else those named by the system.
 
-        Where texts have the same words, it is the one that the system names, else one of the bank that was searched.
-        What is unknown stays as it is, and what names nothing is a thing of its own.
+        Of several texts with equal content, it is the one named by the system, else one of the searched bank. Unknown
+        names are returned unchanged. An item without names gets a name of its own.
         """
-        told = [source.partition(":")[0] for source in item.source_ids]
+        source_names = [source.partition(":")[0] for source in item.source_ids]
         text = self.texts.get((item.turn_id or "").partition(":")[0])
         if text is None:
-            return tuple(told) or (f"item {place}",)
+            return tuple(source_names) or (f"item {position}",)
         alike = self._alike[text.content]
-        here = (name for name in alike if self.texts[name].bank == asked.bank)
-        return (next((name for name in told if name in alike), None) or next(here, text.text_id),)
+        same_bank = (name for name in alike if self.texts[name].bank == asked.bank)
+        return (next((name for name in source_names if name in alike), None) or next(same_bank, text.text_id),)
 
 
 class TextIndexes:
-    """Gives the shelf of a scenario, and keeps the last one: items of one scenario come in a row."""
+    """Provides the text index of a scenario and caches the last one: items of one scenario are consecutive."""
 
     def __init__(self) -> None:
         self._last: TextIndex | None = None
 
     def of(self, scenario: Scenario) -> TextIndex:
-        """Return the shelf of a scenario."""
+        """Return the text index of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
             self._last = last = TextIndex(scenario)
@@ -101,27 +101,27 @@ class TextIndexes:
 
 
 class Hits:
-    """What a search brought up.
+    """The hits of a search.
 
     Args:
-        shelf: the stored texts.
+        index: the stored texts.
         asked: the search.
-        key: what it should bring up; hits below its ``min_score`` are left out.
-        items: what came, best first.
+        key: its key; hits below its ``min_score`` are dropped.
+        items: the returned items, best first.
     """
 
-    def __init__(self, shelf: TextIndex, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
+    def __init__(self, index: TextIndex, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
         low = key.min_score
         self.items = [item for item in items if low is None or item.score is None or item.score >= low]
         self.by_text = bool(self.items) and not any(item.source_ids or item.turn_id for item in self.items)
-        """Whether the system names no texts at all, so that only words are left to go by."""
-        self._shelf, self._asked, self._key = shelf, asked, key
-        self._named = [shelf.named(place, item, asked) for place, item in enumerate(self.items)]
+        """Whether the system names no texts, so that relevance is decided by keywords."""
+        self._index, self._asked, self._key = index, asked, key
+        self._named = [index.named(place, item, asked) for place, item in enumerate(self.items)]
         self.names = tuple(dict.fromkeys(name for names in self._named for name in names))
-        """The texts brought up, each once, at its best rank. An item that names several takes as many ranks."""
+        """The returned texts, each once, at its best rank. An item with several texts takes as many ranks."""
 
     def ranking(self, relevant: Sequence[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Return what came up and what is relevant, with texts that say the same as one.
+        """Return the ranking and the relevant texts; texts with the same content count as one.
 
         Args:
             relevant: ordinals of the relevant texts.
@@ -129,7 +129,7 @@ class Hits:
         one = {name: group[0] for group in self._key.alike for name in group}
 
         def of(name: str) -> str:
-            first = self._shelf.first_alike(name)
+            first = self._index.first_alike(name)
             return one.get(first, first)
 
         gold = tuple(dict.fromkeys(map(of, relevant)))
@@ -137,41 +137,41 @@ class Hits:
         return tuple(dict.fromkeys(names)), frozenset(gold)
 
     def _by_keywords(self, gold: Sequence[str]) -> Iterator[str]:
-        """Yield the items as relevant texts while they hold the keywords: as many as there are, and each words once."""
+        """Yield each distinct item; those with the keywords count as relevant texts, until all are used."""
         left = iter(gold)
-        seen: set[str | None] = set()
-        for place, item in enumerate(self.items):
-            if item.text not in seen:
+        earlier_texts: set[str | None] = set()
+        for position, item in enumerate(self.items):
+            if item.text not in earlier_texts:
                 fits = holds(item.text or "", self._key.keywords, one=self._key.one_keyword)
-                yield (next(left, None) if fits else None) or f"item {place}"
-            seen.add(item.text)
+                yield (next(left, None) if fits else None) or f"item {position}"
+            earlier_texts.add(item.text)
 
     @property
     def leaks(self) -> int | None:
-        """How many of the texts brought up do not pass the filter; ``None`` where there is none, or nothing to see."""
+        """Number of returned texts that fail the filter; ``None`` without a filter or without text names."""
         asked = self._asked
         if not (asked.tags or asked.since or asked.until) or self.by_text:
             return None
-        texts = (self._shelf.texts.get(name) for name in self.names)
+        texts = (self._index.texts.get(name) for name in self.names)
         return sum(text is not None and not passes(asked, text) for text in texts)
 
     @property
-    def strangers(self) -> int | None:
-        """How many of them are of another bank; ``None`` where there is but one, or nothing to see."""
-        if len(self._shelf.banks) < 2 or self.by_text:
+    def other_bank(self) -> int | None:
+        """Number of returned texts of another bank; ``None`` with only one bank or without text names."""
+        if len(self._index.banks) < 2 or self.by_text:
             return None
-        texts = (self._shelf.texts.get(name) for name in self.names)
+        texts = (self._index.texts.get(name) for name in self.names)
         return sum(text is not None and text.bank != self._asked.bank for text in texts)
 
     @property
     def duplicates(self) -> int:
-        """How many hits bring up words again: their own, or another stored text of the very same ones."""
+        """Number of hits that repeat an earlier hit, or another stored text with equal content."""
         words: set[tuple[str | None, str | None]] = set()
         names: set[str] = set()
         count = 0
         for item, named in zip(self.items, self._named, strict=True):
-            firsts = {self._shelf.first_alike(name) for name in named if name not in names}
-            again = bool(firsts) and firsts <= {self._shelf.first_alike(name) for name in names}
+            firsts = {self._index.first_alike(name) for name in named if name not in names}
+            again = bool(firsts) and firsts <= {self._index.first_alike(name) for name in names}
             count += again or (item.turn_id, item.text) in words
             words.add((item.turn_id, item.text))
             names.update(named)
@@ -179,55 +179,55 @@ class Hits:
 
 
 class Recalled:
-    """Grades what a search of a bank brought up; no judge is asked."""
+    """Grades the hits of a search of a bank, without a judge."""
 
     name = "recall@1"
 
     def __init__(self) -> None:
-        self._shelves = TextIndexes()
+        self._indexes = TextIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one search; see :class:`memeval.grading.base.Grader`.
 
-        A search that should bring something up earns its nDCG at the number of items asked for, and nothing where
-        a hit is of another bank, tag or time than asked for. One that should not earns its point where nothing comes.
+        The credit is nDCG at the requested number of items; it is 0 if a hit has another bank, tag or time than
+        requested. A search without relevant texts gets 1 if it returns nothing, else 0.
 
         Raises:
-            ValueError: the item is no search with a truth.
+            ValueError: the item is not a search with an expected result.
         """
         response, key = only(item, responses, self.name), item.key
         if not isinstance(key, RecallKey) or not key.graded or not (key.absent or item.evidence):
-            raise ValueError(f"{item.item_id}: {self.name} grades searches that have a truth")
+            raise ValueError(f"{item.item_id}: {self.name} grades only searches with an expected result")
         if failure := first_failure(responses):
             state, reason = failure
             return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
-        shelf = self._shelves.of(scenario)
-        asked = shelf.asked[item.question_ids[0]]
-        hits = Hits(shelf, asked, key, response.items or ())
+        index = self._indexes.of(scenario)
+        asked = index.asked[item.question_ids[0]]
+        hits = Hits(index, asked, key, response.items or ())
         credit, reason, metrics = _absent(hits) if key.absent else _present(hits, item.evidence or (), asked.k)
-        leaks, strangers, found = hits.leaks, hits.strangers, len(hits.items)
-        broken = [
+        leaks, other_bank, found = hits.leaks, hits.other_bank, len(hits.items)
+        violations = [
             (Flag.FILTER_LEAK, f"{leaks} of {len(hits.names)} hits do not pass the filter.", leaks),
-            (Flag.OTHER_BANK, f"{strangers} of {len(hits.names)} hits are of another bank.", strangers),
+            (Flag.OTHER_BANK, f"{other_bank} of {len(hits.names)} hits are of another bank.", other_bank),
         ]
-        said = [sentence for _, sentence, count in broken if count]
+        sentences = [sentence for _, sentence, count in violations if count]
         return row(
             item,
             self.name,
             GradeState.GRADED,
             verdict=None,
-            credit=0.0 if said else credit,
-            reason=" ".join([*said, reason]),
-            flags=tuple(flag for flag, _, count in broken if count),
+            credit=0.0 if sentences else credit,
+            reason=" ".join([*sentences, reason]),
+            flags=tuple(flag for flag, _, count in violations if count),
             answerable=False,
             metrics={
                 **metrics,
                 "filter_leak_rate": None if leaks is None else leaks / len(hits.names) if hits.names else 0.0,
-                "isolation_violations": strangers,
+                "isolation_violations": other_bank,
                 "duplicate_rate": hits.duplicates / found if found else None,
                 "by_text": float(hits.by_text),
             },
@@ -235,14 +235,14 @@ class Recalled:
 
 
 def _absent(hits: Hits) -> tuple[float, str, dict[str, float | None]]:
-    """Return what a search is worth that nothing answers, why, and its measures."""
+    """Return credit, reason and metrics of a search without relevant texts."""
     found = len(hits.items)
     reason = f"{found} came up, and nothing should." if found else "Nothing came up, and nothing should."
     return float(not found), reason, {"true_rejection": float(not found), "false_positive_hits": found}
 
 
 def _present(hits: Hits, evidence: Sequence[str], k: int) -> tuple[float, str, dict[str, float | None]]:
-    """Return what a search is worth that should bring something up, why, and its measures."""
+    """Return credit, reason and metrics of a search with relevant texts."""
     ranking, gold = hits.ranking(evidence)
     found = measures(ranking, gold, sorted({*DEPTHS, k, len(gold), max(len(ranking), 1)}))
     within = sum(name in gold for name in ranking)
@@ -259,19 +259,19 @@ def _present(hits: Hits, evidence: Sequence[str], k: int) -> tuple[float, str, d
 
 
 class Unlabelled:
-    """Looks after questions that a suite asks without saying what is right: there is nothing to earn or to lose."""
+    """Records questions for which the suite names no expected result; they earn no credit."""
 
     name = "unlabelled@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Put the item on record; see :class:`memeval.grading.base.Grader`."""
+        """Record the item; see :class:`memeval.grading.base.Grader`."""
         if failure := first_failure(responses):
             state, reason = failure
-            settled = 0.0 if state is GradeState.EMPTY else None
-            return row(item, self.name, state, verdict=None, credit=settled, reason=reason, answerable=False)
+            credit = 0.0 if state is GradeState.EMPTY else None
+            return row(item, self.name, state, verdict=None, credit=credit, reason=reason, answerable=False)
         reason = "The suite does not say what is right."
         return row(item, self.name, GradeState.GRADED, verdict=None, credit=0.0, reason=reason, answerable=False)

@@ -1,4 +1,4 @@
-"""The grader of what was retrieved, whatever was answered: the share of the evidence among the first sessions."""
+"""The grader of retrieval, independent of the answer: the share of evidence among the first sessions."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 HEADLINE = "session_recall@5"
-"""The measure that an item's credit is."""
+"""The metric that is an item's credit."""
 
 NO_TURNS = "The system returns sessions, so turn metrics are left out."
-"""Added to the reason of a grade whose turn metrics are ``None`` though the key names turns."""
+"""Added to the reason of a grade without turn metrics although the key names turns."""
 
 
 class Retrieval:
-    """Grades the items that came back for one question; no judge and no answer is needed.
+    """Grades the retrieved items of one question, without a judge.
 
     Args:
-        version: 1 ranks turns among sessions where a system returns both; see :class:`TurnIndex`.
+        version: 1 ranks turns among sessions if a system returns both; see :class:`TurnIndex`.
     """
 
     family = "retrieval"
@@ -45,11 +45,11 @@ class Retrieval:
         self._histories = TurnIndexes(mixed=version == 1)
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         Raises:
             ValueError: the item is not one question with one response, or its key names no evidence.
@@ -73,8 +73,8 @@ class Retrieval:
             metrics |= evidence_measures(item, retrieved)
             metrics |= self.upstream(item, history, retrieved)
             credit = metrics[HEADLINE] or 0.0
-            held = round(credit * len(item.evidence))
-            reason = f"{held} of {len(item.evidence)} sessions of evidence are among the first 5."
+            found = round(credit * len(item.evidence))
+            reason = f"{found} of {len(item.evidence)} sessions of evidence are among the first 5."
             if self.version > 1 and evidence_turns(item) and retrieved.turns is None and response.items:
                 reason += f" {NO_TURNS}"
         return row(
@@ -89,12 +89,12 @@ class Retrieval:
         )
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        """Return what the benchmark's own code measures.
+        """Return the metrics of the benchmark's own code.
 
         Args:
             item: the item's key.
-            history: the scenario's turns.
-            retrieved: what came back; ``None`` where the system does not say.
+            history: the turn index of the scenario.
+            retrieved: the retrieved sources; ``None`` if the system returned no items.
         """
         if not isinstance(item.key, LocomoKey):
             return {}

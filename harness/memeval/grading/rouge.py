@@ -1,7 +1,7 @@
 """ROUGE-1 and ROUGE-L of one text against one reference, as the package ``rouge-score`` 0.1.2 computes them.
 
-Lin, "ROUGE: a package for automatic evaluation of summaries", 2004, sections 2 and 3.1. The package is not used itself:
-importing it loads all of NLTK. Tests hold the two equal.
+Lin, "ROUGE: a package for automatic evaluation of summaries", 2004, sections 2 and 3.1. The package is not used,
+because its import loads all of NLTK. Tests check that both give equal values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memeval.judging.stemming import stem
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STEMMED_FROM = 4
-"""Letters from which on a word is stemmed."""
+"""Shortest length of a stemmed word."""
 
 
 @dataclass(frozen=True)
@@ -31,43 +31,46 @@ class Rouge:
 def rouge(reference: str, prediction: str) -> Rouge:
     """Return ROUGE-1 and ROUGE-L.
 
-    ``F = 2PR / (P + R)``, where P and R are the common words' shares of the prediction and of the reference. Words are
-    runs of a-z and 0-9 in the lower-cased text, as Porter stems where longer than three letters. For ROUGE-1 words are
-    common as often as both texts hold them; for ROUGE-L, as many as stand in both in one order.
+    ``F = 2PR / (P + R)``, where P and R are the shares of common words in the prediction and the reference. Words are
+    runs of a-z and 0-9 in the lower-cased text; longer ones than three letters are Porter-stemmed. ROUGE-1 counts
+    repeated words as often as both texts contain them. ROUGE-L counts the longest common subsequence.
 
     Args:
-        reference: the text that is aimed at.
-        prediction: the text that is measured.
+        reference: the reference text.
+        prediction: the predicted text.
     """
-    wanted, given = tokens(reference), tokens(prediction)
-    if not wanted or not given:
+    reference_words, predicted_words = tokens(reference), tokens(prediction)
+    if not reference_words or not predicted_words:
         return Rouge(0.0, 0.0)
-    common = (Counter(wanted) & Counter(given)).total()
-    return Rouge(_f(common, len(wanted), len(given)), _f(_subsequence(wanted, given), len(wanted), len(given)))
+    common = (Counter(reference_words) & Counter(predicted_words)).total()
+    return Rouge(
+        _f(common, len(reference_words), len(predicted_words)),
+        _f(_subsequence(reference_words, predicted_words), len(reference_words), len(predicted_words)),
+    )
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text as ROUGE compares them."""
+    """Return the stemmed words of a text."""
     return [stem(word) if len(word) >= _STEMMED_FROM else word for word in _WORD.findall(text.lower())]
 
 
-def _f(common: int, wanted: int, given: int) -> float:
-    precision, recall = common / given, common / wanted
+def _f(common: int, reference_count: int, predicted_count: int) -> float:
+    precision, recall = common / predicted_count, common / reference_count
     return 2 * precision * recall / (precision + recall) if common else 0.0
 
 
-def _subsequence(wanted: Sequence[str], given: Sequence[str]) -> int:
+def _subsequence(reference_words: Sequence[str], predicted_words: Sequence[str]) -> int:
     """Return the length of the longest common subsequence.
 
-    A row of the usual table is held in the bits of one number, a 0 where it steps up, so that a row is one addition:
+    The bits of one integer store a row of the usual table (0 for a step up), so that a row takes one addition:
     Hyyrö, "Bit-parallel LCS-length computation revisited", 2004, section 3.
     """
-    places: dict[str, int] = {}
-    for place, word in enumerate(wanted):
-        places[word] = places.get(word, 0) | 1 << place
-    whole = (1 << len(wanted)) - 1
-    row = whole
-    for word in given:
-        if met := row & places.get(word, 0):
-            row = ((row + met) | (row - met)) & whole
-    return len(wanted) - row.bit_count()
+    positions: dict[str, int] = {}
+    for position, word in enumerate(reference_words):
+        positions[word] = positions.get(word, 0) | 1 << position
+    all_bits = (1 << len(reference_words)) - 1
+    row = all_bits
+    for word in predicted_words:
+        if matches := row & positions.get(word, 0):
+            row = ((row + matches) | (row - matches)) & all_bits
+    return len(reference_words) - row.bit_count()

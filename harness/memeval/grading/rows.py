@@ -1,4 +1,4 @@
-"""What the graders of one question with one response share."""
+"""Shared code of the graders of one question with one response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def only(item: ItemKey, responses: Sequence[Response], grader: str) -> Response:
 
 
 def row(item: ItemKey, grader: str, state: GradeState, **rest: object) -> Grade:
-    """Return an item's grade; what the grade says of the item itself comes from the key."""
+    """Return an item's grade; the fields of the item come from its key."""
     return Grade(
         item_id=item.item_id,
         category=item.category,

@@ -1,4 +1,4 @@
-"""From grades to scores: a pure function of the plan and the rows, so that anyone can compute it again."""
+"""From grades to scores: a pure function of plan and rows, so that scores are reproducible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""
 
 Worth = Callable[[Grade], float | None]
-"""What an item is worth, in [0, 1]: 1 or 0 where a grader rules; ``None`` where it is an error, which counts as 0."""
+"""Credit of an item in [0, 1]; a verdict gives 1 or 0. ``None`` for an error, which counts as 0."""
 
 _JUDGE_FAILED = frozenset({GradeState.UNPARSED, GradeState.JUDGE_ERROR})
 
@@ -26,18 +26,18 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     """Return the scores of a run.
 
     The denominator is the plan's: an item that is missing, failed or blank counts as wrong. The composite is
-    ``Σ weight · correct / planned`` and absent, with a reason, where a category has no items or lacks a grade.
-    Slices count the items that have a grade, since a plan does not say which slice a skipped one belongs to. The
-    order of the grades does not matter.
+    ``Σ weight · correct / planned``. It is absent, with a reason, if a category has no items or lacks a grade. Slices
+    count only items with a grade, because a plan does not contain the slices of skipped items. The order of the grades
+    does not matter.
 
     Args:
         plan: the categories in the benchmark's order, with their planned items.
-        grades: one grade an item.
+        grades: one grade per item.
 
     Raises:
-        ValueError: an item has two grades, is in no planned category, or a category has more items than planned.
+        ValueError: an item has two grades or no planned category, or a category has more items than planned.
     """
-    by_category = _sorted_out(plan, grades)
+    by_category = _by_category(plan, grades)
     names = sorted({name for grade in grades for name in grade.alternates})
     states = Counter(grade.state.value for grade in grades)
     planned = sum(category.items for category in plan)
@@ -55,17 +55,17 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
 
 
 def headline(grade: Grade) -> float | None:
-    """Return what an item is worth: its credit, or 1 where it came back right; ``None`` for an error."""
+    """Return an item's credit, or its verdict as 1 or 0; ``None`` for an error."""
     if grade.state.is_error:
         return None
     return float(grade.verdict is True) if grade.credit is None else grade.credit
 
 
 def alternate(name: str) -> Worth:
-    """Return what items are worth under another declared rule; one that knows no such rule keeps its headline worth.
+    """Return the credit function of another declared rule; items without that rule keep their headline credit.
 
-    Another reading of a judge's reply may find a verdict where the headline finds none. It does not mend what the
-    system failed to answer.
+    Another rule can find a verdict in a judge's reply in which the headline rule finds none. Failures of the system
+    count as errors under every rule.
     """
 
     def worth(grade: Grade) -> float | None:
@@ -77,49 +77,49 @@ def alternate(name: str) -> Worth:
 
 
 def counts(grade: Grade, name: str) -> bool:
-    """Return whether another declared rule counts an item at all."""
+    """Return whether another declared rule counts an item."""
     return grade.alternates.get(name, True) is not None
 
 
 def tally(planned: int, grades: Iterable[Grade], worth: Worth) -> Tally:
-    """Return the counts of a set of items, and the shares that follow.
+    """Return the counts and shares of a set of items.
 
-    Where a grader measures, the interval is Wilson's of the mean credit: a credit in [0, 1] varies no more than a coin
-    of that mean, so the interval is never too narrow on that account.
+    For credits, the interval is Wilson's of the mean credit. A credit in [0, 1] has at most the variance of a Bernoulli
+    variable with that mean, so the interval is not too narrow.
 
     Args:
-        planned: the denominator.
-        grades: the grades there are.
-        worth: what an item is worth.
+        planned: number of planned items, the denominator.
+        grades: the grades of the items.
+        worth: the credit function.
     """
     grades = list(grades)
     earned = [worth(grade) for grade in grades]
-    given = [value for value in earned if value is not None]
-    points = math.fsum(given)
+    credits = [value for value in earned if value is not None]
+    points = math.fsum(credits)
     measured = any(grade.credit is not None for grade in grades)
     return Tally(
         planned=planned,
         done=len(grades),
-        correct=sum(value == 1.0 for value in given),
+        correct=sum(value == 1.0 for value in credits),
         points=points if measured else None,
-        errors=len(earned) - len(given),
+        errors=len(earned) - len(credits),
         accuracy=points / planned if planned else None,
         interval=_interval(*wilson(points, planned)) if planned else None,
-        graded_accuracy=points / len(given) if given else None,
+        graded_accuracy=points / len(credits) if credits else None,
     )
 
 
 def task_average(scores: Scores) -> float | None:
-    """Return the unweighted mean over the categories that count; ``None`` where one of them has no score."""
+    """Return the unweighted mean over the categories with weight; ``None`` if one has no score."""
     shares = [category.tally.accuracy for category in scores.categories if category.weight]
     known = [share for share in shares if share is not None]
     return math.fsum(known) / len(known) if known and len(known) == len(shares) else None
 
 
 def matching(scores: Scores, metric: ClaimMetric) -> float | None:
-    """Return a run's own value of the metric that a claim names; ``None`` where it has none.
+    """Return a run's value of a claim's metric; ``None`` if it has none.
 
-    Categories without weight count in neither metric.
+    Both metrics exclude categories without weight.
     """
     if metric is ClaimMetric.COMPOSITE:
         return scores.composite.value
@@ -129,16 +129,16 @@ def matching(scores: Scores, metric: ClaimMetric) -> float | None:
     return points / planned if planned else None
 
 
-def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:
-    """Return the grades by category, by item id, and refuse what the plan does not know."""
+def _by_category(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[str, list[Grade]]:
+    """Return the grades by category, sorted by item id; refuse grades that do not fit the plan."""
     by_category: dict[str, list[Grade]] = {category.name: [] for category in plan}
-    seen: set[str] = set()
+    item_ids: set[str] = set()
     for grade in sorted(grades, key=lambda grade: grade.item_id):
-        if grade.item_id in seen:
+        if grade.item_id in item_ids:
             raise ValueError(f"{grade.item_id} has two grades")
         if grade.category not in by_category:
             raise ValueError(f"{grade.item_id} is in the category {grade.category!r}, which is not planned")
-        seen.add(grade.item_id)
+        item_ids.add(grade.item_id)
         by_category[grade.category].append(grade)
     for category in plan:
         if len(by_category[category.name]) > category.items:
@@ -149,16 +149,19 @@ def _sorted_out(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> dict[s
 
 
 def _alternate_composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]], name: str) -> Composite:
-    """Return the composite under another rule, which may leave items out of the count."""
+    """Return the composite under another rule, which may exclude items."""
     kept = {category: [grade for grade in grades if counts(grade, name)] for category, grades in by_category.items()}
-    left = {c.name: c.items - len(by_category[c.name]) + len(kept[c.name]) for c in plan}
-    sharing = sum(left[c.name] for c in plan if c.shared)
+    counted = {c.name: c.items - len(by_category[c.name]) + len(kept[c.name]) for c in plan}
+    shared_items = sum(counted[c.name] for c in plan if c.shared)
     smaller = [
         c.model_copy(
-            update={"items": left[c.name], "weight": left[c.name] / sharing if c.shared and sharing else c.weight}
+            update={
+                "items": counted[c.name],
+                "weight": counted[c.name] / shared_items if c.shared and shared_items else c.weight,
+            }
         )
         for c in plan
-        if left[c.name] or not c.shared
+        if counted[c.name] or not c.shared
     ]
     return _composite(smaller, kept, alternate(name))
 
@@ -174,10 +177,10 @@ def _composite(plan: Sequence[CategoryPlan], by_category: dict[str, list[Grade]]
     if not plan:
         return _absent("There are no categories.")
     layout = layout_of(plan, {name: [grade.cluster for grade in grades] for name, grades in by_category.items()})
-    found = composite_interval(layout, [[worth(grade) or 0.0 for grade in by_category[c.name]] for c in plan])
+    estimate = composite_interval(layout, [[worth(grade) or 0.0 for grade in by_category[c.name]] for c in plan])
     return Composite(
-        value=_clamped(found.value),
-        interval=None if found.low is None or found.high is None else _interval(found.low, found.high),
+        value=_clamped(estimate.value),
+        interval=None if estimate.low is None or estimate.high is None else _interval(estimate.low, estimate.high),
     )
 
 
@@ -200,7 +203,7 @@ def _alternate_tally(category: CategoryPlan, grades: list[Grade], name: str) -> 
 
 
 def _means(grades: list[Grade]) -> dict[str, float | None]:
-    """Return the mean of each metric over the items that have it; ``None`` where it is defined for none."""
+    """Return the mean of each metric over the items with a value; ``None`` if no item has one."""
     names = sorted({name for grade in grades for name in grade.metrics})
     values = {name: [v for grade in grades if (v := grade.metrics.get(name)) is not None] for name in names}
     return {name: math.fsum(found) / len(found) if found else None for name, found in values.items()}

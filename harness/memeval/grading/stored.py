@@ -1,28 +1,28 @@
-"""The grader of a store: what it keeps of a life, and what it keeps that does not hold.
+"""The grader of a memory store: the valid facts that it contains, and the invalid ones.
 
-A memory is read sentence by sentence; a sentence ends at ``.``, ``!``, ``?``, ``;`` or a line's end. It *states* a
-value where one of the value's phrases stands in it as whole words, in any case.
+Memories are read sentence by sentence; a sentence ends at ``.``, ``!``, ``?``, ``;`` or a line break. A sentence
+*states* a value if it contains one of the value's phrases as whole words, in any case.
 
-A memory *claims* a value that one of its sentences states, unless it says that the value is past:
+A memory *claims* a value that one of its sentences states, unless the text marks the value as past, in one of two ways:
 
-- it stands behind a word of the past ("used to", "no longer", "gave up" …) with no comma between them, or between
-  commas with "any more", or before a clause that ends in "no longer does" or the like, and the sentence states no other
-  value of the topic; or
-- it, or the sentence before or behind, states a later value of the same topic, and one of them has a word of change
-  ("now", "instead", "switched", "still" …), as in "She gave up rooibos and drinks cocoa now".
+- The sentence states no other value of the topic, and marks this one as past. Either a phrase of the past ("used to",
+  "no longer", "gave up" …) comes before it with no comma between them; or "any more" is in the same clause, between
+  commas; or its clause, or a later one, ends in "no longer does" or the like.
+- The sentence, or an adjacent one, states a later value of the topic, and one of them contains a word of change ("now",
+  "instead", "switched", "still" …), as in "She gave up rooibos and drinks cocoa now".
 
-What was never said, of anybody, is *invented* wherever it is stated.
+A value that the history never states is *invented* in every sentence that states it.
 
-Over the memories of a store, with C the current facts, S those that do not hold, and c, s, i how many distinct current,
-stale and invented facts are claimed:
+Over the memories of a store, C is the number of current facts and S the number of invalid ones. The numbers of distinct
+current, stale and invented facts that are claimed are c, s and i:
 
 - recall = c / C, precision = c / (c + s + i), and the credit is their harmonic mean, F1 = 2c / (c + s + i + C);
 - missing = (C − c) / C, stale = s / S, invented = i / (c + s + i);
-- duplicate = share of the claimed facts that two memories or more claim.
+- duplicate = share of the claimed facts that at least two memories claim.
 
-A store that keeps every word claims all that ever held, so it misses nothing and is as stale as can be. Whether a
-memory says whose a value is, or passes a daydream off as a fact, cannot be read by phrases and is not graded.
-No more than ``LONGEST`` characters of a store are read.
+A store that keeps every word claims all former facts, so it misses nothing and is as stale as possible. Phrases cannot
+show whose value a memory states, or whether it reports a daydream as a fact; neither is graded. At most ``LONGEST``
+characters of a store are read.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, dated_line
 
 HEADLINE = "stored_f1"
-"""The measure that an item's credit is."""
+"""The metric that is an item's credit."""
 
 LONGEST = 400_000
-"""Characters of a store that are read, in the order the system shows it; a life told is some thirty thousand."""
+"""Characters of a store that are read, in the system's order; a complete history has about 30,000."""
 
 LONG = 2_000
-"""A sentence of more characters is read as several."""
+"""Longest sentence, in characters; longer ones are split."""
 
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[;\n]")
 
 _PAST = re.compile(r"\b(?:used to|no longer|formerly|previously|in the past|stopped|gave up|given up|quit)\b")
-"""What is said of a value behind it, up to the next comma, is said of the past..."""
+"""Marks the values after it as past, up to the next comma."""
 
 _ANY_MORE = re.compile(r"\bany ?more\b")
-"""...and so is what stands between commas with this."""
+"""Marks the values in its clause, between commas, as past."""
 
-_OVER = re.compile(r"\b(?:no longer|stopped|quit|gave up|given up)(?: (?:do|does|did|so|it|that))?\s*$")
-"""What stands before this, at the end of a clause, is past as well."""
+_ENDED = re.compile(r"\b(?:no longer|stopped|quit|gave up|given up)(?: (?:do|does|did|so|it|that))?\s*$")
+"""At the end of a clause, marks all values before it as past."""
 
-_AT_ONCE = re.compile(r"\b(formerly|previously|in the past),")
+_ADVERB_WITH_COMMA = re.compile(r"\b(formerly|previously|in the past),")
 
 _CHANGE = frozenset(
     {
@@ -75,47 +75,47 @@ _CHANGE = frozenset(
         *("strike", "switch", "switched", "switching", "then", "today", "until", "used", "was", "week"),
     }
 )
-"""Words by which two values side by side are told apart in time."""
+"""Words that show that one of two adjacent values replaced the other."""
 
 
 class _StoredValue(NamedTuple):
-    """A value of a key."""
+    """A value in a key."""
 
     subject: int
-    """Which topic."""
+    """Index of the topic."""
     order: float
-    """When it held, against the topic's other values; infinite for what holds now."""
+    """Position in time among the topic's values; infinite for a current value."""
     fact: int
-    """Which of the topic's facts of its kind."""
-    said: bool
-    """Whether it was ever said."""
+    """Index among the topic's facts of the same kind."""
+    in_history: bool
+    """Whether the history states it."""
 
     @property
     def holds(self) -> bool:
-        """Whether it holds now."""
-        return self.said and self.order == float("inf")
+        """Whether it is current."""
+        return self.in_history and self.order == float("inf")
 
 
 @dataclass(frozen=True)
 class Claims:
-    """How many distinct facts a store claims."""
+    """Numbers of distinct facts that a store claims."""
 
     current: int
     stale: int
     invented: int
     repeated: int
-    """Facts that two memories or more claim."""
+    """Facts that at least two memories claim."""
     whole: bool = True
-    """Whether all of the store was read."""
+    """Whether the complete store was read."""
 
     @property
     def all(self) -> int:
-        """All of them."""
+        """Number of all claimed facts."""
         return self.current + self.stale + self.invented
 
 
 class StoredFacts:
-    """Grades what a system keeps at the end of a history; no judge is needed."""
+    """Grades the content of a system's store at the end of a history, without a judge."""
 
     name = "stored-facts@1"
 
@@ -123,15 +123,15 @@ class StoredFacts:
         self._histories = TurnIndexes()
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return nothing: no judge is asked; see :class:`memeval.grading.base.Grader`."""
+        """Return no cases; see :class:`memeval.grading.base.Grader`."""
         return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not asked.
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
         Raises:
-            TypeError: the key is of another kind.
-            ValueError: the item is not one look with one response.
+            TypeError: the item's key is not a store key.
+            ValueError: the item is not one question with one response.
         """
         response = only(item, responses, self.name)
         if not isinstance(item.key, StoreKey):
@@ -161,10 +161,10 @@ class StoredFacts:
 
 
 def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
-    """Return what a store claims; see above for what a claim is.
+    """Return the claims of a store; the module's docstring defines them.
 
     Args:
-        key: what should be kept, and what should not.
+        key: the key of the store.
         memories: the texts of the memories.
     """
     mentions = Mentions(_values(key))
@@ -183,83 +183,83 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
             break
     return Claims(
         current=sum(value.holds for value in times),
-        stale=sum(value.said and not value.holds for value in times),
-        invented=sum(not value.said for value in times),
+        stale=sum(value.in_history and not value.holds for value in times),
+        invented=sum(not value.in_history for value in times),
         repeated=sum(count > 1 for count in times.values()),
         whole=left >= 0,
     )
 
 
 def measures(key: StoreKey, claims: Claims) -> dict[str, float | None]:
-    """Return the measures by name; ``None`` where nothing could be missing, stale, or claimed."""
-    holding, gone = len(key.current), len(key.stale)
-    both = claims.all + holding
+    """Return the metrics by name; ``None`` if a metric's denominator is 0."""
+    current, stale = len(key.current), len(key.stale)
+    total = claims.all + current
     return {
-        HEADLINE: 2 * claims.current / both if both else 1.0,
-        "missing": (holding - claims.current) / holding if holding else None,
-        "stale": claims.stale / gone if gone else None,
+        HEADLINE: 2 * claims.current / total if total else 1.0,
+        "missing": (current - claims.current) / current if current else None,
+        "stale": claims.stale / stale if stale else None,
         "duplicate": claims.repeated / claims.all if claims.all else None,
         "invented": claims.invented / claims.all if claims.all else None,
     }
 
 
 def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
-    """Yield every phrase of a key with the value it gives away."""
+    """Yield every phrase of a key with its value."""
     for number, subject in enumerate(key.subjects):
         current = () if subject.current is None else (subject.current,)
-        for kind, said in ((current, True), (subject.stale, True), (subject.never, False)):
-            for place, fact in enumerate(kind):
-                order = float("inf") if kind is current else float(place)
+        for kind, in_history in ((current, True), (subject.stale, True), (subject.never, False)):
+            for index, fact in enumerate(kind):
+                order = float("inf") if kind is current else float(index)
                 for phrase in fact.phrases:
-                    yield phrase, _StoredValue(number, order, place, said)
+                    yield phrase, _StoredValue(number, order, index, in_history)
 
 
 def _sentences(memory: str) -> Iterator[str]:
-    """Yield the sentences of a memory, in normal form."""
+    """Yield the normalised sentences of a memory."""
     for sentence in _SENTENCE.split(memory[:LONGEST]):
         yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
 
 
 def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Iterator[_StoredValue]:
-    """Yield what the sentences of one memory claim."""
-    said = [words(sentence) for sentence in sentences]
-    stated = [mentions.among(each) for each in said]
-    for place, values in enumerate(stated):
+    """Yield the values that the sentences of one memory claim."""
+    sentence_words = [words(sentence) for sentence in sentences]
+    stated = [mentions.among(each) for each in sentence_words]
+    for index, values in enumerate(stated):
         if not values:
             continue
-        near = slice(max(0, place - 1), place + 2)
+        near = slice(max(0, index - 1), index + 2)
         latest: dict[int, float] = {}
         for other in set().union(*stated[near]):
-            if other.said:
+            if other.in_history:
                 latest[other.subject] = max(other.order, latest.get(other.subject, other.order))
-        changes = any(not _CHANGE.isdisjoint(each) for each in said[near])
+        changes = any(not _CHANGE.isdisjoint(each) for each in sentence_words[near])
         of_topic = Counter(value.subject for value in values)
-        past = _past(mentions, sentences[place])
+        past = _past(mentions, sentences[index])
         for value in values:
-            replaced = changes and value.said and value.order < latest[value.subject]
-            over = value.said and value in past and of_topic[value.subject] == 1
+            replaced = changes and value.in_history and value.order < latest[value.subject]
+            over = value.in_history and value in past and of_topic[value.subject] == 1
             if not (replaced or over):
                 yield value
 
 
 def _past(mentions: Mentions[_StoredValue], sentence: str) -> set[_StoredValue]:
-    """Return what a sentence says is past."""
+    """Return the values that a sentence marks as past."""
     past: set[_StoredValue] = set()
     so_far: set[_StoredValue] = set()
-    for clause in _AT_ONCE.sub(r"\1", sentence).split(","):
-        here = mentions.among(words(clause))
-        so_far |= here
-        if _OVER.search(clause):
+    for clause in _ADVERB_WITH_COMMA.sub(r"\1", sentence).split(","):
+        in_clause = mentions.among(words(clause))
+        so_far |= in_clause
+        if _ENDED.search(clause):
             past |= so_far
         elif _ANY_MORE.search(clause):
-            past |= here
+            past |= in_clause
         elif found := _PAST.search(clause):
             past |= mentions.among(words(clause[found.end() :]))
     return past
 
 
 def _text(history: TurnIndex, memory: RetrievedItem) -> str:
-    """Return the words of a stored memory."""
+    """Return the text of a stored memory."""
     if memory.turn_id is None:
         return memory.text or ""
     session, turn = history.turns[memory.turn_id]

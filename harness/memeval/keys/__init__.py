@@ -1,4 +1,4 @@
-"""Answer keys: what no system may ever see."""
+"""Answer keys. No system may ever see them."""
 
 from memeval.keys.fact import Fact
 from memeval.keys.key import (

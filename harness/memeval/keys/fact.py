@@ -1,4 +1,4 @@
-"""A fact, and how an answer can be seen to state it."""
+"""A fact, and the phrases that state it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from memeval.records.base import Record
 
 
 class Fact(Record):
-    """A fact and the phrases by which an answer can be seen to state it."""
+    """A fact, and the phrases by which a rule recognises it in an answer."""
 
     text: str
-    """The fact as a sentence, as shown to a judge or a reader of the board."""
+    """The fact as a sentence, shown to judges and readers."""
     phrases: tuple[str, ...] = Field(min_length=1)
-    """Key phrase and aliases: an answer states the fact when one of them occurs in it as whole words, in any case."""
+    """Key phrase and aliases. An answer states the fact if it contains one of them as whole words, in any case."""

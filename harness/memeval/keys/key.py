@@ -1,4 +1,4 @@
-"""Types of answer keys, one for each way of being right."""
+"""Types of answer keys, one for each kind of question."""
 
 from __future__ import annotations
 
@@ -16,88 +16,88 @@ from memeval.records.base import Record, Stored
 
 
 class Stance(StrEnum):
-    """What an answer about an unrevisited fact must take."""
+    """The stance that an answer about a dependent fact must take."""
 
     DOUBT = "doubt"
-    """The fact's ground has gone and nobody came back to it: say so, or ask."""
+    """The basis of the fact changed and nobody confirmed the fact: the answer must say so, or ask."""
     CONFIDENT = "confident"
-    """The fact stands: say it, without hedging."""
+    """The fact is valid: the answer must state it without hedging."""
 
 
 class BeliefKey(Record):
-    """The state after the last update."""
+    """A fact after its last update."""
 
     kind: Literal["belief-update"] = "belief-update"
-    """Tells the keys apart."""
+    """Type of the key."""
     current: Fact
-    """What holds now."""
+    """The current fact."""
     stale: tuple[Fact, ...]
-    """What held before, and must not be offered."""
+    """Earlier facts, which the answer must not state as current."""
 
 
 class CascadeKey(Record):
-    """A fact that depended on another which has since changed (or, in a control twin, has not)."""
+    """A fact that depends on another one, which changed later (in a control twin: did not change)."""
 
     kind: Literal["cascade-propagation"] = "cascade-propagation"
-    """Tells the keys apart."""
+    """Type of the key."""
     root_change: str
-    """What changed, as ``old → new``; what held, in a control twin."""
+    """The change, as ``old → new``; in a control twin, the unchanged fact."""
     dependent: Fact
-    """The fact that rested on it."""
+    """The dependent fact."""
     stance: Stance = Stance.DOUBT
-    """What the answer must take."""
+    """The stance that the answer must take."""
     reference: str
-    """A right answer in words, for people."""
+    """A right answer, for readers."""
 
 
 class NoiseKey(Record):
-    """One fact in a lot of talk."""
+    """One fact in a long conversation about other things."""
 
     kind: Literal["noise-resistance"] = "noise-resistance"
-    """Tells the keys apart."""
+    """Type of the key."""
     reference: Fact
-    """The fact asked for."""
+    """The requested fact."""
     distractors: tuple[Fact, ...] = ()
-    """What others in the same talk said of themselves, and must not be offered instead."""
+    """Facts about other people in the conversation, which the answer must not state instead."""
 
 
 class TemporalKey(Record):
-    """What held at a given time."""
+    """A fact at a given time."""
 
     kind: Literal["temporal-belief"] = "temporal-belief"
-    """Tells the keys apart."""
+    """Type of the key."""
     reference: Fact
-    """What held at the asked time, or the time asked for."""
+    """The fact at the requested time, or the requested time."""
     others: tuple[Fact, ...]
-    """What held at other times, and must not be offered."""
+    """Facts at other times, which the answer must not state."""
 
 
 class DeltaKey(Record):
-    """Facts known early, and facts that come to be known between questions."""
+    """The facts that each question's answer should contain: early ones, and ones added between questions."""
 
     kind: Literal["delta-efficiency"] = "delta-efficiency"
-    """Tells the keys apart."""
+    """Type of the key."""
     facts_by_turn: tuple[tuple[Fact, ...], ...]
-    """Per question, the facts that its answer should hold."""
+    """The facts that the answer should contain, by question."""
 
 
 class UncertaintyKey(Record):
-    """A fact that can no longer be stated with confidence (or, in a control twin, can)."""
+    """A fact that is no longer certain (in a control twin: is certain)."""
 
     kind: Literal["uncertainty-abstention"] = "uncertainty-abstention"
-    """Tells the keys apart."""
+    """Type of the key."""
     reason: str
-    """Why the fact is uncertain; why it is not, in a control twin."""
+    """Why the fact is uncertain; in a control twin, why it is certain."""
     dependent: Fact
     """The fact in question."""
     stance: Stance = Stance.DOUBT
-    """What the answer must take."""
+    """The stance that the answer must take."""
     reference: str
-    """A right answer in words, for people."""
+    """A right answer, for readers."""
 
 
 class LocomoCategory(StrEnum):
-    """LoCoMo's categories; its file numbers them 1 to 5, in this order."""
+    """LoCoMo's categories, numbered 1 to 5 in its file, in this order."""
 
     MULTI_HOP = "multi-hop"
     TEMPORAL = "temporal"
@@ -107,28 +107,28 @@ class LocomoCategory(StrEnum):
 
 
 class LocomoKey(Record):
-    """What LoCoMo says of a question."""
+    """LoCoMo's key of a question."""
 
     kind: Literal["locomo"] = "locomo"
-    """Tells the keys apart."""
+    """Type of the key."""
     category: LocomoCategory
-    """Decides the rule."""
+    """The category; it determines the scoring rule."""
     answer: str | None
-    """The reference answer as text; ``None`` where the file has none, as for most adversarial questions."""
+    """The reference answer as text; ``None`` if the file has none, as for most adversarial questions."""
     trap: str | None = None
-    """What an adversarial question leads to: right of someone else, or of another thing."""
+    """The wrong answer that an adversarial question suggests; it is right about another person or thing."""
     evidence: tuple[str, ...] = ()
-    """Evidence as the file lists it, malformed pieces and repetitions among it."""
+    """Evidence as in the file, including malformed and repeated entries."""
     evidence_turns: tuple[str, ...] = ()
-    """Ordinals of the turns (``s004:t03``) that well-formed evidence names, each once."""
+    """Ordinals of the turns (``s004:t03``) in well-formed evidence, without repetitions."""
     dates: tuple[str, ...] = ()
-    """When the sessions of the evidence took place: what a judge of times is shown."""
+    """Dates of the evidence's sessions, shown to judges of times."""
     options: tuple[str, ...] = ()
-    """The two answers that an adversarial question offers, (a) first; none where it is asked without a choice."""
+    """The two options of an adversarial question, (a) first; empty if the question has no options."""
 
 
 class LongMemEvalType(StrEnum):
-    """LongMemEval's types of question."""
+    """LongMemEval's question types."""
 
     SINGLE_SESSION_USER = "single-session-user"
     SINGLE_SESSION_PREFERENCE = "single-session-preference"
@@ -139,20 +139,20 @@ class LongMemEvalType(StrEnum):
 
 
 class LongMemEvalKey(Record):
-    """What LongMemEval says of a question."""
+    """LongMemEval's key of a question."""
 
     kind: Literal["longmemeval"] = "longmemeval"
-    """Tells the keys apart."""
+    """Type of the key."""
     question_type: LongMemEvalType
-    """Decides what a right answer must do."""
+    """The question type; it determines the judge's prompt."""
     abstention: bool
-    """Whether the question cannot be answered: what its id says, and not its type."""
+    """Whether the question is unanswerable; given by its id, not by its type."""
     answer: str
-    """The reference answer; the rubric of a preference; the explanation of an abstention."""
+    """The reference answer; the rubric for preferences; the explanation for abstentions."""
     whole_number: bool = False
-    """Whether the file has the answer as a number."""
+    """Whether the answer is a number in the file."""
     evidence_turns: tuple[str, ...] = ()
-    """Ordinals of the turns (``s004:t03``) that the file marks as holding the answer."""
+    """Ordinals of the turns (``s004:t03``) that contain the answer, according to the file."""
 
 
 AnswerKey = Annotated[
@@ -174,21 +174,21 @@ AnswerKey = Annotated[
 
 
 class ItemKey(Stored):
-    """The key of one item, and where the item counts."""
+    """The key of one item, with its category and slices."""
 
     item_id: str
     """Unique within the benchmark."""
     scenario_id: str
-    """The scenario its questions stand in."""
+    """The scenario of its questions."""
     question_ids: tuple[str, ...] = Field(min_length=1)
-    """The questions that make up the item, in order."""
+    """The item's questions, in order."""
     category: str
-    """The category it counts in."""
+    """The item's category."""
     cluster: str
-    """Items that share a cluster are not independent of one another."""
+    """The item's cluster; items of one cluster are not statistically independent."""
     slices: dict[str, str] = {}
     """Declared slices, such as ``difficulty: hard``."""
     evidence: tuple[str, ...] | None = None
-    """Ordinals of the sessions (``s004``) that the answer rests on; ``None`` where the benchmark names none."""
+    """Ordinals of the evidence sessions (``s004``); ``None`` if the benchmark lists no evidence."""
     key: AnswerKey
-    """What a right answer is."""
+    """The answer key."""

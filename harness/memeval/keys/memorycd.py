@@ -1,4 +1,4 @@
-"""MemoryCD's key: what a person rated, wrote or chose."""
+"""MemoryCD's key: a person's rating, text or choice."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from memeval.records.base import Record
 
 
 class MemoryCDTask(StrEnum):
-    """What is predicted of a person."""
+    """The kind of prediction."""
 
     RATING = "rating"
     TITLE = "title"
-    """The title that sums a review up; upstream's ``review_summarization``."""
+    """The title of a review; upstream's ``review_summarization``."""
     REVIEW = "review"
     """The text of a review; upstream's ``review_generation``."""
     RANKING = "ranking"
 
 
 class MemoryCDKey(Record):
-    """What a person did."""
+    """A person's rating, text or choice."""
 
     kind: Literal["memorycd"] = "memorycd"
-    """Tells the keys apart."""
+    """Type of the key."""
     task: MemoryCDTask
-    """What is predicted."""
+    """The task."""
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None
-    """The title or the text, where one is written; ``None`` otherwise."""
+    """The title or the review, for a text; ``None`` otherwise."""
     chosen: str | None = None
     """The id of the item the person chose, for a ranking; ``None`` otherwise."""
     candidates: tuple[str, ...] = ()
-    """The ids that are to be ranked, in the order they are shown; none otherwise."""
+    """The ids to rank, in the order of the prompt; empty otherwise."""

@@ -8,20 +8,20 @@ from memeval.records.base import Record
 
 
 class QaKey(Record):
-    """What an answer should hold."""
+    """The expected content of an answer."""
 
     kind: Literal["qa"] = "qa"
-    """Tells the keys apart."""
+    """Type of the key."""
     needles: tuple[str, ...] = ()
-    """Texts that a right answer holds: one of them, unless ``all_of``."""
+    """Texts that a right answer contains: one of them, or all with ``all_of``."""
     all_of: bool = False
-    """Whether a right answer holds all of them."""
+    """Whether a right answer must contain all needles."""
     reference: str | None = None
-    """A right answer, for a judge; ``None`` where the row has none."""
+    """A right answer, for a judge; ``None`` if the row has none."""
     echoed: bool = False
-    """Whether a needle stands in the question itself, so that repeating the question passes."""
+    """Whether the question contains a needle, so that repeating the question passes."""
 
     @property
     def answer(self) -> str:
-        """The reference answer; blank where there is none."""
+        """The reference answer; blank if there is none."""
         return self.reference or ""

@@ -1,4 +1,4 @@
-"""The key of a store: what should be kept of a life, and what should not."""
+"""The key of a memory store: the facts that it should and should not contain."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from memeval.records.base import Record
 
 
 class StoredTopic(Record):
-    """One topic of a life, with all that can be said of it by the same words."""
+    """One topic of a simulated life, with all its facts."""
 
     topic: str
     """Unique within a key: ``breakfast``."""
     current: Fact | None
-    """What holds at the end; ``None`` where that is open, so that neither keeping nor dropping it is wrong."""
+    """The fact at the end; ``None`` if it is uncertain, so that neither storing nor dropping it is wrong."""
     stale: tuple[Fact, ...] = ()
-    """What no longer holds, the latest last; what was announced and taken back comes before what once held."""
+    """Facts that are no longer valid, the latest last; retracted announcements come before former facts."""
     never: tuple[Fact, ...] = ()
-    """What was never said, of anybody, though it could have been."""
+    """Plausible facts that the history never states about anybody."""
 
 
 class StoreKey(Record):
-    """What a memory should hold at the end of a history."""
+    """The expected content of a memory store at the end of a history."""
 
     kind: Literal["store"] = "store"
-    """Tells the keys apart."""
+    """Type of the key."""
     subjects: tuple[StoredTopic, ...]
-    """The topics that came up, each once."""
+    """The topics of the history, each once."""
 
     @property
     def current(self) -> tuple[Fact, ...]:
-        """What holds at the end."""
+        """The facts that are valid at the end."""
         return tuple(subject.current for subject in self.subjects if subject.current is not None)
 
     @property
     def stale(self) -> tuple[Fact, ...]:
-        """What was said once, and does not hold."""
+        """The stated facts that are no longer valid."""
         return tuple(fact for subject in self.subjects for fact in subject.stale)
 
     @property
     def never(self) -> tuple[Fact, ...]:
-        """What was never said."""
+        """The facts that were never stated."""
         return tuple(fact for subject in self.subjects for fact in subject.never)

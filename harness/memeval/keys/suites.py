@@ -1,4 +1,4 @@
-"""Keys of suites: what a search of a bank should bring up, and what a reflection should say."""
+"""Keys of suites: expected results of searches, and expected content of reflections."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from memeval.records.base import Record
 
 
 class RecallKey(Record):
-    """What a search should bring up. Which texts are relevant is the item's evidence: their ordinals."""
+    """The expected results of a search. The ordinals of the relevant texts are the item's evidence."""
 
     kind: Literal["recall"] = "recall"
-    """Tells the keys apart."""
+    """Type of the key."""
     absent: bool = False
-    """Whether nothing in the store answers, so that nothing should come up."""
+    """Whether the store contains no relevant text, so that the search should return nothing."""
     keywords: tuple[str, ...] = ()
-    """What a relevant text holds; read only where a system does not say which texts it brings up."""
+    """Keywords of a relevant text; used only if a system does not name the texts it returns."""
     one_keyword: bool = False
-    """Whether a relevant text holds one of the keywords, rather than all of them."""
+    """Whether one keyword is enough for a relevant text; otherwise it needs all."""
     alike: tuple[tuple[str, ...], ...] = ()
-    """Relevant texts that say the same in other words, by ordinal: one of them does for all."""
+    """Groups of relevant texts with the same content, by ordinal; one text of a group is enough."""
     min_score: float | None = None
-    """Hits of a lower score of the system's own count as not brought up; ``None`` counts all."""
+    """Lowest score of a counted hit, on the system's own scale; ``None`` counts all hits."""
     graded: bool = True
-    """Whether there is a truth to grade by; false where a suite names none."""
+    """Whether the item can be graded; false if the suite names no expected result."""
 
 
 class ReflectKey(Record):
-    """What a reflection should say, and what it must not; neither where a suite names no truth."""
+    """The expected and forbidden content of a reflection; both empty if the suite names none."""
 
     kind: Literal["reflect"] = "reflect"
-    """Tells the keys apart."""
+    """Type of the key."""
     points: tuple[Fact, ...]
-    """What it should state, the central point first."""
+    """The points it should state, the central one first."""
     forbidden: tuple[Fact, ...] = ()
-    """What it must not claim."""
+    """The claims it must not make."""

@@ -1,4 +1,4 @@
-"""Intervals, paired tests and rank ranges: plain numbers in, plain numbers out; no records, no files, no chance."""
+"""Intervals, paired tests and rank ranges: deterministic functions of numbers, without records or files."""
 
 from memeval.statistics.agreement import Kappa, cohen_kappa
 from memeval.statistics.composite import CompositeEstimate, Layout, Sample, composite, composite_interval, design_effect

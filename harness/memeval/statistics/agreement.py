@@ -1,4 +1,4 @@
-"""How far two raters agree beyond chance: Cohen's kappa with its large-sample interval."""
+"""Agreement of two raters beyond chance: Cohen's kappa with its large-sample interval."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from memeval.statistics.wilson import Z
 
-_NOTHING = 1e-12
-"""A variance up to this is rounding."""
+_ROUNDING = 1e-12
+"""Largest variance that counts as rounding error."""
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Kappa:
     """Cohen's kappa of a table."""
 
     value: float
-    """1 for agreement throughout, 0 for as much as chance would bring, negative for less."""
+    """1 for full agreement, 0 for agreement by chance, negative for less."""
     low: float | None
-    """Lower end of the 95 % interval, at least -1; ``None`` where the raters leave no variance to estimate."""
+    """Lower end of the 95 % interval, at least -1; ``None`` if the estimated variance is 0."""
     high: float | None
     """Upper end, at most 1."""
 
@@ -37,17 +37,17 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
                          - [κ - p_e (1 - κ)]²
 
     Args:
-        table: counts; the row is what the first rater said, the column what the second did.
+        table: counts, square; rows are the first rater's classes, columns the second rater's.
 
     Returns:
-        ``None`` where there are no items, or one rater always said the same: kappa then says nothing about agreement.
+        ``None`` if there are no items, or if a rater used one class only: kappa is then undefined.
 
     Raises:
         ValueError: the table is not square, or has a negative count.
     """
     size = len(table)
     if any(len(row) != size for row in table) or any(count < 0 for row in table for count in row):
-        raise ValueError("not a square table of counts")
+        raise ValueError("the table must be square and have no negative counts")
     n = sum(map(sum, table))
     rows = [sum(row) for row in table]
     columns = [sum(column) for column in zip(*table, strict=True)]
@@ -61,7 +61,7 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
     same = math.fsum(p[i][i] * (1 - (first[i] + second[i]) * (1 - kappa)) ** 2 for i in range(size))
     apart = math.fsum(p[i][j] * (second[i] + first[j]) ** 2 for i in range(size) for j in range(size) if i != j)
     spread = same + (1 - kappa) ** 2 * apart - (kappa - chance * (1 - kappa)) ** 2
-    if spread <= _NOTHING:
+    if spread <= _ROUNDING:
         return Kappa(kappa, None, None)
     half = Z * math.sqrt(spread / n) / (1 - chance)
     return Kappa(kappa, max(-1.0, kappa - half), min(1.0, kappa + half))

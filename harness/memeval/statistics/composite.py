@@ -1,4 +1,4 @@
-"""The composite of a run with its interval, where items of one cluster are not independent of one another."""
+"""The composite of a run with its interval; items of one cluster are not independent."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from memeval.statistics.wilson import wilson
 
 Sample = Sequence[Sequence[float]]
-"""Per category and item of a layout, what the item earned in [0, 1]: 1 or 0 where it is right or wrong."""
+"""Credits in [0, 1], by category and item of a layout; 1 for right and 0 for wrong."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the rows of a track share: the categories, and the cluster of every item in them.
+    """The categories of a track and the cluster of every item in them; equal for all runs of a track.
 
     Raises:
-        ValueError: a category has no items, or weights and clusters do not belong together.
+        ValueError: a category has no items, or weights and clusters differ in length.
     """
 
     weights: tuple[float, ...]
     """Weight of each category in the composite."""
     clusters: tuple[tuple[str, ...], ...]
-    """Per category, the cluster of each item. A cluster may have items in several categories."""
+    """The cluster of each item, by category. A cluster may have items in several categories."""
 
     def __post_init__(self) -> None:
         if not self.weights or len(self.weights) != len(self.clusters) or not all(self.clusters):
@@ -36,7 +36,7 @@ class Layout:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return sum(map(len, self.clusters))
 
 
@@ -45,13 +45,13 @@ class CompositeEstimate:
     """A composite with its 95 % interval."""
 
     value: float
-    """Sum of weight times share right."""
+    """Sum of weight times mean credit."""
     low: float | None
-    """Lower end; ``None`` where all items are of one cluster, which says nothing about others."""
+    """Lower end; ``None`` if all items belong to one cluster."""
     high: float | None
-    """Upper end; ``None`` likewise."""
+    """Upper end; ``None`` if all items belong to one cluster."""
     design_effect: float | None
-    """Variance with clusters over variance without; intervals are widened where it is above 1."""
+    """Variance with clusters over variance without; above 1 it widens the interval."""
 
 
 def composite(layout: Layout, sample: Sample) -> float:
@@ -73,8 +73,8 @@ def composite_interval(layout: Layout, sample: Sample) -> CompositeEstimate:
 
         L = θ - sqrt(Σ w_c² (p_c - l_c)²),   U = θ + sqrt(Σ w_c² (u_c - p_c)²)
 
-    and both distances are multiplied by the square root of the design effect (see :func:`design_effect`) where it
-    exceeds 1 (Kish 1965, Survey Sampling, section 8.2). Closed form, so the same rows give the same interval.
+    Both distances are multiplied by the square root of the design effect (see :func:`design_effect`) if it exceeds 1
+    (Kish 1965, Survey Sampling, section 8.2). The form is closed, so equal rows give equal intervals.
     """
     value = composite(layout, sample)
     effect = design_effect(layout, sample)
@@ -96,11 +96,11 @@ def composite_interval(layout: Layout, sample: Sample) -> CompositeEstimate:
 
 
 def design_effect(layout: Layout, sample: Sample) -> float | None:
-    """Return by how much clustering multiplies the composite's variance; ``None`` with only one cluster.
+    """Return the factor by which clustering multiplies the composite's variance; ``None`` for one cluster.
 
     Numerator: the cluster-robust variance of the linearised composite, ``K/(K-1) Σ_k z_k²`` (see
-    :func:`contributions`). Denominator: the same with every item a cluster of its own, ``N/(N-1) Σ_c w_c² p_c(1 -
-    p_c)/n_c``. Where every share is 0 or 1 neither says anything, and 1 is returned.
+    :func:`contributions`). Denominator: the variance with one cluster per item, ``N/(N-1) Σ_c w_c² p_c(1 -
+    p_c)/n_c``. If every share is 0 or 1, the denominator is 0 and the result is 1.
     """
     clusters, items = len(layout.names), layout.items
     if clusters < 2:
@@ -117,7 +117,7 @@ def design_effect(layout: Layout, sample: Sample) -> float | None:
 def contributions(layout: Layout, sample: Sample) -> tuple[float, ...]:
     """Return each cluster's share in the composite's deviation, in the order of ``layout.names``.
 
-    ``z_k = Σ_c w_c/n_c Σ_{i in c, k} (y_i - p_c)``; they sum to 0, and the contributions of a difference are the
+    ``z_k = Σ_c w_c/n_c Σ_{i in c, k} (y_i - p_c)``; they sum to 0. The contributions of a difference are the
     differences of the contributions.
     """
     totals = dict.fromkeys(layout.names, 0.0)

@@ -1,4 +1,4 @@
-"""Differences between two rows of a track, over the items they share."""
+"""Differences between two rows of a track, over their common items."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDi
     """Return the difference of two composites with a cluster-robust interval and test.
 
     The standard error is that of the linearised difference over clusters (see
-    :func:`memeval.statistics.composite.contributions`); interval and p-value are Student's t with one degree of
-    freedom less than there are clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust
-    inference", section VI). The p-value is never below ``2^(1-K)``, the smallest that flipping the signs of ``K``
-    clusters can give: a handful of clusters that all agree is not certainty.
+    :func:`memeval.statistics.composite.contributions`). Interval and p-value use Student's t with ``K - 1`` degrees of
+    freedom for ``K`` clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", section
+    VI). The p-value is at least ``2^(1-K)``, the smallest value of a sign-flip test over ``K`` clusters.
 
     Raises:
-        ValueError: the samples do not have the layout's items.
+        ValueError: the samples do not match the layout's items.
     """
     return _difference(
         composite(layout, first) - composite(layout, second),
@@ -46,29 +45,29 @@ def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDi
 def paired_means(
     clusters: Sequence[str], first: Sequence[float], second: Sequence[float], *, root: bool = False
 ) -> PairedDifference:
-    """Return the difference of two means over the same items; values may be of any size.
+    """Return the difference of two means over the same items, with interval and p-value.
 
-    As :func:`paired_difference`, in whose place it stands where what is measured is no share of a point.
+    Like :func:`paired_difference`, for values outside [0, 1].
 
     Args:
         clusters: the cluster of each item.
         first: the first row's values.
         second: the second row's values.
-        root: whether means are told as their square roots (of squared errors, say); the standard error of a root is
-            that of the mean over twice the root, by the delta method.
+        root: whether to compare the square roots of the means, for example of squared errors. By the delta method,
+            the standard error of a root is that of the mean divided by twice the root.
 
     Raises:
-        ValueError: there are no items, or the rows do not have the same.
+        ValueError: there are no items, or the rows differ in length.
     """
     if not clusters or not len(clusters) == len(first) == len(second):
-        raise ValueError("both rows need a value for each item")
+        raise ValueError("both rows need one value per item")
     layout = Layout((1.0,), (tuple(clusters),))
-    one, two = (_told(layout, values, root) for values in (first, second))
+    one, two = (_mean_with_contributions(layout, values, root) for values in (first, second))
     return _difference(one[0] - two[0], one[1], two[1], bound=math.inf)
 
 
-def _told(layout: Layout, values: Sequence[float], root: bool) -> tuple[float, tuple[float, ...]]:
-    """Return a mean, or its square root, and the clusters' contributions to it."""
+def _mean_with_contributions(layout: Layout, values: Sequence[float], root: bool) -> tuple[float, tuple[float, ...]]:
+    """Return the mean or its square root, and the clusters' contributions to it."""
     mean, parts = composite(layout, [values]), contributions(layout, [values])
     if not root:
         return mean, parts
@@ -82,8 +81,8 @@ def _difference(value: float, first: Sequence[float], second: Sequence[float], b
     Args:
         value: the difference.
         first: the clusters' contributions to the first row's composite.
-        second: those to the second row's.
-        bound: the most that two rows can differ by.
+        second: the clusters' contributions to the second row's composite.
+        bound: the largest possible difference.
     """
     clusters = len(first)
     if clusters < 2:
@@ -113,11 +112,11 @@ def pairwise(layout: Layout, samples: Sequence[Sample]) -> dict[tuple[int, int],
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Return the exact two-sided p-value of McNemar's test: do two rows differ in how often they are right?
+    """Return the exact two-sided p-value of McNemar's test for two rows' numbers of right items.
 
     ``p = min(1, 2 P(X ≤ min(b, c)))`` with ``X ~ Bin(b + c, 1/2)``, where ``b`` items only the first and ``c`` only
-    the second got right (McNemar 1947, Psychometrika 12). Items are taken as independent; where they come in
-    clusters, :func:`paired_difference` is the test to trust.
+    the second got right (McNemar 1947, Psychometrika 12). The test assumes independent items. For
+    clustered items, use :func:`paired_difference`.
 
     Raises:
         ValueError: the rows differ in length.
@@ -132,15 +131,15 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
 def smallest_difference(items: int, disagreeing: float = 0.25) -> float | None:
     """Return the smallest difference of two rows that :func:`mcnemar` calls significant at 5 %.
 
-    It depends on how many items the rows differ on, which nobody knows beforehand: a quarter of them is usual for
-    systems of like strength. Items are taken as independent; where they come in clusters, more is needed.
+    It depends on the number of items on which the rows differ; a quarter is usual for systems of similar accuracy. The
+    test assumes independent items; clustered items need a larger difference.
 
     Args:
-        items: how many items both rows have.
-        disagreeing: share of the items that exactly one of the rows gets right.
+        items: number of common items.
+        disagreeing: share of the items that exactly one row gets right.
 
     Returns:
-        A difference of shares in [0, 1]; ``None`` where none is large enough.
+        A difference of shares in [0, 1]; ``None`` if no difference is significant.
     """
     apart = round(disagreeing * items)
     for fewer in range(apart // 2, -1, -1):
@@ -151,10 +150,10 @@ def smallest_difference(items: int, disagreeing: float = 0.25) -> float | None:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values corrected for their number, in the given order.
+    """Return p-values corrected for multiple testing, in the given order.
 
-    The k-th smallest of m is multiplied by ``m - k + 1``, and none is below a smaller one's (Holm 1979, "A simple
-    sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6).
+    The k-th smallest of m is multiplied by ``m - k + 1``, and corrected values never decrease with rank (Holm 1979, "A
+    simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6).
     """
     count = len(p_values)
     corrected = [0.0] * count

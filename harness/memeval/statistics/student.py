@@ -1,4 +1,4 @@
-"""Student's t distribution, closed enough for tests and intervals, without SciPy."""
+"""Student's t distribution for tests and intervals, without SciPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def two_sided_p(t: float, degrees: int) -> float:
 
 @lru_cache(maxsize=1024)
 def critical(degrees: int, alpha: float = 0.05) -> float:
-    """Return the ``t`` that is exceeded in absolute value with probability ``alpha``, by bisection.
+    """Return the ``t`` whose absolute value is exceeded with probability ``alpha``, by bisection.
 
     Args:
         degrees: degrees of freedom, at least 1.
@@ -44,7 +44,7 @@ def critical(degrees: int, alpha: float = 0.05) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """Return the regularised incomplete beta function I_x(a, b); ``rest`` is ``1 - x``, given to keep its digits."""
+    """Return the regularised incomplete beta function I_x(a, b); ``rest`` is ``1 - x``, passed to keep precision."""
     if x <= 0.0:
         return 0.0
     if rest <= 0.0:

@@ -1,4 +1,4 @@
-"""Wilson's interval of a share."""
+"""Wilson's score interval of a share."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
     succession, and statistical inference", JASA 22).
 
     Args:
-        correct: how many came back right, or the sum of credits in [0, 1].
-        n: out of how many.
+        correct: number of right items, or the sum of their credits in [0, 1].
+        n: number of items.
 
     Raises:
         ValueError: ``n`` is not positive, or ``correct`` is not between 0 and ``n``.
     """
     if n <= 0 or not 0 <= correct <= n:
-        raise ValueError(f"no share in {correct} of {n}")
+        raise ValueError(f"{correct} of {n} is not a share")
     p, z2 = correct / n, Z * Z
     centre = p + z2 / (2 * n)
     half = Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))

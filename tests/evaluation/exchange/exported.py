@@ -1,4 +1,4 @@
-"""Runs for tests of what goes out: small ones, made on the spot, of every kind that a writer must tell apart."""
+"""Small runs for tests of exports, one for each case of the writers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Searching:
 
 
 class Measuring:
-    """A grader that measures: a quarter of a point for everyone; another rule leaves one item out of the count."""
+    """A grader with credit 0.25 for all items; another rule excludes one item."""
 
     name = "measuring@1"
 
@@ -91,7 +91,7 @@ def beliefs() -> BenchmarkSession:
 
 
 def answered(folder: Path, asked: BenchmarkSession, on_query: str = "pass", **more: Any) -> RunFolder:
-    """Return a run of a system that repeats the first thing it was told.
+    """Return a run of a system that repeats the first turn.
 
     Args:
         folder: where it all lies.

@@ -115,7 +115,7 @@ class Quiet:
     return path
 
 
-def test_blank_answers_count_alike_in_a_run_in_its_export_and_in_the_import_of_that(tmp_path: Path) -> None:
+def test_blank_answers_count_equally_in_run_export_and_import(tmp_path: Path) -> None:
     benchmark_session = deepmemeval_exam()
     run = run_system(find_system(str(quiet(tmp_path))), benchmark_session, RunOptions(results=tmp_path / "runs"))
     (delta,) = (grade for grade in run.grades() if grade.category == "delta-efficiency")
@@ -173,7 +173,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path, broken: Json, said: str) -
     assert f"element 2: {said}" in str(refused.value)
 
 
-def test_an_exported_run_has_the_official_fields_in_order_and_comes_back_with_equal_grades(tmp_path: Path) -> None:
+def test_an_export_has_the_official_fields_in_order_and_imports_with_equal_grades(tmp_path: Path) -> None:
     benchmark_session = deepmemeval_exam()
     results = told()[:-1]
     results[0] = {**results[0], "response": "ERROR: gone", "error": True}

@@ -1,4 +1,4 @@
-"""Every Eval Ever's own validator takes what is written for it, and the scores are those of the run."""
+"""Every Eval Ever's validator accepts the export, and its scores are the run's."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_scores_and_intervals_are_those_of_the_run(mishaps: RunFolder, tmp_path:
         assert (one["metric_config"]["lower_is_better"], one["metric_config"]["max_score"]) == (False, 1.0)
 
 
-def test_a_metric_is_a_result_of_its_own_where_its_direction_is_known_and_a_detail_where_not(tmp_path: Path) -> None:
+def test_metrics_with_known_direction_are_results_and_others_are_details(tmp_path: Path) -> None:
     asked = measured_exam()
     run = answered(tmp_path, asked)
     found = results(record(run, write(run, asked, tmp_path / "unknown")))
@@ -215,5 +215,5 @@ def test_equal_runs_make_equal_records_under_equal_names(mishaps: RunFolder, tmp
 def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
     run = make_run(tmp_path, "made-up")
     timing = json.loads(run.head_bytes)["timing"] | {"ended": "yesterday"}
-    with pytest.raises(BadInput, match="'yesterday' is no time"):
+    with pytest.raises(BadInput, match="invalid time 'yesterday'"):
         write(edit_head(run, timing=timing), None, tmp_path / "out")

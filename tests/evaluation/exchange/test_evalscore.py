@@ -11,6 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaBenchmark, QaSmokeBenchmark
+from memeval.evaluation.exchange.evalscore import ERROR_CHARACTERS
 from memeval.evaluation.exchange.exporting import export_run
 from memeval.evaluation.exchange.formats import find_format
 from memeval.evaluation.plan import BenchmarkSession
@@ -43,7 +44,7 @@ BARE = {
         {"id": "of-another-set", "answer": "x"},
     ],
 }
-"""As the runner's own example has it: without dataset, scenario, mode and error."""
+"""A file like the runner's example: without dataset, scenario, mode and error."""
 
 
 def smoke(protocol: str = "ask-basic") -> BenchmarkSession:
@@ -83,7 +84,7 @@ def test_a_run_is_written_with_the_fields_that_the_runner_writes(run: RunFolder,
 
 def test_nothing_is_overwritten_unless_it_is_asked_for(run: RunFolder, tmp_path: Path) -> None:
     told = written(run, tmp_path)
-    with pytest.raises(BadInput, match="the file is there already"):
+    with pytest.raises(BadInput, match="the file already exists"):
         export_run(run, FORM, tmp_path)
     assert written(run, tmp_path, force=True) == told
 
@@ -93,11 +94,11 @@ def test_a_failed_question_has_no_points_and_says_why(tmp_path: Path) -> None:
     failed = run_system(source, smoke(), RunOptions(results=tmp_path / "results", limit=2))
     told = written(failed, tmp_path / "out")
     assert [told[name] for name in ("total", "passed", "pass_rate")] == [2, 0, 0.0]
-    errors = [row.error for row in failed.responses()]
-    assert all(error is not None and "no idea no idea" in error for error in errors)
-    for question, error in zip(told["questions"], errors, strict=True):
+    errors = {row.item_id: row.error for row in failed.responses()}
+    assert all(error and "no idea" in error for error in errors.values())
+    for question in told["questions"]:
         assert (question["score"], question["passed"], question["answer"]) == (0.0, False, "")
-        assert question["error"] == f"adapter_error: {error}"[:512]
+        assert question["error"] == f"adapter_error: {errors[question['id']]}"[:ERROR_CHARACTERS]
 
 
 def test_what_was_written_comes_back_with_the_same_grades(run: RunFolder, tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_it_goes_with_the_file_of_its_questions(tmp_path: Path) -> None:
         ({"questions": []}, "'questions'"),
         ({"questions": [{"answer": "x"}]}, "'id' is missing"),
         ({"questions": ["x"]}, "expected a JSON object"),
-        ({"questions": [{"id": "a"}, {"id": "a"}]}, "answered a second time"),
+        ({"questions": [{"id": "a"}, {"id": "a"}]}, "second answer to the question"),
         ({"pass_rate": 1.5}, "'pass_rate'"),
         ({"questions": [{"id": "a", "latency_ms": -1}]}, "'latency_ms'"),
     ],

@@ -1,4 +1,4 @@
-"""The table of formats is data: every entry can be loaded, and the page that readers see says the same."""
+"""Every entry of the table of formats can be loaded, and the page matches the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memeval.records.errors import BadInput
 PAGE = Path(__file__).parents[3] / "site" / "exchange.md"
 
 
-def test_every_format_names_functions_that_are_there_and_benchmarks_that_memeval_has() -> None:
+def test_every_format_names_existing_functions_and_benchmarks() -> None:
     for form in FORMATS:
         for place in (form.reader, form.writer):
             if place is not None:
@@ -33,14 +33,14 @@ def test_the_formats_that_users_are_promised_are_there() -> None:
     assert len({form.name for form in FORMATS}) == len(FORMATS)
 
 
-def test_a_format_that_is_not_there_is_refused_with_what_is(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"there is no format 'lokomo'\. Did you mean 'locomo'\?"):
+def test_an_unknown_format_is_refused_with_a_suggestion(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"unknown format 'lokomo'\. Did you mean 'locomo'\?"):
         find_format("lokomo")
-    with pytest.raises(BadInput, match=r"there is no format 'x'\. There are: deepmemeval, locomo"):
+    with pytest.raises(BadInput, match=r"unknown format 'x'\. Known formats: deepmemeval, locomo"):
         find_format("x")
 
 
-def test_the_page_says_of_every_format_what_the_table_says() -> None:
+def test_the_page_matches_the_table_of_formats() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     head = next(line for line in lines if line.startswith("| what a run holds |"))
     assert [cell.strip(" `") for cell in head.split("|")[2:-1]] == list(writable())

@@ -1,4 +1,4 @@
-"""Answers made elsewhere become a run like any other, and one that says where they come from."""
+"""Imported answers become a run that records their origin."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def holds(run: RunFolder) -> bool:
     return not verify_run(run) and reproduce_run(run).equal
 
 
-def test_answers_are_graded_by_the_exam_and_the_run_says_where_they_come_from(tmp_path: Path, tiny: None) -> None:
+def test_imported_answers_are_graded_and_the_run_records_their_origin(tmp_path: Path, tiny: None) -> None:
     rows = [*all_right()[:3], {"id": QUESTIONS[3], "text": "In Nowhere."}]
     run = graded(
         tmp_path,
@@ -99,13 +99,13 @@ def test_an_unknown_id_that_is_a_sentence_is_listed_by_its_digest(tmp_path: Path
     assert [name[:7] for name in imported.unknown] == ["sha256:", "sha256:", "other:?"]
 
 
-def test_answers_to_nothing_that_is_asked_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none of its 1 answers is to a question of tiny@1"):
+def test_a_file_without_answers_to_the_benchmark_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none of the 1 answers belongs to a question of tiny@1"):
         graded(tmp_path, [{"id": "x", "text": "y"}], ROWS, benchmark_session())
     assert not (tmp_path / "results").exists()
 
 
-def test_what_failed_elsewhere_is_an_error_here_and_what_is_blank_is_empty(tmp_path: Path, tiny: None) -> None:
+def test_imported_failures_are_errors_and_blank_answers_are_empty(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, error="HTTP 500 from the store"), {"id": QUESTIONS[1], "text": " \n"}, right(2), right(3)]
     run = graded(tmp_path, rows, ROWS, benchmark_session())
     first, second, *_ = run.responses()
@@ -115,7 +115,7 @@ def test_what_failed_elsewhere_is_an_error_here_and_what_is_blank_is_empty(tmp_p
     assert holds(run)
 
 
-def test_sources_are_brought_to_ordinals_and_what_is_unknown_is_never_taken_for_one(tmp_path: Path, tiny: None) -> None:
+def test_sources_become_ordinals_and_unknown_ones_stay_unknown(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, sources=["source-s002", "s001", "gone", "source-s001"]), right(1, sources=[]), right(2), right(3)]
     first, second, third, _ = graded(tmp_path, rows, ROWS, benchmark_session()).responses()
     named = [item.source_ids for item in first.items or ()]
@@ -123,7 +123,7 @@ def test_sources_are_brought_to_ordinals_and_what_is_unknown_is_never_taken_for_
     assert (second.items, third.items) == ((), None)
 
 
-def test_what_is_told_of_time_tokens_and_cost_is_kept_as_the_system_s_own_account(tmp_path: Path, tiny: None) -> None:
+def test_reported_time_tokens_and_cost_are_stored_as_self_reported(tmp_path: Path, tiny: None) -> None:
     rows = [right(number, seconds=0.5 + number, tokens=100, usd=0.25) for number in range(4)]
     run = graded(tmp_path, rows, ROWS, benchmark_session())
     (usage,) = run.run.usage.values()
@@ -146,7 +146,7 @@ def test_the_same_file_is_graded_once_unless_another_run_is_asked_for(tmp_path: 
     assert len(sealed_runs(tmp_path / "results")) == 3
 
 
-def test_imported_answers_stay_so_whatever_the_ledger_says_and_are_never_ranked(tmp_path: Path) -> None:
+def test_imported_answers_are_never_ranked_whatever_the_ledger_says(tmp_path: Path) -> None:
     run = graded(tmp_path, all_right(), ROWS, benchmark_session())
     ledger = Ledger(tmp_path / "results")
     ledger.append(LedgerEvent.ACCEPTED, run, by="m", reason="looked at", runner=Runner.MAINTAINER)
@@ -157,7 +157,7 @@ def test_imported_answers_stay_so_whatever_the_ledger_says_and_are_never_ranked(
 
 @pytest.mark.parametrize("slug", ["Upper", "two--dashes", "-x", "", "x" * 65, "bm25", "full-context"])
 def test_a_name_that_is_no_slug_or_a_control_s_is_refused(tmp_path: Path, slug: str) -> None:
-    with pytest.raises(BadInput, match="slug"):
+    with pytest.raises(BadInput, match=r"slug|is a control"):
         graded(tmp_path, all_right(), ROWS, benchmark_session(), slug=slug)
 
 
@@ -167,7 +167,7 @@ def test_a_system_s_name_from_outside_makes_a_safe_slug(tmp_path: Path) -> None:
     assert graded(tmp_path, all_right(), ROWS, benchmark_session(), system="???").run.system.slug == "unnamed-rows"
 
 
-def test_a_head_that_lost_its_origin_is_not_believed(tmp_path: Path) -> None:
+def test_an_imported_run_without_its_origin_fails_verification(tmp_path: Path) -> None:
     run = graded(tmp_path, all_right(), ROWS, benchmark_session())
     assert any("imported" in found.where for found in verify_run(edit_head(run, imported=None)))
     run = graded(tmp_path, all_right(), ROWS, benchmark_session(), fresh=True)
@@ -183,7 +183,7 @@ def test_a_model_judges_imported_answers_and_is_asked_once(tmp_path: Path, serve
     assert holds(run)
 
 
-def test_an_import_that_was_stopped_goes_on_and_bars_no_system_s_way(tmp_path: Path, server: PickyServer) -> None:
+def test_a_stopped_import_resumes_and_does_not_block_runs(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
         graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain", caps=["judge.tokens=1700"])
     place = tmp_path / "results" / "tiny" / "plain"
@@ -204,8 +204,8 @@ def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, 
     assert holds(again)
 
 
-def test_a_format_is_of_its_own_benchmarks(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="'locomo' holds no answers to deepmemeval@1"):
+def test_a_format_supports_only_its_benchmarks(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="'locomo' does not support deepmemeval@1"):
         exam_for(find_format("locomo"), tmp_path, "deepmemeval@1")
     with pytest.raises(BadInput, match="there is no benchmark 'lokomo'"):
         exam_for(find_format("locomo"), tmp_path, "lokomo")

@@ -1,4 +1,4 @@
-"""What Inspect's own reader finds in an exported log is what the run holds."""
+"""Inspect's own reader finds the run's content in an exported log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Said = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
-    """Runs of every kind, by name."""
+    """Runs of all kinds, by name."""
     folder = tmp_path_factory.mktemp("runs")
     for name in ("beliefs", "mishaps", "measured", "ids"):
         (folder / name).mkdir()
@@ -48,7 +48,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
 
 @pytest.fixture(scope="module")
 def said(runs: dict[str, RunFolder], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
-    """What Inspect reads in the log of each run: one process, for it takes seconds to start."""
+    """Inspect's view of each run's log; one process, because its start takes seconds."""
     benchmark_sessions: dict[str, BenchmarkSession] = {
         "beliefs": beliefs(),
         "mishaps": benchmark_session(3),
@@ -161,9 +161,7 @@ def test_without_the_data_of_a_benchmark_that_keeps_its_words_there_are_none(
     assert "not for publication" in said["searched"]["head"]["tags"]
 
 
-def test_with_the_data_at_hand_the_words_are_there_and_the_log_says_not_to_publish_it(
-    runs: dict[str, RunFolder], tmp_path: Path
-) -> None:
+def test_with_the_data_the_log_contains_text_and_is_marked_private(runs: dict[str, RunFolder], tmp_path: Path) -> None:
     (log,) = write(runs["ids"], benchmark_session(redistribution=Redistribution.IDS), tmp_path / "ids.eval")
     with zipfile.ZipFile(log) as archive:
         assert b"Ada lives in Lima" in archive.read("samples/tiny-000-q01_epoch_1.json")
@@ -186,7 +184,7 @@ def test_runs_of_one_track_do_not_hide_one_another_as_retries(said: dict[str, Sa
 
 
 def test_a_name_that_the_viewer_would_not_find_is_refused(runs: dict[str, RunFolder], tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"ends in '\.eval', and 'log\.json' does not"):
+    with pytest.raises(BadInput, match=r"'log\.json' does not end in '\.eval'"):
         write(runs["made"], None, tmp_path / "log.json")
 
 

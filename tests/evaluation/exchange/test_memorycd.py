@@ -51,7 +51,7 @@ class Odd:
             raise RuntimeError("no idea")
         return ["  four stars", "", " 4.5 "][self.asked - 1]
 """
-"""A system that answers in words, fails, and answers with a number: once each for every user and domain."""
+"""A system that answers with words, fails, and answers with a number, once per user and domain."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def benchmark_session(data: Path, protocol: str = "rating-single") -> BenchmarkS
 
 
 def made(asked: BenchmarkSession) -> list[Json]:
-    """Return a prediction for every item, as the released code writes them: every other one says something right."""
+    """Return a prediction for every item in the released form; every second one is right."""
     assert isinstance(asked.dataset, MemoryCDDataset)
     rows = []
     for number, item in enumerate(asked.keys):
@@ -136,7 +136,7 @@ TEXT_METRICS = ["rouge1_f", "rougeL_f", "bleu1", "bleu4"]
         ("review", {"title", "text"}, TEXT_METRICS),
     ],
 )
-def test_fields_come_in_the_order_of_the_released_code_without_what_is_asked_for(
+def test_fields_have_the_released_order_without_the_field_to_predict(
     tmp_path: Path, data: Path, task: str, hidden: set[str], metrics: list[str]
 ) -> None:
     asked = benchmark_session(data, f"{task}-cross")
@@ -159,9 +159,7 @@ def test_fields_come_in_the_order_of_the_released_code_without_what_is_asked_for
         assert [results[name] for name in NAMES] == [None, None, None]  # unknown, and not 0
 
 
-def test_rankings_tell_the_candidates_in_the_order_shown_and_the_context_stands_in_what_was_sent(
-    tmp_path: Path, data: Path
-) -> None:
+def test_rankings_list_candidates_in_prompt_order_with_the_prompt(tmp_path: Path, data: Path) -> None:
     asked = benchmark_session(data, "ranking-single")
     run = run_system(find_system("bm25"), asked, RunOptions(results=tmp_path / "results"))
     _path, (row, *_), summary = next(written(write(run, asked, tmp_path / "out")))
@@ -178,9 +176,7 @@ def test_rankings_tell_the_candidates_in_the_order_shown_and_the_context_stands_
     assert list(row["metrics"]) == ["ndcg@1", "ndcg@3", "ndcg@5", "recall@1", "recall@3", "recall@5"]
 
 
-def test_predictions_and_sums_are_those_of_the_released_code_with_strict_ones_and_failures_beside(
-    tmp_path: Path, data: Path
-) -> None:
+def test_exported_metrics_match_the_released_code_and_add_strict_ones(tmp_path: Path, data: Path) -> None:
     asked = benchmark_session(data)
     path = tmp_path / "odd.py"
     path.write_text(ODD, encoding="utf-8")
@@ -211,7 +207,7 @@ def test_predictions_and_sums_are_those_of_the_released_code_with_strict_ones_an
     assert again.run.scores.states["adapter_error"] == 8
 
 
-def test_a_file_of_one_domain_leaves_the_others_missing_and_tells_of_its_making(tmp_path: Path, data: Path) -> None:
+def test_a_file_of_one_domain_leaves_the_others_missing(tmp_path: Path, data: Path) -> None:
     asked = benchmark_session(data)
     path, rows, summary = next(written(write(imported(tmp_path, asked), asked, tmp_path / "out")))
     alone, beside = tmp_path / "alone", tmp_path / "beside"
@@ -268,7 +264,7 @@ def test_other_users_and_products_are_unknown(tmp_path: Path, data: Path) -> Non
         (one(user_id=""), "x.jsonl:2: 'user_id'"),
         (one(target_item=None), "x.jsonl:2: 'target_item'"),
         (one(llm_response=None), "x.jsonl:2: 'llm_response'"),
-        (one(ground_truth="Great"), "x.jsonl:2: this is no prediction of a rating"),
+        (one(ground_truth="Great"), "x.jsonl:2: not a prediction of a rating"),
         (one(ground_truth=[5]), "x.jsonl:2: 'ground_truth"),
         (one(metrics={"error": 9}), "x.jsonl:2: 'metrics.error'"),
         (one(metrics={"error": -1}), "x.jsonl:2: 'metrics.error'"),
@@ -287,12 +283,12 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, data: Path, broken: Js
     [
         (b"", "the file is empty"),
         (b"\n\n", "the file is empty"),
-        (b"[]", "there are no answers in it"),
+        (b"[]", "the file contains no answers"),
         (b'{"user_id": "x", "targ', "the file is cut off"),
         (b'{"user_id": "\xff"}', "not UTF-8"),
         (b'{"user_id": "x", "user_id": "y"}', "stands there twice"),
-        (b'{"user_id": "x", "memory": [NaN]}', "NaN is no number"),
-        (b'{"memory": ' + b"[" * 100_000, "nested too deep"),
+        (b'{"user_id": "x", "memory": [NaN]}', "NaN is not a JSON number"),
+        (b'{"memory": ' + b"[" * 100_000, "nested too deeply"),
     ],
 )
 def test_bytes_that_are_no_predictions_are_refused(tmp_path: Path, data: Path, raw: bytes, told: str) -> None:
@@ -308,7 +304,7 @@ def test_a_summary_that_is_none_is_refused(tmp_path: Path, data: Path) -> None:
 
 def test_a_prediction_that_is_there_twice_is_refused(tmp_path: Path, data: Path) -> None:
     row = made(benchmark_session(data))[0]
-    with pytest.raises(BadInput, match=r"x\.jsonl:2: the user 'SYNTH00000' and this product are there a second time"):
+    with pytest.raises(BadInput, match=r"x\.jsonl:2: second prediction for user 'SYNTH00000' and this product"):
         opened(tmp_path, dumped(row, row), benchmark_session(data))
 
 
@@ -318,9 +314,9 @@ def test_answers_to_another_task_are_refused_by_their_name_or_their_shape(tmp_pa
     with pytest.raises(BadInput, match=r"says protocol 'ranking-single'.*--protocol ranking-single"):
         opened(tmp_path, raw, benchmark_session(data), name)
     for protocol, task in (("rating-single", "rating"), ("title-single", "title")):
-        with pytest.raises(BadInput, match=f"no prediction of a {task}"):
+        with pytest.raises(BadInput, match=f"not a prediction of a {task}"):
             opened(tmp_path, raw, benchmark_session(data, protocol))
-    with pytest.raises(BadInput, match="no prediction of a ranking"):
+    with pytest.raises(BadInput, match="not a prediction of a ranking"):
         opened(tmp_path, dumped(one()), benchmark_session(data, "ranking-single"))
 
 
@@ -340,7 +336,7 @@ def test_a_book_reviewed_twice_is_told_by_the_order_or_by_the_time(tmp_path: Pat
         (answer,) = opened(tmp_path, dumped({**pair[1], "target_item": target}), asked).answers
         assert answer.question_id == names[1]
     bare = {**pair[1], "target_item": {"parent_asin": in_seconds["parent_asin"]}}
-    with pytest.raises(BadInput, match="reviewed this product 2 times, and which of them this is cannot be told"):
+    with pytest.raises(BadInput, match="reviewed this product 2 times, so the match is ambiguous"):
         opened(tmp_path, dumped(bare), asked)
 
 
@@ -348,9 +344,9 @@ def test_the_data_is_needed_and_must_be_memorycds(tmp_path: Path, data: Path) ->
     run = imported(tmp_path, benchmark_session(data))
     with pytest.raises(BadInput, match="needs the data of memorycd@1"):
         write(run, None, tmp_path / "out")
-    with pytest.raises(BadInput, match="no data of MemoryCD's"):
+    with pytest.raises(BadInput, match="not MemoryCD data"):
         write(run, locomo_exam(), tmp_path / "out")
-    with pytest.raises(BadInput, match="no data of MemoryCD's"):
+    with pytest.raises(BadInput, match="not MemoryCD data"):
         opened(tmp_path, dumped(one()), locomo_exam())
 
 
@@ -429,9 +425,7 @@ def score(predictions, references, lang, verbose, device):
 """
 
 
-def test_bertscore_is_computed_offline_where_its_package_is_and_unknown_where_it_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bertscore_is_computed_offline_and_none_if_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bert_score.py").write_text(FAKE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH")))))

@@ -49,15 +49,15 @@ def test_a_list_and_lines_are_the_same_rows(tmp_path: Path) -> None:
         (b" \n\t ", "the file is empty"),
         (b'[{"id": "a", "text": "b"}', "cut off"),
         (b'[{"id": "a", "te', "cut off"),
-        (b"[]", "no answers in it"),
+        (b"[]", "contains no answers"),
         (b'[{"id": "a"}]', "element 1: 'text' is missing"),
         (b'[{"id": "a", "text": 3}]', "'text': text belongs here"),
         (b'[{"id": "", "text": "b"}]', "'id'"),
         (b'[{"id": "' + b"x" * 201 + b'", "text": "b"}]', "'id'"),
         (b'["a"]', "expected a JSON object, found text"),
         (b"{} 7", "not valid JSON"),
-        (b'[{"id": "a", "text": "b", "x": NaN}]', "NaN is no number"),
-        (b'[{"id": "a", "text": "b", "x": -Infinity}]', "-Infinity is no number"),
+        (b'[{"id": "a", "text": "b", "x": NaN}]', "NaN is not a JSON number"),
+        (b'[{"id": "a", "text": "b", "x": -Infinity}]', "-Infinity is not a JSON number"),
         (b'[{"id": "a", "text": "b", "x": 1e999}]', "out of range"),
         (b'[{"id": "a", "text": "b", "x": ' + b"9" * 6000 + b"}]", "9… is out of range"),
         (b'[{"id": "a", "id": "b", "text": "c"}]', "the key 'id' stands there twice"),
@@ -65,18 +65,18 @@ def test_a_list_and_lines_are_the_same_rows(tmp_path: Path) -> None:
         ('[{"id": "ü"}]'.encode("latin-1"), "not UTF-8 at byte 9"),
         ('[{"id": "a"}]'.encode("utf-16"), "not UTF-8 at byte 0"),
         (b"\x00\x01\x02", "not valid JSON"),
-        (b"[" * 100_000, "nested too deep"),
+        (b"[" * 100_000, "nested too deeply"),
         (b'[{"id": "a", "text": "b", "x": ' + b"9" * 5000 + b"}]", "not valid JSON"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path, data: bytes, told: str) -> None:
+def test_invalid_files_are_refused_with_a_reason(tmp_path: Path, data: bytes, told: str) -> None:
     assert told in refusal(tmp_path, data)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="no such file"):
         AnswerFile.open(tmp_path / "none.json")
-    with pytest.raises(BadInput, match="this is no file"):
+    with pytest.raises(BadInput, match="not a file"):
         AnswerFile.open(tmp_path)
 
 
@@ -89,9 +89,9 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path, monkeyp
 
 def test_a_question_that_is_answered_twice_is_refused_at_the_second(tmp_path: Path) -> None:
     once([("one", "a"), ("two", "b")])
-    with pytest.raises(BadInput, match="two: the question 'a' is answered a second time") as refused:
+    with pytest.raises(BadInput, match="two: second answer to the question 'a'") as refused:
         once([("one", "a"), ("two", "a")])
-    assert "not for memeval to choose" in str(refused.value)
+    assert "Keep one answer per question" in str(refused.value)
 
 
 def test_what_lies_beside_a_file_is_read_where_it_is_there(tmp_path: Path) -> None:

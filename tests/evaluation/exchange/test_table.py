@@ -1,4 +1,4 @@
-"""A run as a table: what is in it, what is not, and what a spreadsheet may not take it for."""
+"""A run as a table: its columns, no text, and no spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.formats import FORMATS
-from memeval.evaluation.exchange.table import FORMULA, PLAIN, neutral, write_csv, write_parquet
+from memeval.evaluation.exchange.table import FIXED, FORMULA, neutral, write_csv, write_parquet
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
@@ -50,7 +50,7 @@ def test_a_row_an_item_with_ids_states_and_sums(tmp_path: Path) -> None:
     assert sum(float(each["worth"]) for each in found) == run.run.scores.overall.correct
 
 
-def test_credit_metrics_and_other_rules_are_columns_and_what_is_unknown_is_blank(tmp_path: Path) -> None:
+def test_credits_metrics_and_rules_are_columns_and_unknown_values_are_blank(tmp_path: Path) -> None:
     far, near = rows(answered(tmp_path, measured_exam()), measured_exam(), tmp_path)[:2]
     assert (far["verdict"], far["credit"], far["metric.recall@5"], far["rule.generous"]) == ("", "0.25", "0.5", "0.75")
     assert (near["metric.recall@5"], near["rule.generous"]) == ("", "")
@@ -69,7 +69,7 @@ def test_no_words_are_in_it_whatever_may_be_published(tmp_path: Path) -> None:
             assert "s001:t01 s001:t02," in text
 
 
-def test_planned_items_without_a_row_are_listed_as_skipped_where_the_data_is_at_hand(tmp_path: Path) -> None:
+def test_items_without_responses_are_listed_as_skipped_if_the_data_is_available(tmp_path: Path) -> None:
     run = answered(tmp_path, benchmark_session(), limit=3)
     assert [each["state"] for each in rows(run, benchmark_session(), tmp_path)] == ["graded"] * 3 + ["skipped"]
     assert len(rows(run, None, tmp_path)) == 3
@@ -77,10 +77,10 @@ def test_planned_items_without_a_row_are_listed_as_skipped_where_the_data_is_at_
 
 def test_a_run_of_nothing_is_a_table_of_columns(tmp_path: Path) -> None:
     (path,) = write_csv(make_run(tmp_path, "made-up", done=0), None, tmp_path / "table.csv")
-    assert path.read_text(encoding="utf-8") == ",".join(PLAIN) + "\n"
+    assert path.read_text(encoding="utf-8") == ",".join(FIXED) + "\n"
 
 
-def test_only_the_last_attempt_counts_and_attempts_are_told(tmp_path: Path) -> None:
+def test_only_the_last_attempt_counts_and_attempts_are_counted(tmp_path: Path) -> None:
     run = make_run(tmp_path, "made-up", done=1)
     (first,) = run.responses()
     again = first.model_copy(update={"attempt": 2, "context_tokens": 11})
@@ -133,7 +133,7 @@ print(json.dumps({"types": {field.name: str(field.type) for field in table.schem
 
 def test_without_pyarrow_parquet_is_refused_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(BadInput, match=r"pip install pyarrow .* 'csv' holds the same table"):
+    with pytest.raises(BadInput, match=r"pip install pyarrow .* 'csv' writes the same table"):
         write_parquet(make_run(tmp_path, "made-up"), None, tmp_path / "table.parquet")
 
 

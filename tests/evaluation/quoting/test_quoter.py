@@ -1,4 +1,4 @@
-"""Quoting: the same text comes back, whatever it is, and no stretch of the source stays in what is stored."""
+"""Quoting is reversible for any text, and no stretch of the source stays in the stored text."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_a_text_that_names_no_scenario_is_quoted_from_each() -> None:
     ],
 )
 def test_a_mark_that_stands_for_nothing_is_refused(mark: str) -> None:
-    with pytest.raises(BadInput, match="stands for nothing in scenario lake"):
+    with pytest.raises(BadInput, match="refers to nothing in scenario lake"):
         QUOTER.decode(f"so ⟦{mark}⟧ it is")
 
 
@@ -249,7 +249,7 @@ def test_marks_that_spell_out_more_than_any_run_has_are_refused() -> None:
     long = "word " * 200_000
     session = Session(session_id="s001", date="", turns=(Turn(turn_id="s001:t01", role="user", content=long),))
     quoter = Quoter(Scenario(scenario_id="long", steps=(Ingest(session=session, source_id="x"),)))
-    with pytest.raises(BadInput, match="more words than any run has"):
+    with pytest.raises(BadInput, match="restored text exceeds"):
         quoter.decode("⟦s001:t01⟧" * 300)
 
 

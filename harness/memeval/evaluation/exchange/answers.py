@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere, in the one shape that every format is read into."""
+"""Imported answers: the common type that every import format produces."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from dataclasses import dataclass
 from memeval.records.base import SLUG_LENGTH
 from memeval.records.imported import Imported
 
-UNTOLD = "not told"
-"""What stands for a version that a file does not give."""
+UNKNOWN_VERSION = "not stated"
+"""The version of a system whose file names none."""
 
-UNKNOWN = "unknown:"
-"""Stands before a source that the benchmark does not have: whatever it is called, it is none of memeval's ordinals."""
+UNKNOWN_SOURCE = "unknown:"
+"""Prefix of a source that the benchmark does not have, so that it never equals one of memeval's ordinals."""
 
 
 @dataclass(frozen=True)
 class ImportedAnswer:
-    """What a system is said to have answered to one question."""
+    """A system's answer to one question, according to the file."""
 
     question_id: str
-    """The question, by memeval's id."""
+    """memeval's id of the question."""
     text: str
-    """The answer; blank where there is none."""
+    """The answer; blank if there is none."""
     sources: tuple[str, ...] | None = None
-    """What was retrieved, by the source's own ids of sessions or turns, best first; ``None`` where it is not told."""
+    """The source's ids of retrieved sessions or turns, best first; ``None`` if the file lists none."""
     error: str | None = None
-    """Why there is no answer, where the system failed."""
+    """The error, if the system failed; ``None`` otherwise."""
     seconds: float | None = None
     """Seconds from question to answer."""
     prompt_tokens: int | None = None
     """Tokens sent to models for this question."""
     completion_tokens: int | None = None
-    """Tokens received from them."""
+    """Tokens received from models for this question."""
     cost_usd: float | None = None
     """Dollars spent on this question."""
     reported_tokens: float | None = None
-    """Tokens of context."""
+    """Tokens of context, self-reported."""
 
 
 @dataclass(frozen=True)
 class ImportedAnswers:
-    """A file of answers, read."""
+    """The content of a file of answers."""
 
     system: str
-    """Who answered, by the name given there."""
+    """The system's name in the file."""
     version: str
-    """Its version, or :data:`UNTOLD`."""
+    """The system's version, or :data:`UNKNOWN_VERSION`."""
     slug: str
-    """A name that is safe in paths."""
+    """The system's name in paths."""
     answers: tuple[ImportedAnswer, ...]
-    """At most one a question."""
+    """At most one per question."""
     imported: Imported
-    """Where they come from; what is missing and unknown is filled in when they are brought together with an exam."""
+    """Origin of the answers. The import adds missing and unknown questions."""
     column: str | None = None
-    """Which of several systems' answers in the file these are; ``None`` where there are no others."""
+    """The system's column in a file with several systems; ``None`` if the format has one system per file."""
 
 
 def slug_of(name: str, format_name: str) -> str:
-    """Return a slug for a name from outside: with the format behind it, so that no submission has the same one."""
+    """Return a slug for an external name. The format is appended, so that it differs from slugs of submissions."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    room = SLUG_LENGTH - len(format_name) - 1
-    return f"{words[:room].strip('-') or 'unnamed'}-{format_name}"
+    longest = SLUG_LENGTH - len(format_name) - 1
+    return f"{words[:longest].strip('-') or 'unnamed'}-{format_name}"

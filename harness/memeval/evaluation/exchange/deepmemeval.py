@@ -1,4 +1,4 @@
-"""DeepMemEval's results: a JSON list with one object a scenario, or, once evaluated, one JSON object a line.
+"""DeepMemEval results: a JSON list with one object per scenario; evaluated ones have one JSON object per line.
 
 Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``.
 """
@@ -14,9 +14,16 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
-from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, write_json, write_lines
+from memeval.evaluation.exchange.writing import (
+    answered,
+    file_name,
+    judge_model,
+    require_session,
+    write_json,
+    write_lines,
+)
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.delta import token_series
 from memeval.keys import DeltaKey, ItemKey
@@ -27,7 +34,7 @@ FORMAT = "deepmemeval"
 
 
 class _ScenarioRow(ForeignRecord):
-    """What is said of a scenario."""
+    """The row of a scenario."""
 
     scenario_id: Id
     scenario_type: Name
@@ -39,14 +46,14 @@ class _ScenarioRow(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read responses, evaluated or not; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    """Read responses with or without evaluation; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
     keys = {key.scenario_id: key for key in benchmark_session.dataset.keys()}  # noqa: SIM118 - no dictionary
     name = file.system or file.path.stem
     return ImportedAnswers(
         system=name,
-        version=UNTOLD,
+        version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
         answers=tuple(answer for _where, row in rows for answer in _answers(row, keys.get(row.scenario_id))),
         imported=Imported(
@@ -60,12 +67,12 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _answers(row: _ScenarioRow, key: ItemKey | None) -> Iterator[ImportedAnswer]:
-    """Yield the answers to a scenario's questions; of a delta-efficiency scenario the file has counts alone."""
+    """Yield the answers to a scenario's questions; for delta-efficiency the file has token counts only."""
     if key is None:
         yield ImportedAnswer(row.scenario_id, row.response)
         return
     counts: Sequence[float | None] = [None] * len(key.question_ids)
-    error = row.response.removeprefix("ERROR: ").strip() or "failed, without a word" if row.error else None
+    error = row.response.removeprefix("ERROR: ").strip() or "failed without an error message" if row.error else None
     if isinstance(key.key, DeltaKey) and not row.error:
         counts = row.token_counts or []
         if len(counts) != len(key.question_ids):
@@ -76,10 +83,10 @@ def _answers(row: _ScenarioRow, key: ItemKey | None) -> Iterator[ImportedAnswer]
 
 
 def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -> tuple[Claim, ...]:
-    """Return the score that an evaluated file comes to; none where a row has no label.
+    """Return the claimed score of an evaluated file; none if a row has no label.
 
-    It is the composite that the official program prints where every category has rows, else the accuracy: without a
-    category, its composite is out of less than 100 and compares with nothing.
+    If every category has rows, the score is the composite that the official program prints. Otherwise it is the
+    accuracy, because a composite without all categories is not comparable.
     """
     labels: dict[str, list[bool]] = {}
     for row in rows:
@@ -96,12 +103,12 @@ def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
-    """Write the results, and beside them the evaluated form, named after the judge.
+    """Write the results, and a second file with the evaluated results, named after the judge.
 
     Raises:
-        BadInput: the benchmark's data is not at hand.
+        BadInput: the benchmark's data is not available.
     """
-    benchmark_session = exam_needed(run, benchmark_session)
+    benchmark_session = require_session(run, benchmark_session)
     rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
     judge = judge_model(run.run.track.judge)
@@ -127,5 +134,5 @@ def _row(key: ItemKey, responses: Sequence[Response]) -> dict[str, Any]:
     if series is None:
         return {**head, "response": "ERROR: not every question has a token count", "error": True}
     counts = [int(count) if count.is_integer() else count for count in series]
-    told = f"Token counts of {len(counts)} questions: {json.dumps(counts)}"
-    return {**head, "token_counts": counts, "response": told}
+    summary = f"Token counts of {len(counts)} questions: {json.dumps(counts)}"
+    return {**head, "token_counts": counts, "response": summary}

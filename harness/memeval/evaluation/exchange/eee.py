@@ -1,8 +1,8 @@
-"""Runs as records of Every Eval Ever, the EvalEval Coalition's shared schema for evaluation results, version 0.3.0.
+"""Export to Every Eval Ever, the EvalEval Coalition's shared schema for evaluation results, version 0.3.0.
 
-A record is one JSON file of aggregate scores, and beside it, where the benchmark's text may be published, one line an
-item: ``data/<collection>/<developer>/<system>/<uuid>.json`` and ``<uuid>_samples.jsonl``. Field names and the layout
-are that project's; ``python -m every_eval_ever validate`` checks them.
+A record is one JSON file of aggregate scores. If the benchmark's text may be published, a second file has one line per
+item: ``data/<collection>/<developer>/<system>/<uuid>.json`` and ``<uuid>_samples.jsonl``. Field names and layout
+are from that project; ``python -m every_eval_ever validate`` checks them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from memeval.records.track import Redistribution
 from memeval.systems.output import visible
 
 _BY_RUNNER = {Runner.MAINTAINER: "third_party", Runner.SUBMITTER: "first_party"}
-"""Who evaluated, as the schema calls it, by who made a run's answers."""
+"""The schema's evaluator relationship, by the runner in the ledger."""
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
@@ -41,19 +41,19 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
     Args:
         run: the run.
-        benchmark_session: the benchmark with its data; ``None`` writes aggregates only.
-        to: the folder under which ``data/…`` is made.
+        benchmark_session: the benchmark, opened on its data; ``None`` writes aggregates only.
+        to: the parent folder of ``data/…``.
 
     Raises:
         BadInput: the run cannot be read.
     """
     record = _EeeRecord(run, benchmark_session)
-    place = to / record.folder
-    place.mkdir(parents=True, exist_ok=True)
+    folder = to / record.folder
+    folder.mkdir(parents=True, exist_ok=True)
     aggregate = record.aggregate()
-    files = [place / f"{record.uuid}.json"]
+    files = [folder / f"{record.uuid}.json"]
     if benchmark_session is not None and run.run.redistribution is Redistribution.FULL:
-        companion = place / f"{record.uuid}_samples.jsonl"
+        companion = folder / f"{record.uuid}_samples.jsonl"
         checksum, rows = _write_lines(companion, samples(run, benchmark_session, record.names))
         if rows:
             aggregate["detailed_evaluation_results"] = {
@@ -71,11 +71,11 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 
 class _EeeRecord:
-    """A run's record.
+    """The record of a run.
 
     Args:
         folder: the run.
-        benchmark_session: the benchmark with its data open.
+        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
     """
 
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
@@ -89,21 +89,21 @@ class _EeeRecord:
             benchmark=benchmark,
             metric=self._headline,
         )
-        self._read = next((call for call in folder.calls() if call.caller is Caller.READER), None)
+        self._reader_call = next((call for call in folder.calls() if call.caller is Caller.READER), None)
 
     @property
     def uuid(self) -> str:
-        """The record's name: equal for equal runs."""
+        """The record's name; equal runs have equal names."""
         return str(uuid.UUID(bytes=bytes.fromhex(self._folder.digest[7:39]), version=4))
 
     @property
     def folder(self) -> PurePosixPath:
-        """Where the record lies."""
+        """The record's folder, relative to the export folder."""
         return PurePosixPath("data", f"memeval_{self.names.benchmark}", *self._model_id.split("/"))
 
     @property
     def _model_id(self) -> str:
-        """The system's name; where nobody is on record as its maker, it stands for itself."""
+        """The system's id, ``<developer>/<slug>``; controls have the developer memeval, others their own slug."""
         slug = self._run.system.slug
         return f"{'memeval' if self._run.system.kind is SystemKind.CONTROL else slug}/{slug}"
 
@@ -144,13 +144,13 @@ class _EeeRecord:
 
     def _model(self) -> Data:
         system, track = self._run.system, self._run.track
-        here = "unknown" if self._run.imported is not None else "self_deployed"
+        deployment = "unknown" if self._run.imported is not None else "self_deployed"
         return {
             "name": system.name,
             "id": self._model_id,
             "developer": self._model_id.partition("/")[0] if system.vendor is None else system.vendor.name,
             "additional_details": {
-                "deployment_type": here if system.vendor is None else "externally_managed",
+                "deployment_type": deployment if system.vendor is None else "externally_managed",
                 "model_availability": "unknown",
                 **texts(
                     {
@@ -177,7 +177,7 @@ class _EeeRecord:
             yield self._result(
                 self.names.benchmark,
                 "composite",
-                "The mean over the categories, each with its weight.",
+                "Weighted mean of the category scores.",
                 scores.composite.value,
                 _uncertainty(scores.composite.interval, scores.overall.planned, "see memeval.statistics.composite"),
                 {"overall": scores.overall.accuracy},
@@ -205,8 +205,8 @@ class _EeeRecord:
                 details = _counts(tally) | {"weight": category.weight}
                 if tally is category.tally:
                     details |= {f"metric.{each}": value for each, value in category.metrics.items()}
-                found = _uncertainty(tally.interval, tally.planned, "Wilson score")
-                yield self._result(name, metric, tests.get(category.name, ""), tally.accuracy, found, details)
+                uncertainty = _uncertainty(tally.interval, tally.planned, "Wilson score")
+                yield self._result(name, metric, tests.get(category.name, ""), tally.accuracy, uncertainty, details)
         for metric, value in category.metrics.items():
             known = self._metrics.get(metric)
             if value is not None and known is not None and metric not in tallies:
@@ -255,13 +255,13 @@ class _EeeRecord:
 
     @property
     def _headline(self) -> str:
-        """The metric that the composite is a mean of."""
+        """The metric that the composite averages."""
         protocols = {each.name: each.headline for each in self._info.protocols} if self._info else {}
         return protocols.get(self._run.track.protocol, "accuracy")
 
     @property
     def _scoring(self) -> Data | None:
-        """The model that judged, with its prompts; ``None`` where rules did."""
+        """The judge model with its prompts; ``None`` for the rule-based judge."""
         track = self._run.track
         if track.judge == RulesJudge.name:
             return None
@@ -272,7 +272,6 @@ class _EeeRecord:
         return {"judges": [judge], "input_prompt": canonical_json(prompts)}
 
     def _source(self) -> Data:
-        """Return where the data comes from."""
         track = self._run.track
         details = {
             "data_digest": track.data_digest,
@@ -283,20 +282,20 @@ class _EeeRecord:
             "sample": track.sample,
         }
         source = self._info.source(_file(track.parameters)) if self._info else None
-        where: Data = {"source_type": "other"} if source is None else {"source_type": "url", "url": [source.url]}
-        return {"dataset_name": track.benchmark, **where, "additional_details": texts(details)}
+        origin: Data = {"source_type": "other"} if source is None else {"source_type": "url", "url": [source.url]}
+        return {"dataset_name": track.benchmark, **origin, "additional_details": texts(details)}
 
     def _generation(self) -> Data:
         track = self._run.track
         arguments: Data = {"execution_command": shlex.join(["memeval", *self._run.harness.argv])}
-        if self._read is not None:
-            arguments |= _settings(self._read)
+        if self._reader_call is not None:
+            arguments |= _settings(self._reader_call)
         details = {"reader": track.reader, "limits": track.limits.data(), "tokenizer": track.tokenizer}
         return {"generation_args": arguments, "additional_details": texts(details)}
 
 
 def _info(run: Run) -> BenchmarkInfo | None:
-    """Return what a benchmark says of itself; ``None`` where this memeval does not know it."""
+    """Return the metadata of a run's benchmark; ``None`` if the benchmark is not installed."""
     try:
         return find(run.track.benchmark).info
     except BadInput:
@@ -304,7 +303,7 @@ def _info(run: Run) -> BenchmarkInfo | None:
 
 
 def _relationship(folder: RunFolder) -> str:
-    """Return who evaluated, as far as the ledger of the results folder says."""
+    """Return the evaluator relationship, from the ledger of the results folder."""
     if folder.run.system.kind is SystemKind.CONTROL:
         return "first_party"
     results = folder.path.resolve().parents
@@ -321,11 +320,11 @@ def _file(parameters: Mapping[str, str | int]) -> str | None:
 
 
 def _settings(call: Call) -> Data:
-    """Return how the model reader was asked, as far as the schema has a place for it."""
+    """Return the model reader's settings that the schema has fields for."""
     body = call.request.body
-    found: Data = {name: body[name] for name in ("temperature", "top_p") if isinstance(body.get(name), int | float)}
+    settings: Data = {name: body[name] for name in ("temperature", "top_p") if isinstance(body.get(name), int | float)}
     most = body.get("max_tokens", body.get("max_completion_tokens"))
-    return found | ({"max_tokens": most} if isinstance(most, int) and most > 0 else {})
+    return settings | ({"max_tokens": most} if isinstance(most, int) and most > 0 else {})
 
 
 def _counts(tally: Tally) -> Data:
@@ -345,15 +344,15 @@ def _uncertainty(interval: Interval | None, planned: int | None, method: str) ->
 
 
 def _unix(moment: str) -> str:
-    """Return a time as the schema wants it: seconds since 1970, as text."""
+    """Return a time in the schema's form: seconds since 1970, as text."""
     try:
         return str(int(datetime.fromisoformat(moment).timestamp()))
     except ValueError:
-        raise BadInput(f"run.json: '{visible(moment)}' is no time.", remedy="Restore the file.") from None
+        raise BadInput(f"run.json: invalid time '{visible(moment)}'.", remedy="Restore the file.") from None
 
 
 def _write_lines(path: Path, lines: Iterator[Data]) -> tuple[str, int]:
-    """Write lines and return the SHA-256 of the file with their number."""
+    """Write JSON lines; return the file's SHA-256 and the number of lines."""
     digest, rows = hashlib.sha256(), 0
     with path.open("wb") as stream:
         for rows, line in enumerate(lines, start=1):  # noqa: B007 - the last number is the count

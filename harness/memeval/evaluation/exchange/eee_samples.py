@@ -1,4 +1,4 @@
-"""The lines of an Every Eval Ever record: one an item, for the result of its category."""
+"""The sample lines of an Every Eval Ever record: one per item."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from memeval.records.base import canonical_json
 Data = dict[str, Any]
 
 VERSION = "0.3.0"
-"""Version of the schema that records are written in."""
+"""Version of the schema."""
 
 RIGHT_FROM = 0.5
-"""The credit from which an item is called right, where a grader measures and the schema wants a yes or a no."""
+"""Lowest credit of a correct item, for graders that give credits; the schema needs yes or no."""
 
 
 @dataclass(frozen=True)
 class SampleNames:
-    """What ties the lines of a record to its aggregate scores."""
+    """Names that connect the lines of a record with its aggregate scores."""
 
     evaluation_id: str
     """The record's id."""
     model_id: str
-    """The system's."""
+    """The system's id."""
     benchmark: str
     """The benchmark's name, without its version."""
     metric: str
-    """The metric that the composite is a mean of."""
+    """The metric that the composite averages."""
 
     def result(self, category: str) -> str:
         """Return the name of a category's results."""
@@ -41,12 +41,12 @@ class SampleNames:
 
 
 def samples(folder: RunFolder, benchmark_session: BenchmarkSession, names: SampleNames) -> Iterator[Data]:
-    """Yield a line for each item of a run whose words may be published.
+    """Yield a line for each item of a run whose text may be published.
 
     Args:
         folder: the run, with its rows.
-        benchmark_session: the benchmark with its data open.
-        names: what ties the lines to the scores.
+        benchmark_session: the benchmark, opened on its data.
+        names: the names shared with the aggregate scores.
 
     Raises:
         BadInput: the rows cannot be read.
@@ -60,7 +60,7 @@ def _sample(item: RunItem, reference: tuple[str, ...], names: SampleNames) -> Da
     grade = item.grade
     asked = [each.ask.question for each in item.answers if each.ask is not None]
     raw = "\n".join(asked)
-    worth = headline(grade) or 0.0
+    credit = headline(grade) or 0.0
     failed = [each.response for each in item.answers if each.response.outcome.is_error]
     line: Data = {
         "schema_version": VERSION,
@@ -71,8 +71,8 @@ def _sample(item: RunItem, reference: tuple[str, ...], names: SampleNames) -> Da
         "sample_id": grade.item_id,
         "sample_hash": hashlib.sha256((raw + "".join(reference)).encode()).hexdigest(),
         "input": {"raw": raw, "reference": list(reference)},
-        **_said(item, asked),
-        "evaluation": {"score": worth, "is_correct": worth >= RIGHT_FROM, "num_turns": len(asked)},
+        **_conversation(item, asked),
+        "evaluation": {"score": credit, "is_correct": credit >= RIGHT_FROM, "num_turns": len(asked)},
         "error": (failed[0].error or failed[0].outcome.value) if failed else None,
         "metadata": texts(
             {
@@ -100,8 +100,8 @@ def _sample(item: RunItem, reference: tuple[str, ...], names: SampleNames) -> Da
     return line
 
 
-def _said(item: RunItem, asked: list[str]) -> Data:
-    """Return the answers: of one question as an output, of several as a conversation."""
+def _conversation(item: RunItem, asked: list[str]) -> Data:
+    """Return the answers: one question as a single output, several as a conversation."""
     answers = [each.response.answer for each in item.answers]
     if len(asked) == 1:
         return {
@@ -110,16 +110,16 @@ def _said(item: RunItem, asked: list[str]) -> Data:
             "messages": None,
             "answer_attribution": [_whole(0, "output.raw", answers[0], last=True)],
         }
-    said = [
-        {"turn_idx": 2 * number + place, "role": role, "content": content}
+    messages = [
+        {"turn_idx": 2 * number + offset, "role": role, "content": content}
         for number, (question, answer) in enumerate(zip(asked, answers, strict=True))
-        for place, (role, content) in enumerate((("user", question), ("assistant", answer)))
+        for offset, (role, content) in enumerate((("user", question), ("assistant", answer)))
     ]
-    places = [
+    attributions = [
         _whole(2 * number + 1, f"messages[{2 * number + 1}].content", answer, last=number == len(answers) - 1)
         for number, answer in enumerate(answers)
     ]
-    return {"interaction_type": "multi_turn", "output": None, "messages": said, "answer_attribution": places}
+    return {"interaction_type": "multi_turn", "output": None, "messages": messages, "answer_attribution": attributions}
 
 
 def _whole(turn: int, source: str, value: str, *, last: bool) -> Data:
@@ -133,7 +133,7 @@ def _whole(turn: int, source: str, value: str, *, last: bool) -> Data:
 
 
 def texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as the schema wants details: texts, and what is absent left out."""
+    """Return values in the schema's form for details: all as text, without absent or empty ones."""
     return {
         name: value if isinstance(value, str) else canonical_json(value)
         for name, value in values.items()

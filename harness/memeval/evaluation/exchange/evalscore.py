@@ -1,6 +1,6 @@
-"""EvalScore files: what jeffs-brain's cross-SDK runner writes about one daemon and one question set.
+"""EvalScore files: results of jeffs-brain's cross-SDK runner for one daemon and one question set.
 
-Fields and their order: jeffs-brain/memory, ``eval/runner.py``. Its own example leaves some of them out.
+Fields and their order: jeffs-brain/memory, ``eval/runner.py``. Its example file omits some fields.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once, placed
-from memeval.evaluation.exchange.writing import answered, exam_needed, write_json
+from memeval.evaluation.exchange.writing import answered, require_session, write_json
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import headline
 from memeval.keys import ItemKey
@@ -29,24 +29,24 @@ from memeval.records.scenario import Retain
 FORMAT = "evalscore"
 
 PASSED = 0.5
-"""A question passes from this score on."""
+"""Lowest score of a passed question."""
 
 ERROR_CHARACTERS = 512
-"""The longest error, as the runner cuts it."""
+"""Length at which the runner truncates errors."""
 
 _JUDGED = "-judged"
-_TOLD = ("dataset", "scorer", "scenario", "mode", "brain")
+_LIMIT_FIELDS = ("dataset", "scorer", "scenario", "mode", "brain")
 
 
 class _Citation(ForeignRecord):
-    """A document that an answer rests on."""
+    """A document that an answer cites."""
 
     path: Name | None = None
     chunk_id: Name | None = Field(default=None, alias="chunkId")
 
 
 class _EvalScoreQuestion(ForeignRecord):
-    """What came of a question."""
+    """The result of one question."""
 
     id: Id
     answer: Text = ""
@@ -83,7 +83,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     claimed = Claim(score=score.pass_rate or 0.0, items=score.total or len(rows), judge=score.scorer)
     return ImportedAnswers(
         system=name,
-        version=UNTOLD,
+        version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
         answers=tuple(_answer(row, texts) for _where, row in rows),
         imported=Imported(
@@ -92,17 +92,17 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
             digest=file.digest,
             made_by="a runner of jeffs-brain's daemons",
             made_at=score.started_at,
-            limits={field: told for field in _TOLD if (told := getattr(score, field)) is not None},
+            limits={field: value for field in _LIMIT_FIELDS if (value := getattr(score, field)) is not None},
             claims=() if score.pass_rate is None else (claimed,),
         ),
     )
 
 
 def _texts(benchmark_session: BenchmarkSession) -> dict[str, str]:
-    """Return the ids of the prepared texts by what a document of theirs may be called: the id, or the ordinal."""
+    """Return the source ids of prepared texts, by ordinal and by source id."""
     steps = (step for scenario in benchmark_session.dataset.scenarios() for step in scenario.steps)
-    named = {step.text_id: step.source_id for step in steps if isinstance(step, Retain)}
-    return named | {source: source for source in named.values()}
+    source_ids = {step.text_id: step.source_id for step in steps if isinstance(step, Retain)}
+    return source_ids | {source: source for source in source_ids.values()}
 
 
 def _answer(row: _EvalScoreQuestion, texts: Mapping[str, str]) -> ImportedAnswer:
@@ -117,12 +117,12 @@ def _answer(row: _EvalScoreQuestion, texts: Mapping[str, str]) -> ImportedAnswer
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
-    """Write ``<to>/<date>/<sdk>.json``: the date on which the run began, here; the system's slug.
+    """Write ``<to>/<date>/<sdk>.json``: the local start date of the run, and the system's slug.
 
     Raises:
-        BadInput: the benchmark's data is not at hand.
+        BadInput: the benchmark's data is not available.
     """
-    benchmark_session = exam_needed(run, benchmark_session)
+    benchmark_session = require_session(run, benchmark_session)
     head = run.run
     rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
@@ -155,9 +155,9 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         "questions": questions,
     }
     day = datetime.fromisoformat(head.timing.started).astimezone().date()
-    place = to / day.isoformat() / f"{head.system.slug}.json"
-    place.parent.mkdir(parents=True)
-    return [write_json(place, value, indent=2)]
+    path = to / day.isoformat() / f"{head.system.slug}.json"
+    path.parent.mkdir(parents=True)
+    return [write_json(path, value, indent=2)]
 
 
 def _question(key: ItemKey, question: str, row: Response, grade: Grade) -> dict[str, Any]:

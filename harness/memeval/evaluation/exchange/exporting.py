@@ -1,4 +1,4 @@
-"""Writing a run in someone else's format: all files of it, or none."""
+"""Export of a run: all files are written, or none."""
 
 from __future__ import annotations
 
@@ -17,45 +17,47 @@ def export_run(
 ) -> tuple[Path, ...]:
     """Write a run in a format.
 
-    Everything is written apart and takes its place at the end, so that a place is as it was until all is there.
+    The files are written to a temporary folder and moved when all are complete.
 
     Args:
         run: the run.
         form: the format.
-        to: the file, or the folder where the format is one of many files; some formats write further files beside it.
-        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
-        force: whether files that are in the way are replaced.
+        to: the file, or the folder if the format has several files. Some formats add files next to it.
+        data: a local copy of the benchmark's data; ``None`` for the stored or generated one.
+        force: whether existing files are replaced.
 
     Returns:
-        The files, the one named ``to`` or the first below it at the front.
+        The new files; first the one at ``to`` or the first one below it.
 
     Raises:
-        BadInput: the format cannot hold this run, the data it needs is not here, or a file is in the way.
+        BadInput: the format does not support the run, its data is not available, or a file exists.
     """
     name = run.run.track.benchmark
     if form.benchmarks and name not in form.benchmarks:
-        raise BadInput(f"'{form.name}' holds no runs of {name}.", remedy=f"It is of {', '.join(form.benchmarks)}.")
+        raise BadInput(
+            f"format '{form.name}' does not support {name}.", remedy=f"It supports {', '.join(form.benchmarks)}."
+        )
     benchmark_session = _benchmark_session(run, data)
     to = to.absolute()
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".memeval-", dir=to.parent) as apart:
-            written = form.write(run, benchmark_session, Path(apart) / to.name)
-            places = {path: to.parent / path.relative_to(apart) for path in written}
-            for place in places.values():
-                _make_way(place, force)
-            for path, place in places.items():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                path.replace(place)
+        with tempfile.TemporaryDirectory(prefix=".memeval-", dir=to.parent) as temporary:
+            written = form.write(run, benchmark_session, Path(temporary) / to.name)
+            targets = {path: to.parent / path.relative_to(temporary) for path in written}
+            for target in targets.values():
+                _check_target(target, force)
+            for path, target in targets.items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
     except OSError as error:
         raise BadInput(
-            f"cannot be written ({error.strerror or error}).", where=to, remedy="Name another --to."
+            f"cannot be written ({error.strerror or error}).", where=to, remedy="Choose another --to."
         ) from None
-    return tuple(places.values())
+    return tuple(targets.values())
 
 
 def _benchmark_session(run: RunFolder, data: Path | None) -> BenchmarkSession | None:
-    """Open the data of a run; ``None`` where nobody named any and none is at hand."""
+    """Open the benchmark of a run; ``None`` if ``data`` is ``None`` and no stored data is available."""
     try:
         return session_of_run(run.run, data)
     except BadInput:
@@ -64,10 +66,10 @@ def _benchmark_session(run: RunFolder, data: Path | None) -> BenchmarkSession | 
         return None
 
 
-def _make_way(place: Path, force: bool) -> None:
-    if place.is_dir():
-        raise BadInput("this is a folder.", where=place, remedy="Name a file with --to.")
-    if place.exists() and not force:
+def _check_target(target: Path, force: bool) -> None:
+    if target.is_dir():
+        raise BadInput("this is a folder.", where=target, remedy="Name a file with --to.")
+    if target.exists() and not force:
         raise BadInput(
-            "the file is there already.", where=place, remedy="Name another --to, or replace it with --force."
+            "the file already exists.", where=target, remedy="Choose another --to, or replace it with --force."
         )

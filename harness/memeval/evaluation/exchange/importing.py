@@ -1,4 +1,4 @@
-"""Answers made elsewhere become a run here: brought together with an exam, graded by its protocol, and sealed."""
+"""Import of answers made elsewhere: match them to a benchmark, grade them by its protocol, and seal a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
-from memeval.evaluation.exchange.answers import UNKNOWN, ImportedAnswer, ImportedAnswers
+from memeval.evaluation.exchange.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
 from memeval.evaluation.exchange.formats import ExchangeFormat, QuestionData
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.grades import cases_of, grade_items
@@ -41,43 +41,43 @@ from memeval.systems.controls.table import CONTROLS
 from memeval.systems.output import visible
 
 MOST_WORDS = 4
-"""An id of more words is a sentence."""
+"""Largest number of words in an id; a longer one is a sentence and is listed by its digest."""
 
 LONGEST_NAME = 8
-"""A system's name of more words is a text, which may be the data's; its slug stands for it."""
+"""Largest number of words in a system's name. A longer one may be benchmark text; the slug replaces it."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What the caller says of answers that were made elsewhere, beyond what is in the file."""
+    """What the caller states about imported answers, in addition to the file."""
 
     slug: str | None = None
-    """Their system's name in paths and URLs; ``None`` makes one of the name in the file."""
+    """The system's name in paths and URLs; ``None`` derives it from the name in the file."""
     source: str | None = None
-    """Where they were published."""
+    """Where the answers were published."""
     commit: str | None = None
-    """The commit they were taken from."""
+    """The commit of the published file."""
     licence: str | None = None
-    """SPDX expression of their licence."""
+    """SPDX expression of the licence."""
     claimed: float | None = None
-    """The claimed score, as a share: the composite where categories have weights of their own, else the accuracy.
-    ``None`` for what the file says."""
+    """The claimed score in [0, 1]: the composite if categories have their own weights, else the accuracy. ``None`` uses
+    the score in the file."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How answers that were made elsewhere are graded and stored."""
+    """How imported answers are graded and stored."""
 
     results: Path = Path("results")
-    """Folder the run is stored under."""
+    """Results folder."""
     origin: Origin = field(default_factory=Origin)
-    """Where the answers come from."""
+    """Origin of the answers."""
     models: ModelOptions = field(default_factory=ModelOptions)
-    """How a model judge is asked."""
+    """Options of a model judge's requests."""
     fresh: bool = False
-    """Make another run, whatever is stored. Recorded judgments are not asked for again, even so."""
+    """Make a new run even if one is stored. Recorded judgments are still reused."""
 
 
 def exam_for(
@@ -88,24 +88,25 @@ def exam_for(
     parameters: Parameters | None = None,
     protocol: str | None = None,
 ) -> BenchmarkSession:
-    """Open the benchmark that a file of answers is about.
+    """Open the benchmark that a file of answers belongs to.
 
     Args:
-        form: the file's format; where it brings questions with it, they are opened unless ``data`` names others.
+        form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
         file: the file.
-        benchmark: its id; ``None`` for the one that the format is of.
+        benchmark: its id; ``None`` for the format's default.
         data: a local copy of the benchmark's data.
         parameters: parameters of the benchmark.
-        protocol: the way of grading; ``None`` for the benchmark's default.
+        protocol: the grading protocol; ``None`` for the benchmark's default.
 
     Raises:
-        BadInput: the format is not of that benchmark, or the data cannot be opened.
+        BadInput: the format does not support the benchmark, or the data cannot be opened.
     """
     form.read_by()
     chosen = find(benchmark or form.benchmarks[0])
     if chosen.info.id not in form.benchmarks:
         raise BadInput(
-            f"'{form.name}' holds no answers to {chosen.info.id}.", remedy=f"It is of {', '.join(form.benchmarks)}."
+            f"format '{form.name}' does not support {chosen.info.id}.",
+            remedy=f"It supports {', '.join(form.benchmarks)}.",
         )
     if parameters is None and (data is None or form.data is not QuestionData.INSIDE):
         parameters = dict(form.parameters) or None
@@ -124,32 +125,32 @@ def import_file(
 ) -> RunFolder:
     """Grade a file of answers and seal a run of it.
 
-    Questions that the exam does not have are left out and listed; those without an answer leave the run partial.
+    Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
 
     Args:
         file: the file.
         form: its format.
-        benchmark_session: what the answers are graded by.
-        judge: who gives verdicts.
-        options: where from, and where to.
-        progress: is told how it goes.
+        benchmark_session: the benchmark, opened on its data.
+        judge: the judge.
+        options: origin, storage and judge options.
+        progress: receives progress and notes.
 
     Returns:
-        The sealed run; the one of before where this very file was graded by this very judge already.
+        The sealed run; the stored one if the same judge already graded the same file.
 
     Raises:
-        BadInput: the file is not what it should be, or none of its answers is to a question of the exam.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: the file is invalid, or contains no answer to a question of the benchmark.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped the import; the same call resumes it.
     """
     progress = progress or Silent()
-    answers = _placed(form.read(file, benchmark_session), benchmark_session, options.origin)
+    answers = _matched(form.read(file, benchmark_session), benchmark_session, options.origin)
     inputs = _inputs(answers, benchmark_session, judge, form)
-    place = options.results / benchmark_session.benchmark.info.name / answers.slug
-    done = [] if options.fresh else finished_runs(place, inputs)
+    system_folder = options.results / benchmark_session.benchmark.info.name / answers.slug
+    done = [] if options.fresh else finished_runs(system_folder, inputs)
     if done:
         same = done[-1].run.imported == answers.imported
-        told = "" if same else " What is told of its origin differs; --fresh makes a run that says so."
-        progress.note(f"{done[-1].path}: this very file, graded before by the very same judge; reused.{told}")
+        hint = "" if same else " Its recorded origin differs. Record the new origin with --fresh."
+        progress.note(f"{done[-1].path}: reused; the same judge already graded this file.{hint}")
         return done[-1]
     items, responses = _rows(answers, benchmark_session)
     with (
@@ -158,7 +159,7 @@ def import_file(
     ):
         cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
         check_key(judge, cases, models)
-        folder = _folder(place, _plan(inputs, answers, benchmark_session, judge, form), options.fresh)
+        folder = _folder(system_folder, _plan(inputs, answers, benchmark_session, judge, form), options.fresh)
         with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
             plan = Journal.plan(folder)
             models.open_run(plan.run_id, own)
@@ -175,31 +176,31 @@ def import_file(
             return seal(folder, plan, rows, journal.log_lines, 1, benchmark_session)
 
 
-def _placed(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
-    """Bring answers together with an exam: what is missing, what is unknown, and what the caller says of them."""
+def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
+    """Match answers to the benchmark: list missing and unknown questions, and add the caller's origin."""
     slug = answers.slug if origin.slug is None else origin.slug
     if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
         raise BadInput(
-            f"'{visible(slug[:SLUG_LENGTH])}' is no slug.", remedy="Write words of a-z and 0-9 with dashes between."
+            f"invalid slug '{visible(slug[:SLUG_LENGTH])}'.", remedy="Use words of a-z and 0-9, separated by dashes."
         )
     if slug in CONTROLS:
-        raise BadInput(f"'{slug}' is a control that memeval ships.", remedy="Give the answers another --slug.")
-    told = {answer.question_id for answer in answers.answers}
+        raise BadInput(f"'{slug}' is a control of memeval.", remedy="Choose another --slug.")
+    answered = {answer.question_id for answer in answers.answers}
     known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
     planned = [question for key in benchmark_session.keys for question in key.question_ids]
-    if told.isdisjoint(planned):
+    if answered.isdisjoint(planned):
         raise BadInput(
-            f"none of its {len(told)} answers is to a question of {benchmark_session.benchmark.info.id}.",
+            f"none of the {len(answered)} answers belongs to a question of {benchmark_session.benchmark.info.id}.",
             where=answers.imported.file,
-            remedy="Name the benchmark or the data that it answers, with --benchmark, --parameter or --data.",
+            remedy="Name the right benchmark or data with --benchmark, --parameter or --data.",
         )
     if benchmark_session.protocol_info.search_items is not None and all(
         answer.sources is None for answer in answers.answers
     ):
         raise BadInput(
-            f"the file does not say what was retrieved, and '{benchmark_session.protocol}' grades nothing else.",
+            f"the file lists no retrieved items, and protocol '{benchmark_session.protocol}' grades only those.",
             where=answers.imported.file,
-            remedy="Name another --protocol.",
+            remedy="Choose another --protocol.",
         )
     claims = answers.imported.claims
     if origin.claimed is not None:
@@ -208,13 +209,13 @@ def _placed(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origi
             for category in benchmark_session.benchmark.table(benchmark_session.protocol, benchmark_session.tier)
         )
         metric = ClaimMetric.COMPOSITE if weighted else ClaimMetric.ACCURACY
-        claims = (Claim(score=origin.claimed, metric=metric, items=len(told)), *claims)
-    said = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
+        claims = (Claim(score=origin.claimed, metric=metric, items=len(answered)), *claims)
+    origin_fields = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
     imported = answers.imported.model_copy(
         update={
-            **{name: value for name, value in said.items() if value is not None},
+            **{name: value for name, value in origin_fields.items() if value is not None},
             "claims": claims,
-            "missing": tuple(question for question in planned if question not in told),
+            "missing": tuple(question for question in planned if question not in answered),
             "unknown": tuple(
                 _listed(question)
                 for question in dict.fromkeys(answer.question_id for answer in answers.answers)
@@ -225,9 +226,9 @@ def _placed(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origi
     return replace(answers, slug=slug, imported=imported)
 
 
-def _listed(unknown: str) -> str:
-    """Return how an id or a column's name is listed: by its digest where it is a sentence, which may be the data's."""
-    return digest_bytes(unknown.encode()) if len(_WORD.findall(unknown)) > MOST_WORDS else visible(unknown)
+def _listed(name: str) -> str:
+    """Return an id or a column's name for the record; its digest if it is a sentence, which may be benchmark text."""
+    return digest_bytes(name.encode()) if len(_WORD.findall(name)) > MOST_WORDS else visible(name)
 
 
 def _inputs(
@@ -271,22 +272,22 @@ def _plan(
     )
 
 
-def _folder(place: Path, plan: Plan, fresh: bool) -> Path:
-    """Return the folder of the interrupted import to go on with, or of a new one."""
+def _folder(system_folder: Path, plan: Plan, fresh: bool) -> Path:
+    """Return the folder of the interrupted import to resume, or of a new one."""
     interrupted = [
         folder
-        for folder, other in unfinished_runs(place).items()
+        for folder, other in unfinished_runs(system_folder).items()
         if other.imported == plan.imported and other.inputs.fingerprint == plan.inputs.fingerprint
     ]
-    return interrupted[-1] if interrupted and not fresh else start(place, plan)
+    return interrupted[-1] if interrupted and not fresh else start(system_folder, plan)
 
 
 def _rows(answers: ImportedAnswers, benchmark_session: BenchmarkSession) -> tuple[list[ItemKey], list[Response]]:
-    """Return the items of which every question is answered, in plan order, and their responses."""
-    told = {answer.question_id: answer for answer in answers.answers}
-    items = [key for key in benchmark_session.keys if all(question in told for question in key.question_ids)]
+    """Return the items whose questions all have answers, in plan order, and their responses."""
+    by_question = {answer.question_id: answer for answer in answers.answers}
+    items = [key for key in benchmark_session.keys if all(question in by_question for question in key.question_ids)]
     return items, [
-        _response(told[question], key, benchmark_session, answers.imported)
+        _response(by_question[question], key, benchmark_session, answers.imported)
         for key in items
         for question in key.question_ids
     ]
@@ -311,15 +312,14 @@ def _response(
 
 
 def _items(sources: Sequence[str], key: ItemKey, benchmark_session: BenchmarkSession) -> Iterator[RetrievedItem]:
-    """Yield what was retrieved, by memeval's ordinals; what the benchmark does not have stays unknown."""
+    """Yield the retrieved items with memeval's ordinals; sources unknown to the benchmark stay marked as unknown."""
     ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
     for source in sources:
-        yield RetrievedItem(source_ids=(ordinals.get(source, UNKNOWN + source),))
+        yield RetrievedItem(source_ids=(ordinals.get(source, UNKNOWN_SOURCE + source),))
 
 
 def _usage(answer: ImportedAnswer) -> ReportedUsage | None:
-    told = (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd)
-    if told == (None, None, None):
+    if (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd) == (None, None, None):
         return None
     return ReportedUsage(
         prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, cost_usd=answer.cost_usd

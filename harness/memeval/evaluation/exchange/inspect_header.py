@@ -1,4 +1,4 @@
-"""The head of an Inspect log: what was evaluated and how, what came of it, and what it took."""
+"""The header of an Inspect log: the evaluation, its plan, its results and its statistics."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from memeval.records.track import Redistribution
 Data = dict[str, Any]
 
 HEADLINE = "memeval"
-"""The score that the composite is a mean of."""
+"""Name of the score that the composite averages."""
 
 
-def spec_of(folder: RunFolder, ids: list[str], words: bool) -> Data:
-    """Return what was evaluated, and how.
+def spec_of(folder: RunFolder, ids: list[str], has_text: bool) -> Data:
+    """Return the evaluation's settings.
 
     Args:
         folder: the run.
-        ids: the samples in the log, in order.
-        words: whether there are words in the log.
+        ids: ids of the samples in the log, in order.
+        has_text: whether the log contains text.
     """
     run = folder.run
-    private = words and run.redistribution is Redistribution.IDS
+    private = has_text and run.redistribution is Redistribution.IDS
     track, system, harness = run.track, run.system, run.harness
     name, _, version = track.benchmark.partition("@")
     spec: Data = {
@@ -79,7 +79,7 @@ def spec_of(folder: RunFolder, ids: list[str], words: bool) -> Data:
 
 
 def plan_of(run: Run) -> Data:
-    """Return the phases of the run, each as a step, with who takes it and what is allowed."""
+    """Return the phases of the run as steps, with their parameters and the limits."""
     track = run.track
     limits = track.limits.data()
     steps = [
@@ -91,24 +91,24 @@ def plan_of(run: Run) -> Data:
     return {"name": track.protocol, "steps": steps, "config": {}, "finish": {"solver": "limits", "params": limits}}
 
 
-def results_of(run: Run, worths: Sequence[float]) -> Data:
-    """Return the run's scores as they are stored; the standard error alone is worked out here.
+def results_of(run: Run, credits: Sequence[float]) -> Data:
+    """Return the run's stored scores; only the standard error is computed here.
 
     Args:
-        run: the run's head.
-        worths: what each graded item is worth, in [0, 1].
+        run: the run.
+        credits: the credit of each graded item, in [0, 1].
     """
     scores = run.scores
     missing = run.coverage.planned - run.coverage.done
-    whole = [*worths, *(0.0 for _ in range(missing))]
-    found: dict[str, float | None] = {
+    all_credits = [*credits, *(0.0 for _ in range(missing))]
+    overall: dict[str, float | None] = {
         "composite": scores.composite.value,
         "accuracy": scores.overall.accuracy,
-        "stderr": _standard_error(whole),
+        "stderr": _standard_error(all_credits),
         "graded_accuracy": scores.overall.graded_accuracy,
     }
     by_category = {category.name: category.tally.accuracy for category in scores.categories}
-    listed = [_score(HEADLINE, HEADLINE, found, by_category, scored=len(worths))]
+    listed = [_score(HEADLINE, HEADLINE, overall, by_category, scored=len(credits))]
     for name, composite in scores.alternates.items():
         tallies = {c.name: c.alternates[name].accuracy for c in scores.categories if name in c.alternates}
         listed.append(_score(name, name, {"composite": composite.value}, tallies))
@@ -142,17 +142,17 @@ def _score(
     return {"name": name, "scorer": scorer, "scored_samples": scored, "metrics": metrics}
 
 
-def _standard_error(worths: Sequence[float]) -> float | None:
+def _standard_error(credits: Sequence[float]) -> float | None:
     """Return the standard error of a mean like Inspect's ``stderr``: ``s / √n``, with ``n - 1`` in the variance."""
-    n = len(worths)
+    n = len(credits)
     if n < 2:
         return None
-    mean = math.fsum(worths) / n
-    return math.sqrt(math.fsum((worth - mean) ** 2 for worth in worths) / (n - 1) / n)
+    mean = math.fsum(credits) / n
+    return math.sqrt(math.fsum((credit - mean) ** 2 for credit in credits) / (n - 1) / n)
 
 
 def stats_of(folder: RunFolder) -> Data:
-    """Return when the run took place and what model calls took, by model and by phase."""
+    """Return the run's start and end, and model usage by model and by phase."""
     run = folder.run
     own = (call for calls in (folder.calls(), folder.judgments()) for call in calls if call.run_id == run.run_id)
     return {
@@ -168,9 +168,9 @@ def stats_of(folder: RunFolder) -> Data:
 
 
 def usage_of(prompt: int, completion: int, usd: float | None = None) -> Data:
-    """Return tokens and dollars as Inspect has them."""
-    found: Data = {"input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion}
-    return found if usd is None else found | {"total_cost": usd}
+    """Return tokens and dollars in Inspect's form."""
+    usage: Data = {"input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion}
+    return usage if usd is None else usage | {"total_cost": usd}
 
 
 def _by_model(calls: Iterable[Call]) -> Data:

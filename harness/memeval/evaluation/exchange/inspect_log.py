@@ -1,6 +1,6 @@
-"""Runs as logs of Inspect AI (version 2 of its log schema, in an ``.eval`` archive), for its viewer and its readers.
+"""Export to Inspect AI logs (version 2 of the log schema, in an ``.eval`` archive).
 
-The archive is written here from the run's records, and Inspect is not needed for it. Layout and field names: inspect-ai
+This module writes the archive from the run's records; Inspect need not be installed. Layout and field names: inspect-ai
 0.3.285, ``inspect_ai.log`` (``EvalLog``, ``EvalSample``, ``Score``) and the names of its archive's members.
 """
 
@@ -37,20 +37,20 @@ from memeval.records.grade import GradeState
 from memeval.records.response import Context, Outcome
 
 CONTEXT_CHARACTERS = 20_000
-"""Of a context that is no list of items, so many characters stand in a log; the run's own files have all of it."""
+"""Characters of a context in the log, if it is not a list of items; the run's own files contain all of it."""
 
 SUMMARY_CHARACTERS = 1_000
-"""Of each text, so many characters stand in the summary from which the list of samples is drawn."""
+"""Characters of each text in the summaries, which the viewer's sample list uses."""
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
-"""The archive's members have no time of their own, so that equal runs make equal bytes."""
+"""Fixed time of the archive's members, so that equal runs give equal bytes."""
 
 _REASONS = {
     GradeState.EMPTY: "no_response",
     GradeState.UNPARSED: "grader_failed",
     GradeState.JUDGE_ERROR: "grader_failed",
 }
-"""Inspect's own words for a score that is no verdict."""
+"""Inspect's reasons for scores without a verdict."""
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
@@ -58,39 +58,37 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
     Args:
         run: the run, with its rows.
-        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand.
-        to: the log; its name ends in ``.eval``, by which the viewer finds it.
+        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
+        to: the log; its name must end in ``.eval``.
 
     Raises:
-        BadInput: the name ends in something else, or the run cannot be read.
+        BadInput: the name does not end in ``.eval``, or the run cannot be read.
     """
     if to.suffix != ".eval":
-        raise BadInput(
-            f"an Inspect log's name ends in '.eval', and '{to.name}' does not.", remedy=f"Use {to.stem}.eval."
-        )
+        raise BadInput(f"the name '{to.name}' does not end in '.eval'.", remedy=f"Use {to.stem}.eval.")
     _Log(run, benchmark_session).write(to)
     return [to]
 
 
 class _Log:
-    """A run's log.
+    """The log of a run.
 
     Args:
         folder: the run.
-        benchmark_session: the benchmark with its data open.
+        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
     """
 
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder
         self._run = folder.run
         self._items = RunItems(folder, benchmark_session)
-        self._words = self._items.words
-        self._measured = self._run.scores.overall.points is not None
-        self._contexts: dict[str, Context] = self._items.contexts() if self._words else {}
+        self._has_text = self._items.words
+        self._gives_credits = self._run.scores.overall.points is not None
+        self._contexts: dict[str, Context] = self._items.contexts() if self._has_text else {}
 
     def write(self, to: Path) -> None:
-        """Write it, one sample at a time."""
-        worths: list[float] = []
+        """Write the archive, one sample at a time."""
+        credits: list[float] = []
         ids: list[str] = []
         summaries: list[Data] = []
         with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -99,8 +97,8 @@ class _Log:
                 _member(archive, f"samples/{sample['id']}_epoch_1.json", sample)
                 ids.append(sample["id"])
                 summaries.append(_summary(sample))
-                worths.append(headline(item.grade) or 0.0)
-            spec, plan = spec_of(self._folder, ids, self._words), plan_of(self._run)
+                credits.append(headline(item.grade) or 0.0)
+            spec, plan = spec_of(self._folder, ids, self._has_text), plan_of(self._run)
             _member(archive, "_journal/start.json", {"version": 2, "eval": spec, "plan": plan})
             _member(archive, "summaries.json", summaries)
             header = {
@@ -108,7 +106,7 @@ class _Log:
                 "status": "success",
                 "eval": spec,
                 "plan": plan,
-                "results": results_of(self._run, worths),
+                "results": results_of(self._run, credits),
                 "stats": stats_of(self._folder),
                 "invalidated": False,
             }
@@ -118,43 +116,43 @@ class _Log:
         grade, key = item.grade, item.key
         turns = None if item.scenario is None else TurnTexts(item.scenario)
         messages = [message for answer in item.answers for message in self._messages(answer, turns)]
-        said = _listed([answer.response.answer for answer in item.answers]) if self._words else ""
+        answer_text = _numbered([answer.response.answer for answer in item.answers]) if self._has_text else ""
         last = item.answers[-1] if item.answers else None
         sample: Data = {
             "id": _safe(grade.item_id),
             "epoch": 1,
-            "input": _listed([each.ask.question for each in item.answers if each.ask is not None]) or grade.item_id,
+            "input": _numbered([each.ask.question for each in item.answers if each.ask is not None]) or grade.item_id,
             "target": "" if key is None else "\n".join(references(key.key)),
             "messages": messages,
             "output": self._output(last),
-            "scores": self._scores(item, said),
+            "scores": self._scores(item, answer_text),
             "metadata": self._metadata(item, turns),
             "uuid": digest_bytes(f"{self._run.run_id} {grade.item_id}".encode())[7:29],
         }
         failed = [answer.response for answer in item.answers if answer.response.outcome.is_error]
         if failed:
-            text = (failed[0].error if self._words else None) or failed[0].outcome.value
+            text = (failed[0].error if self._has_text else None) or failed[0].outcome.value
             sample["error"] = {"message": text, "traceback": text, "traceback_ansi": text}
         return sample | _times(item.answers)
 
     def _messages(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> Iterator[Data]:
-        if not self._words:
+        if not self._has_text:
             return
         response = answer.response
         if answer.ask is not None:
             when = "" if answer.ask.timestamp is None else f"[asked as of {answer.ask.timestamp}]\n"
             yield {"role": "user", "content": when + answer.ask.question, "source": "input"}
-        shown = self._shown(answer, turns)
-        if shown is not None:
+        retrieved = self._retrieved_text(answer, turns)
+        if retrieved is not None:
             name = "recall" if self._run.track.reader == NATIVE else "search"
             call = {"id": response.question_id, "function": name, "arguments": {}, "type": "function"}
             yield {"role": "assistant", "content": "", "tool_calls": [call], "model": self._model}
-            yield {"role": "tool", "function": name, "tool_call_id": call["id"], "content": shown}
+            yield {"role": "tool", "function": name, "tool_call_id": call["id"], "content": retrieved}
         if response.outcome is Outcome.OK:
             yield {"role": "assistant", "content": response.answer, "source": "generate", "model": self._model}
 
-    def _shown(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> str | None:
-        """Return what the system brought up, in words: its items, or else the context it gave."""
+    def _retrieved_text(self, answer: AnsweredQuestion, turns: TurnTexts | None) -> str | None:
+        """Return the text of the retrieved items, or else of the context; ``None`` if unknown."""
         response = answer.response
         if response.items is not None:
             texts = [text_of_item(item, turns) or f"({item.turn_id})" for item in response.items]
@@ -163,10 +161,10 @@ class _Log:
         text = None if context is None else text_of_context(context, turns)
         if text is None or len(text) <= CONTEXT_CHARACTERS:
             return text
-        return f"{text[:CONTEXT_CHARACTERS]}\n(cut here: {len(text):,} characters in all)"
+        return f"{text[:CONTEXT_CHARACTERS]}\n(truncated: {len(text):,} characters in total)"
 
     def _output(self, answer: AnsweredQuestion | None) -> Data:
-        if answer is None or not self._words or answer.response.outcome is not Outcome.OK:
+        if answer is None or not self._has_text or answer.response.outcome is not Outcome.OK:
             return {"model": self._model, "choices": []}
         message = {"role": "assistant", "content": answer.response.answer, "source": "generate", "model": self._model}
         output: Data = {
@@ -178,7 +176,7 @@ class _Log:
             output["usage"] = usage_of(*answer.tokens)
         return output if answer.seconds is None else output | {"time": answer.seconds}
 
-    def _scores(self, item: RunItem, said: str) -> Data:
+    def _scores(self, item: RunItem, answer_text: str) -> Data:
         grade = item.grade
         about = {
             "grader": grade.grader,
@@ -190,8 +188,8 @@ class _Log:
         scores: Data = {
             HEADLINE: {
                 "value": self._value(headline(grade)),
-                "answer": said,
-                "explanation": (grade.reason if self._words else None) or grade.state.value,
+                "answer": answer_text,
+                "explanation": (grade.reason if self._has_text else None) or grade.state.value,
                 "reason": _REASONS.get(grade.state),
                 "metadata": {name: value for name, value in about.items() if value not in (None, [])},
             }
@@ -203,11 +201,11 @@ class _Log:
             scores["metrics"] = {"value": grade.metrics}
         return scores
 
-    def _value(self, worth: float | None) -> str | float:
-        """Return a worth as Inspect has it: a letter where graders rule, a number where they measure."""
-        if self._measured:
-            return worth or 0.0
-        return "N" if worth is None else "C" if worth == 1.0 else "I"
+    def _value(self, credit: float | None) -> str | float:
+        """Return a credit in Inspect's form: a letter for verdicts, a number for measured credits."""
+        if self._gives_credits:
+            return credit or 0.0
+        return "N" if credit is None else "C" if credit == 1.0 else "I"
 
     def _metadata(self, item: RunItem, turns: TurnTexts | None) -> Data:
         grade = item.grade
@@ -240,7 +238,7 @@ class _Log:
         if response.items is not None:
             found["retrieved"] = [
                 {"turn_id": item.turn_id, "source_ids": ordinals(item), "score": item.score}
-                | ({"text": text_of_item(item, turns)} if self._words else {})
+                | ({"text": text_of_item(item, turns)} if self._has_text else {})
                 for item in response.items
             ]
         return {name: value for name, value in found.items() if value is not None}
@@ -250,8 +248,8 @@ class _Log:
         return self._run.system.slug
 
 
-def _listed(texts: Sequence[str]) -> str:
-    """Return a text as it is, and several as a numbered list."""
+def _numbered(texts: Sequence[str]) -> str:
+    """Return a single text unchanged, and several as a numbered list."""
     if len(texts) == 1:
         return texts[0]
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
@@ -276,7 +274,7 @@ def _times(answers: Sequence[AnsweredQuestion]) -> Data:
 
 
 def _summary(sample: Data) -> Data:
-    """Return a sample as the list of samples shows it."""
+    """Return a sample's entry in the sample list."""
     kept = ("id", "epoch", "uuid", "started_at", "completed_at", "total_time", "working_time")
     summary: Data = {name: sample[name] for name in kept if name in sample}
     summary |= {
@@ -298,12 +296,12 @@ def _short(text: str) -> str:
 
 
 def _safe(item_id: str) -> str:
-    """Return an id that may be part of a member's name: no separators and no control characters."""
+    """Return an id for use in a member's name: separators and control characters are percent-encoded."""
     return re.sub(r"[%/\\\x00-\x1f\x7f]", lambda found: quote(found[0], safe=""), item_id)
 
 
 def _member(archive: zipfile.ZipFile, name: str, data: Any) -> None:
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    place = zipfile.ZipInfo(name, _STAMP)
-    place.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(place, text)
+    member = zipfile.ZipInfo(name, _STAMP)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, text)

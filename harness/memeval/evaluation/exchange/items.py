@@ -1,7 +1,7 @@
-"""What a run holds of each item, beside what was asked and what a right answer is: what writers of formats start from.
+"""A run's items with their questions, responses, grades and answer keys: the input of all export formats.
 
-The words of a benchmark that may not be published stand here only where its data is at hand, for whoever has the data
-has the words. Without it there are ids, numbers and states alone.
+For a benchmark whose text may not be published, text is included only if its data is available on this machine.
+Without the data, items contain ids, numbers and states only.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ from memeval.records.track import Redistribution
 _ORDINAL = re.compile(r"s[0-9]{3,}(:t[0-9]{2,})?")
 
 UNANSWERABLE = "No answer: the history does not say."
-"""Stands as the reference of a question that has none."""
+"""The reference of a question without an answer."""
 
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A question and what came of it: its last attempt, which is the one that counts."""
+    """A question and its last attempt, which is the one that counts."""
 
     response: Response
-    """The row."""
+    """The last attempt."""
     attempts: int
-    """How often it was tried."""
+    """Number of attempts."""
     ask: Question | None
-    """What was asked; ``None`` where the data is not at hand."""
+    """The question; ``None`` if the data is not available."""
     read: Call | None
-    """The call in which a model reader answered, if one did."""
+    """The model reader's call; ``None`` if there was none."""
 
     @property
     def seconds(self) -> float | None:
-        """From the question to the answer, searching and reading included; ``None`` where it was never sent."""
+        """Seconds from question to answer, including search and reader; ``None`` if the question was never sent."""
         times = self.response.timings
         known = [each for each in (times.ask_seconds, times.search_seconds, times.read_seconds) if each is not None]
         return sum(known) if known else None
 
     @property
     def tokens(self) -> tuple[int, int] | None:
-        """Tokens sent to and received from models, by the reader's call or the system's own account."""
+        """Tokens sent to and received from models, from the reader's call or self-reported; ``None`` if unknown."""
         source = self.read or self.response.usage
         if source is None or source.prompt_tokens is None or source.completion_tokens is None:
             return None
@@ -78,17 +78,17 @@ class RunItem:
     """An item of a run."""
 
     grade: Grade
-    """What it is worth."""
+    """The item's grade."""
     answers: tuple[AnsweredQuestion, ...]
-    """Its questions, in order."""
+    """The item's questions, in order."""
     key: ItemKey | None
-    """What a right answer is; ``None`` where the data is not at hand."""
+    """The answer key; ``None`` if the data is not available."""
     scenario: Scenario | None
-    """What it was asked of; ``None`` where the data is not at hand."""
+    """The item's scenario; ``None`` if the data is not available."""
 
     @property
     def outcome(self) -> Outcome | None:
-        """The first outcome among its questions that is not ``ok``; ``None`` where no question has a row."""
+        """The first outcome that is not ``ok``, else ``ok``; ``None`` if no question has a response."""
         outcomes = [each.response.outcome for each in self.answers]
         return next((each for each in outcomes if each is not Outcome.OK), Outcome.OK if outcomes else None)
 
@@ -98,17 +98,17 @@ class RunItems:
 
     Args:
         folder: the run, with its rows.
-        benchmark_session: the benchmark with its data open; ``None`` where it is not at hand.
+        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
 
     Raises:
-        BadInput: the data is not that of the run, or (while iterating) the rows cannot be read.
+        BadInput: the data is not the run's, or (while iterating) the rows cannot be read.
     """
 
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder if benchmark_session is None else decoded_run(folder, benchmark_session)
         self._benchmark_session = benchmark_session
         self.words = benchmark_session is not None or folder.run.redistribution is Redistribution.FULL
-        """Whether the words of answers may stand in what is written."""
+        """Whether an export may contain text."""
 
     def __iter__(self) -> Iterator[RunItem]:
         rows: dict[str, dict[str, list[Response]]] = {}
@@ -116,17 +116,17 @@ class RunItems:
             rows.setdefault(response.item_id, {}).setdefault(response.question_id, []).append(response)
         reads = {call.key: call for call in self._folder.calls() if call.caller is Caller.READER}
         keys = {} if self._benchmark_session is None else {key.item_id: key for key in self._benchmark_session.keys}
-        held: Scenario | None = None
+        scenario: Scenario | None = None
         asks: dict[str, Question] = {}
         for grade in self._folder.grades():
             key = keys.get(grade.item_id)
             if (
                 self._benchmark_session is not None
                 and key is not None
-                and (held is None or held.scenario_id != key.scenario_id)
+                and (scenario is None or scenario.scenario_id != key.scenario_id)
             ):
-                held = self._benchmark_session.scenarios[key.scenario_id]
-                asks = {ask.question_id: ask for ask in held.questions()}
+                scenario = self._benchmark_session.scenarios[key.scenario_id]
+                asks = {ask.question_id: ask for ask in scenario.questions()}
             yield RunItem(
                 grade=grade,
                 answers=tuple(
@@ -139,7 +139,7 @@ class RunItems:
                     for question, tries in rows.get(grade.item_id, {}).items()
                 ),
                 key=key,
-                scenario=held if key is not None else None,
+                scenario=scenario if key is not None else None,
             )
 
     def contexts(self) -> dict[str, Context]:
@@ -148,20 +148,20 @@ class RunItems:
 
 
 def ordinals(item: RetrievedItem) -> tuple[str, ...]:
-    """Return the sessions or turns that a retrieved item is said to come from.
+    """Return the sessions or turns that the system names as sources of a retrieved item.
 
-    A system may write anything there; what is no ordinal, and might be words, is left out.
+    A system can write anything there. Only ordinals are returned, because other values could be text.
     """
-    named = item.source_ids or ((item.turn_id,) if item.turn_id else ())
-    return tuple(each for each in named if _ORDINAL.fullmatch(each))
+    sources = item.source_ids or ((item.turn_id,) if item.turn_id else ())
+    return tuple(each for each in sources if _ORDINAL.fullmatch(each))
 
 
 def text_of_item(item: RetrievedItem, turns: TurnTexts | None) -> str | None:
-    """Return the words of a retrieved item; ``None`` where they are a turn's and the data is not at hand.
+    """Return the text of a retrieved item; ``None`` if it is a turn's and the data is not available.
 
     Args:
-        item: the item as stored.
-        turns: the turns of its scenario.
+        item: the stored item.
+        turns: the turns of its scenario; ``None`` if the data is not available.
     """
     if item.turn_id is None:
         return item.text
@@ -169,7 +169,7 @@ def text_of_item(item: RetrievedItem, turns: TurnTexts | None) -> str | None:
 
 
 def text_of_context(context: Context, turns: TurnTexts | None) -> str | None:
-    """Return the words of a context; ``None`` where some are a turn's and the data is not at hand."""
+    """Return the text of a context; ``None`` if it contains a turn and the data is not available."""
     parts = [part.text if part.turn_id is None else _turn(part.turn_id, part.dated, turns) for part in context.parts]
     return None if None in parts else "\n".join(part for part in parts if part is not None)
 
@@ -184,7 +184,7 @@ def _turn(turn_id: str, dated: bool, turns: TurnTexts | None) -> str | None:
 
 
 def references(key: AnswerKey) -> tuple[str, ...]:
-    """Return what a right answer says, for people to read: one text, or one a fact."""
+    """Return the reference answers for readers: one text, or one text per fact."""
     match key:
         case BeliefKey():
             return (key.current.text,)
@@ -203,7 +203,7 @@ def references(key: AnswerKey) -> tuple[str, ...]:
         case ReflectKey():
             return tuple(point.text for point in key.points)
         case MemoryCDKey():
-            return (next(str(told) for told in (key.rating, key.text, key.chosen, "") if told is not None),)
+            return (next(str(value) for value in (key.rating, key.text, key.chosen, "") if value is not None),)
         case QaKey():
             return key.needles if key.reference is None else (key.reference,)
         case StoreKey():

@@ -1,4 +1,4 @@
-"""Results of jeffs-brain's LongMemEval runner: questions, references, answers and verdicts in one object.
+"""Results of jeffs-brain's LongMemEval runner: one object with questions, references, answers and verdicts.
 
 Fields: jeffs-brain/memory, ``go/eval/lme``.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     Amount,
     AnswerFile,
@@ -42,11 +42,11 @@ _LIMITS = {
     "sample_size": "sample_size",
     "run_seed": "seed",
 }
-"""What of a manifest says under which limits the answers were made, and what it is called here."""
+"""Limits in a manifest, and their names in a run."""
 
 
 class _LmeResultQuestion(ForeignRecord):
-    """What came of a question."""
+    """The result of one question."""
 
     id: Id
     agent_answer: Text
@@ -56,8 +56,8 @@ class _LmeResultQuestion(ForeignRecord):
     error: Text | None = None
 
 
-class _Spent(ForeignRecord):
-    """Dollars."""
+class _Costs(ForeignRecord):
+    """Costs in dollars."""
 
     ingest_usd: Amount | None = None
     agent_usd: Amount | None = None
@@ -72,14 +72,14 @@ class _LmeResultFile(ForeignRecord):
     judge_model: Name | None = None
     questions_run: Count | None = None
     overall_score: Share | None = None
-    cost_accounting: _Spent | None = None
+    cost_accounting: _Costs | None = None
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read a result, and the manifest beside it; see :data:`memeval.evaluation.exchange.formats.Reader`."""
+    """Read a result and its manifest, if there is one; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     result = fitted(_LmeResultFile, file.json(), file.path)
     if not result.questions:
-        refuse("there are no answers in it.", file.path)
+        refuse("the file contains no answers.", file.path)
     rows = [
         (where, fitted(_LmeResultQuestion, value, where))
         for where, value in placed(result.questions, f"{file.path}: questions")
@@ -89,7 +89,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     name = file.system or file.path.stem
     return ImportedAnswers(
         system=name,
-        version=UNTOLD,
+        version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
         answers=tuple(_answer(row) for _where, row in rows),
         imported=Imported(
@@ -117,23 +117,23 @@ def _answer(row: _LmeResultQuestion) -> ImportedAnswer:
 
 
 def _manifest(file: AnswerFile) -> dict[str, Any]:
-    """Return the manifest beside a result, which has its name with another word in it; nothing where there is none."""
+    """Return the manifest, whose file name has ``manifest`` in place of ``result``; empty if there is none."""
     name = file.path.name.replace("result", "manifest")
-    found = file.beside(name) if name != file.path.name else None
-    if found is None:
+    manifest = file.beside(name) if name != file.path.name else None
+    if manifest is None:
         return {}
-    if not isinstance(found, dict):
-        refuse("expected a JSON object: the manifest of a run.", file.path.with_name(name))
-    return found
+    if not isinstance(manifest, dict):
+        refuse("expected a JSON object with the manifest of a run.", file.path.with_name(name))
+    return manifest
 
 
 def _name(value: Any) -> str | None:
     return value[:200] if isinstance(value, str) and value else None
 
 
-def _limits(told: dict[str, Any]) -> Iterator[tuple[str, str | int | float | bool]]:
+def _limits(fields: dict[str, Any]) -> Iterator[tuple[str, str | int | float | bool]]:
     for field, name in _LIMITS.items():
-        value = told.get(field)
+        value = fields.get(field)
         if isinstance(value, str | int | float | bool) and value != "":
             yield name, value[:200] if isinstance(value, str) else value
 
@@ -144,7 +144,9 @@ def _claims(result: _LmeResultFile, rows: Sequence[_LmeResultQuestion]) -> Itera
         yield Claim(score=result.overall_score, items=run, judge=result.judge_model)
 
 
-def _cost(spent: _Spent | None) -> float | None:
-    """Return what the answers took; what judging them took is not theirs."""
-    told = [] if spent is None else [usd for usd in (spent.ingest_usd, spent.agent_usd) if usd is not None]
-    return sum(told) if told else None
+def _cost(accounting: _Costs | None) -> float | None:
+    """Return the cost of ingestion and answers, without the judge's; ``None`` if unknown."""
+    costs = (
+        [] if accounting is None else [usd for usd in (accounting.ingest_usd, accounting.agent_usd) if usd is not None]
+    )
+    return sum(costs) if costs else None

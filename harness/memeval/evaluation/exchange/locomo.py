@@ -1,4 +1,4 @@
-"""LoCoMo's results: a JSON list of conversations, each question as released with predictions beside it.
+"""LoCoMo results: a JSON list of conversations; each question has its released fields and predictions.
 
 Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``task_eval/gpt_utils.py``.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     AnswerFile,
     ForeignRecord,
@@ -33,7 +33,7 @@ from memeval.systems.output import visible
 FORMAT = "locomo"
 PREDICTION = "_prediction"
 CATEGORIES = tuple(LocomoCategory)
-"""In the order of their numbers, from 1."""
+"""Categories in the order of their numbers, from 1."""
 
 _RETRIEVING = re.compile(r"(?P<model>.+)_(?P<mode>dialog|observation|summary)_top_(?P<k>[1-9]\d{0,5})")
 
@@ -46,7 +46,7 @@ class _Conversation(ForeignRecord):
 
 
 class _LocomoRowQuestion(ForeignRecord):
-    """What a row says of its question; the answers in it stand under names of their own."""
+    """The question of a row; the predictions have other field names."""
 
     question: Text
     category: int | None = None
@@ -54,7 +54,7 @@ class _LocomoRowQuestion(ForeignRecord):
 
 
 class _Predicted(ForeignRecord):
-    """What a row says for one system."""
+    """The prediction of one system in a row."""
 
     prediction: Text
     context: list[Id] | Id | None = None
@@ -62,37 +62,39 @@ class _Predicted(ForeignRecord):
 
     @property
     def sources(self) -> tuple[str, ...] | None:
-        """Ids of what was retrieved; one text may hold several, set apart by commas."""
+        """Ids of retrieved items; one text may contain several, separated by commas."""
         if self.context is None:
             return None
-        told = [self.context] if isinstance(self.context, str) else self.context
-        return tuple(one.strip() for each in told for one in each.split(",") if one.strip())
+        texts = [self.context] if isinstance(self.context, str) else self.context
+        return tuple(one.strip() for each in texts for one in each.split(",") if one.strip())
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read predictions of one model; see :data:`memeval.evaluation.exchange.formats.Reader`."""
-    told = [
+    conversations = [
         (where, fitted(_Conversation, value, where))
         for where, value in placed(listed(file.json(), file.path), file.path)
     ]
-    once((where, conversation.sample_id) for where, conversation in told)
+    once((where, conversation.sample_id) for where, conversation in conversations)
     columns = tuple(
         dict.fromkeys(
             name.removesuffix(PREDICTION)
-            for _where, conversation in told
+            for _where, conversation in conversations
             for row in conversation.qa
             for name in row
             if name.endswith(PREDICTION) and name != PREDICTION
         )
     )
     column = _chosen(columns, file)
-    rows = [each for where, conversation in told for each in _rows(where, conversation, column, benchmark_session)]
+    rows = [
+        each for where, conversation in conversations for each in _rows(where, conversation, column, benchmark_session)
+    ]
     scores = [row.score for _question_id, row in rows if row.score is not None]
     retrieving = _RETRIEVING.fullmatch(column)
     name = column if len(columns) > 1 else file.system or column
     return ImportedAnswers(
         system=name,
-        version=UNTOLD,
+        version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
         answers=tuple(ImportedAnswer(question_id, row.prediction, row.sources) for question_id, row in rows),
         imported=Imported(
@@ -110,43 +112,43 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
-    """Return whose answers are read."""
+    """Return the column of the system to read."""
     if not columns:
-        refuse(f"no question has a key that ends in '{PREDICTION}'.", file.path, "Name a file of predictions.")
+        refuse(f"no question has a field that ends in '{PREDICTION}'.", file.path, "Name a file of predictions.")
     if len(columns) == 1:
         return columns[0]
     if file.system in columns:
         return str(file.system)
     names = visible(", ".join(columns[:20]))
-    problem = "answers of several systems are in it" if file.system is None else f"no '{visible(file.system)}' is in it"
-    refuse(f"{problem}: {names}.", file.path, "Name one of them with --system.")
+    problem = "it has answers of several systems" if file.system is None else f"no system '{visible(file.system)}'"
+    refuse(f"{problem}: {names}.", file.path, "Choose one with --system.")
 
 
 def _rows(
     where: str, conversation: _Conversation, column: str, benchmark_session: BenchmarkSession
 ) -> Iterator[tuple[str, _Predicted]]:
-    """Yield the predictions of a conversation with their questions; rows without one are passed over."""
+    """Yield the predictions of a conversation with their question ids; rows without a prediction are skipped."""
     questions = [fitted(_LocomoRowQuestion, row, f"{where}, qa {number}") for number, row in enumerate(conversation.qa)]
     for number, (row, question_id) in enumerate(
         zip(conversation.qa, _matched(where, conversation.sample_id, questions, benchmark_session), strict=True)
     ):
         key = f"{column}{PREDICTION}"
         if key in row:
-            said = {
+            fields = {
                 "prediction": row[key],
                 "context": row.get(f"{key}_context", row.get(f"{column}_context")),
                 "score": row.get(f"{column}_f1"),
             }
-            yield question_id, fitted(_Predicted, said, f"{where}, qa {number}")
+            yield question_id, fitted(_Predicted, fields, f"{where}, qa {number}")
 
 
 def _matched(
     where: str, sample_id: str, questions: Sequence[_LocomoRowQuestion], benchmark_session: BenchmarkSession
 ) -> list[str]:
-    """Return the question that each row is about: by its text, and by its place among rows of the same text.
+    """Return the question id of each row: by its text, and by its position among rows of the same text.
 
-    Some conversations ask a thing twice, so the text alone is no name; rows may have been left out, so the place alone
-    is none either. What is no question of the conversation gets an id that no question has.
+    Some conversations repeat a question, so the text is ambiguous. Rows may be missing, so the position is, too. A row
+    that matches no question gets an id that no question has.
     """
     scenario = benchmark_session.scenarios.get(sample_id)
     if scenario is None:
@@ -155,32 +157,34 @@ def _matched(
     known: dict[str, list[ItemKey]] = defaultdict(list)
     for ask in scenario.questions():
         known[bare_question(ask.question, keys[ask.question_id])].append(keys[ask.question_id])
-    told: dict[str, list[int]] = defaultdict(list)
+    by_text: dict[str, list[int]] = defaultdict(list)
     for number, question in enumerate(questions):
-        told[question.question].append(number)
-    found = [f"{sample_id}:?{number}" for number in range(len(questions))]
-    for text, numbers in told.items():
-        here = known.get(text, [])
-        if here and len(numbers) > len(here):
-            refuse(f"qa {numbers[len(here)]} repeats a question.", where, "Leave one row a question in the file.")
-        if len(numbers) < len(here):
-            here = [_alike(where, number, questions[number], here) for number in numbers]
-        for number, key in zip(numbers, here, strict=False):
-            found[number] = key.item_id
-    return found
+        by_text[question.question].append(number)
+    matches = [f"{sample_id}:?{number}" for number in range(len(questions))]
+    for text, numbers in by_text.items():
+        candidates = known.get(text, [])
+        if candidates and len(numbers) > len(candidates):
+            refuse(
+                f"duplicate question in qa {numbers[len(candidates)]}.", where, "Keep one row per question in the file."
+            )
+        if len(numbers) < len(candidates):
+            candidates = [_same_text_match(where, number, questions[number], candidates) for number in numbers]
+        for number, key in zip(numbers, candidates, strict=False):
+            matches[number] = key.item_id
+    return matches
 
 
-def _alike(where: str, number: int, question: _LocomoRowQuestion, here: Sequence[ItemKey]) -> ItemKey:
-    """Return the one of several questions with one text that a row is about, where not all of them have a row."""
-    at_its_place = [key for key in here if key.item_id.endswith(f":{number}")]
-    fitting = [key for key in here if _fits(question, key.key)]
-    if len(at_its_place) == 1 and (at_its_place[0] in fitting or not fitting):
-        return at_its_place[0]
+def _same_text_match(where: str, number: int, question: _LocomoRowQuestion, candidates: Sequence[ItemKey]) -> ItemKey:
+    """Return the question of a row if several questions have its text and not all of them have a row."""
+    at_position = [key for key in candidates if key.item_id.endswith(f":{number}")]
+    fitting = [key for key in candidates if _fits(question, key.key)]
+    if len(at_position) == 1 and (at_position[0] in fitting or not fitting):
+        return at_position[0]
     if len(fitting) != 1:
         refuse(
-            f"the question of qa {number} is asked {len(here)} times, and which of them this is cannot be told.",
+            f"the question of qa {number} occurs {len(candidates)} times, so its match is ambiguous.",
             where,
-            "Keep all questions of the released file in their places.",
+            "Keep all questions of the released file in their order.",
         )
     return fitting[0]
 
@@ -193,6 +197,6 @@ def _fits(question: _LocomoRowQuestion, key: object) -> bool:
 
 
 def bare_question(text: str, key: ItemKey) -> str:
-    """Return a question as released: without the two options that may stand below it when it is asked."""
+    """Return a question as released: without the two options that a protocol may append."""
     offers = isinstance(key.key, LocomoKey) and key.key.options
     return text.rsplit("\n", 2)[0] if offers else text

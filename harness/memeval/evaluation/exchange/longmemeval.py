@@ -1,4 +1,4 @@
-"""LongMemEval's hypotheses and judged hypotheses, and its logs of retrieval.
+"""LongMemEval hypotheses, judged hypotheses, and retrieval logs.
 
 Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
 """
@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
-from memeval.evaluation.exchange.writing import answered, exam_needed, file_name, judge_model, sources_of, write_lines
+from memeval.evaluation.exchange.writing import (
+    answered,
+    file_name,
+    judge_model,
+    require_session,
+    sources_of,
+    write_lines,
+)
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.evidence import TurnIndex
 from memeval.grading.official import NAMES, OFFICIAL_DEPTHS, corpus
@@ -27,7 +34,7 @@ FORMAT = "longmemeval"
 
 
 class _Label(ForeignRecord):
-    """What a judge said."""
+    """A judge's verdict."""
 
     model: Name
     label: bool
@@ -50,7 +57,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     name = file.system or file.path.name.partition(".")[0] or file.path.name
     return ImportedAnswers(
         system=name,
-        version=UNTOLD,
+        version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
         answers=tuple(ImportedAnswer(row.question_id, row.hypothesis) for _where, row in rows),
         imported=Imported(
@@ -71,14 +78,14 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
-    """Write what was answered: hypotheses and the judged ones beside them, or the log of a retrieval run.
+    """Write hypotheses and judged hypotheses, or the log of a retrieval run.
 
-    A failed question has its row in both files, labelled false: the official scripts divide by the rows they find.
+    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows.
 
     Raises:
-        BadInput: the benchmark's data is not at hand.
+        BadInput: the benchmark's data is not available.
     """
-    benchmark_session = exam_needed(run, benchmark_session)
+    benchmark_session = require_session(run, benchmark_session)
     rows = answered(run, benchmark_session)
     grades = {grade.item_id: grade for grade in run.grades()}
     keys = [key for key in benchmark_session.keys if key.item_id in rows]
@@ -89,38 +96,41 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         )
         return [write_lines(to, log)]
     judge = judge_model(run.run.track.judge)
-    said = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
+    hypotheses = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
     judged = [
         {**row, "autoeval_label": {"model": judge, "label": grades[key.item_id].verdict is True}}
-        for key, row in zip(keys, said, strict=True)
+        for key, row in zip(keys, hypotheses, strict=True)
     ]
-    return [write_lines(to, said), write_lines(to.with_name(f"{to.name}.eval-results-{file_name(judge)}"), judged)]
+    return [
+        write_lines(to, hypotheses),
+        write_lines(to.with_name(f"{to.name}.eval-results-{file_name(judge)}"), judged),
+    ]
 
 
 def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) -> dict[str, Any]:
-    """Return what was retrieved for a question, in LongMemEval's own ids; what has none is left out."""
+    """Return the retrieved items of a question with LongMemEval's ids; items without one are omitted."""
     if not isinstance(key.key, LongMemEvalKey):
-        raise TypeError(f"{key.item_id} has no key of LongMemEval's")
+        raise TypeError(f"{key.item_id} has no LongMemEval key")
     history = TurnIndex(scenario)
     documents = corpus(history, frozenset(key.key.evidence_turns))
     known = documents.sessions | documents.turns
     items = () if row.outcome not in (Outcome.OK, Outcome.EMPTY) else row.items or ()
-    named = [source for source in dict.fromkeys(sources_of(items)) if source in known]
-    by_turn = any(source in documents.turns for source in named)
+    sources = [source for source in dict.fromkeys(sources_of(items)) if source in known]
+    by_turn = any(source in documents.turns for source in sources)
     (ask,) = scenario.questions()
-    taken = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, Ingest)}
+    session_ids = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, Ingest)}
     return {
         "question_id": key.item_id,
         "question_type": key.key.question_type.value,
         "question": ask.question,
         "answer": int(key.key.answer) if key.key.whole_number else key.key.answer,
         "question_date": written(ask.timestamp or ""),
-        "answer_session_ids": [taken[session] for session in key.evidence or ()],
+        "answer_session_ids": [session_ids[session] for session in key.evidence or ()],
         "retrieval_results": {
             "query": ask.question,
             "ranked_items": [
                 {"corpus_id": known[source], "text": _text(history, source), "timestamp": _date(history, source)}
-                for source in named
+                for source in sources
             ],
             "metrics": {
                 "session": _metrics(grade.metrics, "turn2session" if by_turn else "session"),
@@ -137,7 +147,7 @@ def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, floa
 
 
 def _text(history: TurnIndex, source: str) -> str:
-    """Return a document's text: what the user said, of a session all of it."""
+    """Return a document's text: a turn's text, or all user turns of a session."""
     if source in history.turns:
         return history.turns[source][1].content
     return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")
@@ -147,10 +157,10 @@ def _date(history: TurnIndex, source: str) -> str:
     return written(_session(history, history.session_of(source)).date)
 
 
-def _session(history: TurnIndex, name: str) -> Any:
-    return next(session for session in history.scenario.sessions() if session.session_id == name)
+def _session(history: TurnIndex, session_id: str) -> Any:
+    return next(session for session in history.scenario.sessions() if session.session_id == session_id)
 
 
 def written(date: str) -> str:
-    """Return a time as LongMemEval writes it, ``2023/05/30 (Tue) 23:40``; blank where there is none."""
+    """Return a time in LongMemEval's form, ``2023/05/30 (Tue) 23:40``; blank if there is none."""
     return datetime.fromisoformat(date).strftime("%Y/%m/%d (%a) %H:%M") if date else ""

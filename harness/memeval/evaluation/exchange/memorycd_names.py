@@ -1,4 +1,4 @@
-"""What MemoryCD calls tasks, settings and runs: names of files, made and read.
+"""MemoryCD's names of tasks, settings and runs: writing and parsing of file names.
 
 Grammar: AgentMemoryWorld/MemoryCD, ``eval_core.py`` and its two entry points.
 """
@@ -17,13 +17,13 @@ TASKS = {
     MemoryCDTask.REVIEW: "review_generation",
     MemoryCDTask.RANKING: "item_ranking",
 }
-"""What the released code calls the tasks."""
+"""The released code's names of the tasks."""
 
 SHORT = dict(zip(DOMAINS, ("B", "Bo", "E", "H"), strict=True))
-"""What it calls the domains where a memory is of some of them."""
+"""The released code's short names of the domains."""
 
 LONGEST_MODEL = 80
-"""Letters of a model's name in the name of a file."""
+"""Length limit of a model's name in a file name."""
 
 _NAME = re.compile(
     rf"(?P<setting>single|cross)_(?P<domain>{'|'.join(DOMAINS)})(?:_(?P<sources>srcAll|noMem|src(?:Bo|B|E|H)+))?"
@@ -34,28 +34,28 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class RunName:
-    """What the name of a run says."""
+    """The parts of a run's name."""
 
     cross: bool
-    """Whether the memory is of other domains than the one asked about."""
+    """Whether the memory comes from other domains than the questions."""
     domain: str
-    """The domain asked about."""
+    """The domain of the questions."""
     sources: str | None
-    """Which domains the memory is of, as :func:`sources_name` writes it; ``None`` where it is of the same one."""
+    """The memory's domains, as written by :func:`sources_name`; ``None`` if it is the questions' domain."""
     task: MemoryCDTask
-    """What is predicted."""
+    """The task."""
     method: str
-    """What chooses from the memory."""
+    """The memory method."""
     model: str
-    """What answers."""
+    """The model that answers."""
     users: int | None
-    """Users at most; ``None`` for all."""
+    """Largest number of users; ``None`` for all."""
     memory: int | None
-    """Reviews at most that are chosen; ``None`` for all."""
+    """Largest number of retrieved reviews; ``None`` for all."""
     tests: int
-    """How many of a user's last reviews are asked for."""
+    """Number of a user's last reviews that are predicted."""
     at: str
-    """When it was made, as ``YYYYmmdd_HHMMSS``."""
+    """Time of the run, as ``YYYYmmdd_HHMMSS``."""
 
     def __str__(self) -> str:
         domain = f"{self.domain}_{self.sources}" if self.cross else self.domain
@@ -68,17 +68,17 @@ class RunName:
 
     @property
     def setting(self) -> str:
-        """The setting, as names of files and folders have it."""
+        """The setting's name in files and folders."""
         return "cross" if self.cross else "single"
 
     @property
     def protocol(self) -> str:
-        """The protocol of memeval's that it is of."""
+        """Memeval's protocol of the run."""
         return f"{self.task.value}-{self.setting}"
 
     @classmethod
     def parsed(cls, name: str) -> RunName | None:
-        """Return what a name says; ``None`` where it is no name of a run."""
+        """Parse a run's name; ``None`` if the name does not follow the grammar."""
         found = _NAME.fullmatch(name)
         if found is None or (found["setting"] == "cross") != (found["sources"] is not None):
             return None
@@ -89,17 +89,17 @@ class RunName:
             task=next(task for task, called in TASKS.items() if called == found["task"]),
             method=found["method"],
             model=found["model"],
-            users=_most(found["users"]),
-            memory=_most(found["memory"]),
+            users=_limit(found["users"]),
+            memory=_limit(found["memory"]),
             tests=int(found["tests"]),
             at=found["at"],
         )
 
 
 def sources_name(sources: tuple[str, ...]) -> str:
-    """Return the name of the domains that a memory is of: ``srcAll`` for all others, else their short names by name."""
+    """Return the name of the memory's domains: ``srcAll`` for all, else ``src`` and their short names, sorted."""
     return "srcAll" if set(sources) == set(DOMAINS) else "src" + "".join(SHORT[each] for each in sorted(sources))
 
 
-def _most(told: str) -> int | None:
-    return None if told == "All" else int(told)
+def _limit(text: str) -> int | None:
+    return None if text == "All" else int(text)

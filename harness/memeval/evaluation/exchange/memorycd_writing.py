@@ -1,7 +1,7 @@
-"""Runs as MemoryCD's own results: for each domain a file of predictions and a summary.
+"""Export to MemoryCD results: for each domain a file of predictions and a summary.
 
-Field names and order: AgentMemoryWorld/MemoryCD, ``eval_core.py`` and its two entry points. What is predicted and
-measured is by its rules. What it has no place for stands behind: how each answer was read, and memeval's own sums.
+Field names and order: AgentMemoryWorld/MemoryCD, ``eval_core.py`` and its two entry points. Predictions and
+metrics follow its rules. Added fields: each answer's parse state, and memeval's own metrics.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.splits import Split
 from memeval.benchmarks.memorycd.users import Interaction
 from memeval.evaluation.exchange.items import RunItem, RunItems, text_of_context
-from memeval.evaluation.exchange.memorycd import FAILED, place_of
+from memeval.evaluation.exchange.memorycd import FAILED, test_index
 from memeval.evaluation.exchange.memorycd_bertscore import bert_scores
 from memeval.evaluation.exchange.memorycd_names import TASKS, RunName, sources_name
-from memeval.evaluation.exchange.writing import exam_needed, write_json
+from memeval.evaluation.exchange.writing import require_session, write_json
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.model_reader import PREFIX
@@ -41,46 +41,46 @@ Row = dict[str, Any]
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
-    """Write the predictions and the sums; see :data:`memeval.evaluation.exchange.formats.Writer`.
+    """Write the predictions and the summaries; see :data:`memeval.evaluation.exchange.formats.Writer`.
 
     Args:
         run: the run.
-        benchmark_session: the benchmark with its data open.
-        to: the folder under which ``logs/single/<domain>/`` or ``logs/cross/<target>/`` is made.
+        benchmark_session: the benchmark, opened on its data.
+        to: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``.
 
     Raises:
-        BadInput: the benchmark's data is not at hand, or the run has no answers.
+        BadInput: the benchmark's data is not available, or the run has no answers.
     """
-    benchmark_session = exam_needed(run, benchmark_session)
+    benchmark_session = require_session(run, benchmark_session)
     data = benchmark_session.dataset
     if not isinstance(data, MemoryCDDataset):
-        raise BadInput("this is no data of MemoryCD's.", where=run.path)
+        raise BadInput("not MemoryCD data.", where=run.path)
     items = RunItems(run, benchmark_session)
     prompts = _Prompts(items)
-    chooses = any(row.items is not None for row in run.responses())
+    retrieves = any(row.items is not None for row in run.responses())
     domains: dict[str, _Domain] = {}
     with ExitStack() as open_files:
         for item in items:
             name = item.grade.category
             if name not in domains:
                 domains[name] = open_files.enter_context(
-                    _Domain(run.run, data, _name(run.run, data, name, chooses), to)
+                    _Domain(run.run, data, _name(run.run, data, name, retrieves), to)
                 )
             domains[name].add(item, prompts.of(item))
     if not domains:
-        raise BadInput("there are no answers in it.", where=run.path)
-    return [path for domain in domains.values() for path in (domain.predictions, domain.summarised())]
+        raise BadInput("the run contains no answers.", where=run.path)
+    return [path for domain in domains.values() for path in (domain.predictions, domain.write_summary())]
 
 
 class _Prompts:
-    """What was sent to whoever answered."""
+    """The prompts of a run."""
 
     def __init__(self, items: RunItems) -> None:
         self._contexts = items.contexts()
         self._turns: TurnTexts | None = None
 
     def of(self, item: RunItem) -> str:
-        """Return what a model reader was sent, word for word; else the context, and the question below it."""
+        """Return the model reader's prompt, else the context and the question."""
         (answered,) = item.answers
         if answered.read is not None:
             messages = answered.read.request.body.get("messages")
@@ -96,13 +96,13 @@ class _Prompts:
 
 
 class _Domain:
-    """The files of one domain, while they are written.
+    """Writes the files of one domain.
 
     Args:
         run: the run.
-        data: its benchmark's data.
-        name: what the released code would call it.
-        to: the folder that all is below.
+        data: the benchmark's data.
+        name: the run's name in the released code's form.
+        to: the export folder.
     """
 
     def __init__(self, run: Run, data: MemoryCDDataset, name: RunName, to: Path) -> None:
@@ -125,9 +125,9 @@ class _Domain:
         self._stream.close()
 
     def add(self, item: RunItem, prompt: str) -> None:
-        """Write what was predicted."""
+        """Write the prediction of an item."""
         if item.key is None or not isinstance(item.key.key, MemoryCDKey):
-            raise TypeError(f"{item.grade.item_id} has no key of MemoryCD's")
+            raise TypeError(f"{item.grade.item_id} has no MemoryCD key")
         key, (answered,) = item.key, item.answers
         memory, parted = self._memory.of(key.scenario_id)
         row: Row = {
@@ -136,7 +136,7 @@ class _Domain:
             "timestamp": _naive(self._started(answered.response)),
             "num_memory_items": len(memory),
             "memory": memory,
-            "target_item": self._target(item.key.key, parted.tests[place_of(key)]),
+            "target_item": self._target(item.key.key, parted.tests[test_index(key)]),
             "prompt": prompt,
             "llm_response": answered.response.answer.strip(),
             **self._predicted(item.key.key, answered.response),
@@ -145,20 +145,20 @@ class _Domain:
         self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
 
     def _started(self, response: Response) -> str:
-        """Return when a question was asked; of answers made elsewhere, when they were graded."""
+        """Return the time of the question; of an imported run, the time of grading."""
         return self._run.timing.started if self._run.imported is not None else response.timings.started
 
     def _target(self, key: MemoryCDKey, test: Interaction) -> Row:
-        """Return what was asked about, without what was asked for."""
+        """Return the item that the question is about, without the fields to predict."""
         if key.task is MemoryCDTask.RANKING:
             return {"candidate_asins": list(key.candidates), "parent_asin": test.item}
-        told = self._memory.told(test)
-        told |= {"negative_parent_asins": list(test.negatives)} if test.negatives else {}
+        target = self._memory.review(test)
+        target |= {"negative_parent_asins": list(test.negatives)} if test.negatives else {}
         hidden = {MemoryCDTask.RATING: ("rating",), MemoryCDTask.TITLE: ("title",)}.get(key.task, ("title", "text"))
-        return {name: value for name, value in told.items() if name not in hidden and name != "domain_category"}
+        return {name: value for name, value in target.items() if name not in hidden and name != "domain_category"}
 
     def _predicted(self, key: MemoryCDKey, response: Response) -> Row:
-        """Return the prediction, the truth and the measures as the released code has them, and how it was read."""
+        """Return prediction, truth and metrics in the released code's form, and the parse state."""
         answer = response.answer.strip()
         prediction: Any = answer
         truth: Any = key.text
@@ -174,26 +174,28 @@ class _Domain:
             order = published_ranking(answer, key.candidates)
             prediction, truth = list(order), key.chosen
             state = parsed_ranking(answer, key.candidates).state.value
-            found = ranking_metrics(rank_of(key.chosen, order))
-            metrics = {f"{name}@{k}": found[f"{name}@{k}"] for name in ("ndcg", "recall") for k in DEPTHS}
+            gains = ranking_metrics(rank_of(key.chosen, order))
+            metrics = {f"{name}@{k}": gains[f"{name}@{k}"] for name in ("ndcg", "recall") for k in DEPTHS}
             self._measure(metrics)
         else:
             measured = text_metrics(truth, answer)
             metrics = {f"{name}_f" if name.startswith("rouge") else name: value for name, value in measured.items()}
             self._measure(measured)
             self._texts.append((answer, truth))
-        told = {"prediction": prediction, "ground_truth": truth, "metrics": metrics, "parse_state": state}
-        return {**told, "parse_state": FAILED, "error": response.error} if response.outcome.is_error else told
+        fields = {"prediction": prediction, "ground_truth": truth, "metrics": metrics, "parse_state": state}
+        if response.outcome.is_error:
+            fields |= {"parse_state": FAILED, "error": response.error}
+        return fields
 
     def _measure(self, found: Mapping[str, float]) -> None:
         for name, value in found.items():
             self._measured[name].append(value)
 
-    def summarised(self) -> Path:
-        """Write the sums, and return their file."""
+    def write_summary(self) -> Path:
+        """Write the summary, and return its path."""
         tally, name = self._data.tallies[self._domain], self.name
         files = {"predictions": self.predictions.name, "summary": self.summary.name}
-        asked = (
+        setting_fields = (
             {
                 "setting": "cross_domain",
                 "target_domain": self._domain,
@@ -204,7 +206,7 @@ class _Domain:
         )
         results = {
             "task": TASKS[name.task],
-            **asked,
+            **setting_fields,
             "llm_model": name.model,
             "method": name.method,
             "num_test": name.tests,
@@ -221,12 +223,12 @@ class _Domain:
             "timestamp": _naive(self._run.timing.ended),
             "results": results,
             "log_files": files,
-            "memeval": self._own(),
+            "memeval": self._additions(),
         }
         return write_json(self.summary, summary, indent=2)
 
     def _means(self) -> Iterator[tuple[str, Any]]:
-        """Yield the measures as the released code sums them up."""
+        """Yield the mean metrics of the released code."""
         if self.name.task is MemoryCDTask.RANKING:
             yield "k_values", list(DEPTHS)
         for name, values in self._measured.items():
@@ -236,11 +238,11 @@ class _Domain:
             predictions, references = zip(*self._texts, strict=True)
             yield from bert_scores(predictions, references).items()
 
-    def _own(self) -> Row:
-        """Return what the released code does not tell: strict measures, averages by user, leaks, and a floor."""
+    def _additions(self) -> Row:
+        """Return memeval's additions: strict metrics, averages by user, future reviews in memory, and a baseline."""
         tally = self._data.tallies[self._domain]
         (score,) = (each for each in self._run.scores.categories if each.name == self._domain)
-        found: Row = {
+        additions: Row = {
             "run_id": self._run.run_id,
             "track_id": self._run.track_id,
             "planned": score.tally.planned,
@@ -256,12 +258,12 @@ class _Domain:
         if self._truths and (mean := self._memory.mean_rating) is not None:
             errors = [abs(mean - truth) for truth in self._truths]
             root = sqrt(fsum(error**2 for error in errors) / len(errors))
-            found["global_mean"] = {"rating": mean, "mae": fsum(errors) / len(errors), "rmse": root}
-        return found
+            additions["global_mean"] = {"rating": mean, "mae": fsum(errors) / len(errors), "rmse": root}
+        return additions
 
 
 class _Memory:
-    """What users of a domain remember, as the released code hands it to its methods."""
+    """The memories of a domain's users, in the released code's form."""
 
     def __init__(self, data: MemoryCDDataset, domain: str) -> None:
         self._data, self._domain = data, domain
@@ -269,43 +271,43 @@ class _Memory:
         self._ratings: list[float] = []
 
     def of(self, scenario_id: str) -> tuple[list[Row], Split]:
-        """Return all that is remembered, and the split it comes from; the last one is kept."""
+        """Return a user's memory and its split; the last one is cached."""
         if self._last is None or self._last[0] != scenario_id:
             parted = self._data.parted(scenario_id)
-            self._last = (scenario_id, [self.told(each) for each in parted.memory], parted)
+            self._last = (scenario_id, [self.review(each) for each in parted.memory], parted)
             self._ratings += [each.rating for each in parted.memory if each.rating is not None]
         return self._last[1], self._last[2]
 
     @property
     def mean_rating(self) -> float | None:
-        """The mean of all ratings that the users asked so far remember."""
+        """Mean of all ratings in the memories so far; ``None`` if there are none."""
         return fsum(self._ratings) / len(self._ratings) if self._ratings else None
 
-    def told(self, each: Interaction) -> Row:
-        """Return a review with what is known of its product."""
+    def review(self, each: Interaction) -> Row:
+        """Return a review with the metadata of its product."""
         product = self._data.product(each.item, self._domain)
         time = int(each.time) if float(each.time).is_integer() else each.time
-        told: Row = {"parent_asin": each.item, "rating": each.rating, "title": each.title, "text": each.text}
-        told["timestamp"] = time
+        row: Row = {"parent_asin": each.item, "rating": each.rating, "title": each.title, "text": each.text}
+        row["timestamp"] = time
         if self._data.setting.cross:
-            told["domain_category"] = each.domain
-        return told if product is None else {**told, "item_meta": _meta(each.item, product)}
+            row["domain_category"] = each.domain
+        return row if product is None else {**row, "item_meta": _meta(each.item, product)}
 
 
 def _meta(item: str, product: Product) -> Row:
-    told = {"title": product.title, "average_rating": product.average, "main_category": product.category}
-    told["description"] = product.description
-    return {"parent_asin": item, **{name: value for name, value in told.items() if value not in (None, "")}}
+    fields = {"title": product.title, "average_rating": product.average, "main_category": product.category}
+    fields["description"] = product.description
+    return {"parent_asin": item, **{name: value for name, value in fields.items() if value not in (None, "")}}
 
 
-def _name(run: Run, data: MemoryCDDataset, domain: str, chooses: bool) -> RunName:
-    """Return what the released code would call a run; who answers stands in the place of its model.
+def _name(run: Run, data: MemoryCDDataset, domain: str, retrieves: bool) -> RunName:
+    """Return the run's name in the released code's form; the reader is its model.
 
     Args:
         run: the run.
-        data: its benchmark's data.
-        domain: the domain asked about.
-        chooses: whether the system says what it chose from the memory.
+        data: the benchmark's data.
+        domain: the domain of the questions.
+        retrieves: whether the run has retrieved items.
     """
     setting = data.setting
     started = datetime.fromisoformat(run.timing.started)
@@ -318,12 +320,12 @@ def _name(run: Run, data: MemoryCDDataset, domain: str, chooses: bool) -> RunNam
         method=run.system.slug,
         model=run.track.reader.removeprefix(PREFIX),
         users=users or None,
-        memory=run.track.limits.search_items if chooses else None,
+        memory=run.track.limits.search_items if retrieves else None,
         tests=setting.tests,
         at=f"{started:%Y%m%d_%H%M%S}",
     )
 
 
 def _naive(moment: str) -> str:
-    """Return a time in UTC as the released code writes local ones: without a zone."""
+    """Return a UTC time without a zone, like the released code's local times."""
     return datetime.fromisoformat(moment).replace(tzinfo=None).isoformat()

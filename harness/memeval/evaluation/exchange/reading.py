@@ -1,4 +1,4 @@
-"""Reading files of answers: hostile until the contrary is shown, bounded, and strict about what JSON is."""
+"""Reading of untrusted files of answers: size limits and strict JSON."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
 LARGEST = 512_000_000
-"""A file of answers is no larger than this many bytes."""
+"""Size limit of a file of answers, in bytes."""
 
 LARGEST_BESIDE = 64_000_000
-"""The same for a file that lies beside one."""
+"""Size limit of a companion file, in bytes."""
 
 _MOST_DIGITS = 40
-"""Digits of a whole number: more are no count of anything."""
+"""Largest number of digits in a whole number."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-"""An id of someone else's: no longer than ids are, so that no sentence passes for one."""
+"""An external id; the length limit keeps sentences out."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-"""A name of someone else's."""
+"""An external name."""
 
 Text = Annotated[str, StringConstraints(max_length=4_000_000)]
-"""A text of someone else's."""
+"""An external text."""
 
 Amount = Annotated[float, Field(ge=0)]
-"""Something that is counted or measured, from nothing up."""
+"""A count or measurement, at least 0."""
 
 Count = Annotated[int, Field(ge=0)]
-"""Something that is counted, from nothing up."""
+"""A count, at least 0."""
 
 R = TypeVar("R", bound=BaseModel)
 
 
 class ForeignRecord(BaseModel):
-    """A part of someone else's file: what is used of it is checked, and what is not used is let be."""
+    """A part of an external file: used fields are checked, all other fields are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
 
@@ -55,33 +55,33 @@ class AnswerFile:
     path: Path
     data: bytes
     digest: Digest
-    """Digest of its bytes."""
+    """Digest of the bytes."""
     system: str | None = None
-    """Which of several systems' answers in it are wanted; where there is one only, what that system is called."""
+    """The system to read, if the file contains several; otherwise a name for the only one."""
 
     @classmethod
     def open(cls, path: Path, system: str | None = None) -> AnswerFile:
         """Read a file.
 
         Raises:
-            BadInput: it is missing, cannot be read, is too large, or is empty.
+            BadInput: the file is missing, unreadable, too large, or empty.
         """
         data = _bytes(path, LARGEST)
         return cls(path, data, digest_bytes(data), system)
 
     def json(self) -> Any:
-        """Return what is in the file, one JSON value.
+        """Return the file's one JSON value.
 
         Raises:
-            BadInput: the file is not that.
+            BadInput: the file is not valid JSON.
         """
         return parsed(self.data, self.path)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
-        """Yield the elements of a JSON list, or the JSON values of lines, each with where it stands.
+        """Yield the elements of a JSON list, or the JSON values of lines, each with its location.
 
         Raises:
-            BadInput: the file is neither.
+            BadInput: the file is neither a JSON list nor JSON lines.
         """
         if self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
             yield from placed(listed(self.json(), self.path), self.path)
@@ -95,20 +95,20 @@ class AnswerFile:
             refuse("the file is empty.", self.path)
 
     def beside(self, name: str) -> Any | None:
-        """Return what is in a JSON file beside this one; ``None`` where there is no such file.
+        """Return the JSON value of a file in the same folder; ``None`` if there is no such file.
 
         Raises:
-            BadInput: the file is there, and cannot be read.
+            BadInput: the file exists but is invalid.
         """
         path = self.path.with_name(name)
         return parsed(_bytes(path, LARGEST_BESIDE), path) if path.is_file() else None
 
 
 def parsed(data: bytes, where: object) -> Any:
-    """Return a JSON value: UTF-8, finite numbers, and no key twice in one object.
+    """Return a JSON value: UTF-8, finite numbers, no duplicate keys.
 
     Raises:
-        BadInput: the bytes are not that.
+        BadInput: the bytes are not such JSON.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -116,66 +116,66 @@ def parsed(data: bytes, where: object) -> Any:
         refuse(f"not UTF-8 at byte {error.start:,}.", where, "Save the file as UTF-8.")
     try:
         return json.loads(
-            text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole, object_pairs_hook=once_each
+            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=once_each
         )
     except RecursionError:
-        refuse("nested too deep to be answers.", where, "Name a file of answers.")
+        refuse("JSON nested too deeply.", where, "Name a file of answers.")
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError) and (
             error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
         ):
-            refuse("the file is cut off: it ends in the middle of a value.", where, "Fetch the file again.")
+            refuse("the file is cut off: it ends in the middle of a value.", where, "Download the file again.")
         refuse(f"not valid JSON ({error}).", where)
 
 
 def listed(value: Any, where: object) -> list[Any]:
-    """Return a value that has to be a list with something in it.
+    """Return a value that must be a non-empty list.
 
     Raises:
-        BadInput: it is none, or there is nothing in it.
+        BadInput: the value is no list, or an empty one.
     """
     if not isinstance(value, list):
-        refuse(f"expected a JSON list, found {_kind(value)}.", where, "Name another --format?")
+        refuse(f"expected a JSON list, found {_kind(value)}.", where, "Try another --format.")
     if not value:
-        refuse("there are no answers in it.", where)
+        refuse("the file contains no answers.", where)
     return value
 
 
 def placed(values: Iterable[Any], where: object) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a list, each with where it stands."""
+    """Yield the elements of a list, each with its location."""
     for number, value in enumerate(values, start=1):
         yield f"{where}: element {number}", value
 
 
 def fitted(model: type[R], value: Any, where: object) -> R:
-    """Return a value as what it should be.
+    """Validate a JSON object as a record.
 
     Raises:
-        BadInput: it is something else; the first misfit is named.
+        BadInput: the value does not fit; the message names the first problem.
     """
     if not isinstance(value, dict):
-        refuse(f"expected a JSON object, found {_kind(value)}.", where, "Name another --format?")
+        refuse(f"expected a JSON object, found {_kind(value)}.", where, "Try another --format.")
     return validated(model, value, where)
 
 
 def once(ids: Iterable[tuple[str, str]]) -> None:
-    """Refuse answers of which some are to the same question.
+    """Refuse two answers to the same question.
 
     Args:
-        ids: where each answer stands, and its question.
+        ids: location and question id of each answer.
 
     Raises:
-        BadInput: a question is answered twice.
+        BadInput: a question has two answers.
     """
-    seen: set[str] = set()
+    answered: set[str] = set()
     for where, question_id in ids:
-        if question_id in seen:
+        if question_id in answered:
             refuse(
-                f"the question '{visible(question_id)}' is answered a second time.",
+                f"second answer to the question '{visible(question_id)}'.",
                 where,
-                "Leave one answer a question in the file: which one counts is not for memeval to choose.",
+                "Keep one answer per question in the file.",
             )
-        seen.add(question_id)
+        answered.add(question_id)
 
 
 def refuse(problem: str, where: object, remedy: str | None = None) -> NoReturn:
@@ -190,11 +190,11 @@ def refuse(problem: str, where: object, remedy: str | None = None) -> NoReturn:
 def _bytes(path: Path, largest: int) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            refuse("this is no file.", path, "Name a file of answers.")
+            refuse("not a file.", path, "Name a file of answers.")
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except FileNotFoundError:
-        refuse("there is no such file.", path)
+        refuse("no such file.", path)
     except OSError as error:
         refuse(f"the file cannot be read ({error.strerror}).", path)
     if len(data) > largest:
@@ -209,8 +209,8 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:

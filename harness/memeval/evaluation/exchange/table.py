@@ -1,4 +1,4 @@
-"""A run as a flat table, one row an item: ids, numbers and states, and none of the benchmark's or a system's words."""
+"""A run as a flat table with one row per item: ids, numbers and states, no text of the benchmark or the system."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Cell = str | bool | int | float | None
 Row = dict[str, Cell]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What the text of a cell may not begin with, for a spreadsheet would take it for a formula."""
+"""Prefixes by which a spreadsheet recognises a formula."""
 
 _SECONDS = ("take_in_seconds", "settle_seconds", "search_seconds", "ask_seconds", "read_seconds")
 
-PLAIN: dict[str, str] = {
+FIXED: dict[str, str] = {
     "item_id": "text",
     "scenario_id": "text",
     "question_ids": "text",
@@ -46,18 +46,18 @@ PLAIN: dict[str, str] = {
     "completion_tokens": "whole",
     **dict.fromkeys(_SECONDS, "number"),
 }
-"""Columns that every table has, in order, each with what is in it."""
+"""Columns of every table, in order, with their types."""
 
-_SETS = {"slice": "text", "metric": "number", "rule": "number"}
-"""Columns that runs differ in, by the first part of their names, each with what is in it; they come last."""
+_RUN_COLUMNS = {"slice": "text", "metric": "number", "rule": "number"}
+"""Types of the columns that depend on the run, by name prefix; these columns come last."""
 
 
 def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
-    """Write a run as CSV: UTF-8, a comma between cells, what is unknown left blank.
+    """Write a run as CSV: UTF-8, comma-separated, unknown values blank.
 
     Args:
         run: the run, with its rows.
-        benchmark_session: the benchmark with its data open; without it, planned items that have no row are not listed.
+        benchmark_session: the benchmark, opened on its data; if ``None``, skipped items are not listed.
         to: the file.
 
     Raises:
@@ -68,7 +68,7 @@ def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Pa
     with to.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([neutral(column) for column in columns])
-        writer.writerows([_written(row.get(column)) for column in columns] for row in rows)
+        writer.writerows([_csv_cell(row.get(column)) for column in columns] for row in rows)
     return [to]
 
 
@@ -82,8 +82,8 @@ def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
         raise BadInput(
-            "Parquet is written with pyarrow, which is not installed here.",
-            remedy="Install it with: pip install pyarrow (some 170 MB). The format 'csv' holds the same table.",
+            "Parquet needs the package pyarrow, which is not installed.",
+            remedy="Install it: pip install pyarrow (about 170 MB). The format 'csv' writes the same table.",
         ) from None
     kinds = {"text": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.float64(), "whole": pyarrow.int64()}
     rows = list(_rows(run, benchmark_session))
@@ -95,7 +95,7 @@ def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to
 
 
 def neutral(text: str) -> str:
-    """Return the text of a cell so that no spreadsheet takes it for a formula: with an apostrophe in front."""
+    """Return a cell's text with an apostrophe in front if a spreadsheet would take it for a formula."""
     return "'" + text if text.startswith(FORMULA) else text
 
 
@@ -109,10 +109,10 @@ def _rows(run: RunFolder, benchmark_session: BenchmarkSession | None) -> Iterato
             yield _skipped(key)
 
 
-def _row(found: RunItem) -> Row:
-    grade = found.grade
-    rows = [answer.response for answer in found.answers]
-    tokens = [answer.tokens for answer in found.answers if answer.tokens is not None]
+def _row(run_item: RunItem) -> Row:
+    grade = run_item.grade
+    rows = [answer.response for answer in run_item.answers]
+    tokens = [answer.tokens for answer in run_item.answers if answer.tokens is not None]
     return {
         "item_id": grade.item_id,
         "scenario_id": " ".join(dict.fromkeys(row.scenario_id for row in rows)),
@@ -121,14 +121,14 @@ def _row(found: RunItem) -> Row:
         "cluster": grade.cluster,
         "grader": grade.grader,
         "state": grade.state.value,
-        "outcome": None if found.outcome is None else found.outcome.value,
+        "outcome": None if run_item.outcome is None else run_item.outcome.value,
         "worth": headline(grade) or 0.0,
         "verdict": grade.verdict,
         "credit": grade.credit,
         "value": grade.value,
         "flags": " ".join(flag.value for flag in grade.flags),
         "judgment_key": grade.judgment_key,
-        "attempts": max((answer.attempts for answer in found.answers), default=0),
+        "attempts": max((answer.attempts for answer in run_item.answers), default=0),
         "retrieved": " ".join(
             dict.fromkeys(ordinal for row in rows for item in row.items or () for ordinal in ordinals(item))
         ),
@@ -144,7 +144,7 @@ def _row(found: RunItem) -> Row:
 
 
 def _skipped(key: ItemKey) -> Row:
-    """Return the row of an item that was planned and never done; it counts as wrong."""
+    """Return the row of a planned item without a response; it counts as wrong."""
     return {
         "item_id": key.item_id,
         "scenario_id": key.scenario_id,
@@ -158,21 +158,21 @@ def _skipped(key: ItemKey) -> Row:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    """Return the columns: those that every table has, then the sets, each by name."""
-    return [*PLAIN, *sorted({name for row in rows for name in row}.difference(PLAIN), key=_place)]
+    """Return the columns: first the fixed ones, then those of the run, sorted."""
+    return [*FIXED, *sorted({name for row in rows for name in row}.difference(FIXED), key=_sort_key)]
 
 
-def _place(name: str) -> tuple[int, str]:
-    return list(_SETS).index(name.partition(".")[0]), name
+def _sort_key(name: str) -> tuple[int, str]:
+    return list(_RUN_COLUMNS).index(name.partition(".")[0]), name
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Return the sum of what is known; ``None`` where nothing is."""
+    """Return the sum of the known values; ``None`` if all are unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
-def _written(cell: Cell) -> Any:
+def _csv_cell(cell: Cell) -> Any:
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -181,9 +181,9 @@ def _written(cell: Cell) -> Any:
 
 
 def _typed(cell: Cell, kind: str) -> Cell:
-    """Return a cell in its column's type: under other rules verdicts stand beside credits, as 1 and 0."""
+    """Return a cell in its column's type; alternates mix verdicts and credits, so verdicts become 1 and 0."""
     return float(cell) if kind == "number" and isinstance(cell, bool | int) else cell
 
 
 def _kind(column: str) -> str:
-    return PLAIN.get(column) or _SETS[column.partition(".")[0]]
+    return FIXED.get(column) or _RUN_COLUMNS[column.partition(".")[0]]

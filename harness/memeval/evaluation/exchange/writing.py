@@ -1,4 +1,4 @@
-"""What writers of formats share: a run's rows with their words, and JSON as the official programs write it."""
+"""Shared helpers of export formats: a run's decoded responses, and JSON as the official programs write it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from memeval.records.errors import BadInput
 from memeval.records.response import Response, RetrievedItem
 
 _SHORT = {"gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-mini-2024-07-18": "gpt-4o-mini"}
-"""Short names of judges: LongMemEval's ``evaluate_qa.py`` and DeepMemEval's ``evaluate.py`` have the same two."""
+"""Short names of judges, from LongMemEval's ``evaluate_qa.py`` and DeepMemEval's ``evaluate.py``."""
 
 
-def exam_needed(run: RunFolder, benchmark_session: BenchmarkSession | None) -> BenchmarkSession:
-    """Return the exam where the format cannot do without.
+def require_session(run: RunFolder, benchmark_session: BenchmarkSession | None) -> BenchmarkSession:
+    """Return the benchmark session, for formats that need the data.
 
     Raises:
-        BadInput: the benchmark's data is not at hand.
+        BadInput: the benchmark's data is not available.
     """
     if benchmark_session is None:
         raise BadInput(
-            f"this format needs the data of {run.run.track.benchmark}, and it is not here.",
+            f"this format needs the data of {run.run.track.benchmark}, which is not available.",
             where=run.path,
             remedy=f"Name it with --data. {find(run.run.track.benchmark).remedy()}",
         )
@@ -36,7 +36,7 @@ def exam_needed(run: RunFolder, benchmark_session: BenchmarkSession | None) -> B
 
 
 def answered(run: RunFolder, benchmark_session: BenchmarkSession) -> dict[str, Response]:
-    """Return the response that counts for each question, with the words that the run itself may not hold."""
+    """Return the last response to each question, with withheld text restored."""
     return last_attempts(decoded_run(run, benchmark_session).responses())
 
 
@@ -47,7 +47,7 @@ def write_json(path: Path, value: Any, *, indent: int | None = None) -> Path:
 
 
 def write_lines(path: Path, values: Iterable[Any]) -> Path:
-    """Write JSON values, one a line."""
+    """Write JSON values, one per line."""
     with path.open("w", encoding="utf-8") as stream:
         for value in values:
             stream.write(json.dumps(value, allow_nan=False) + "\n")
@@ -55,12 +55,12 @@ def write_lines(path: Path, values: Iterable[Any]) -> Path:
 
 
 def sources_of(items: Iterable[RetrievedItem]) -> list[str]:
-    """Return the ordinals that retrieved items name, best first."""
+    """Return the ordinals of retrieved items, best first."""
     return [source for item in items for source in (item.source_ids or ([item.turn_id] if item.turn_id else []))]
 
 
 def judge_model(judge: str) -> str:
-    """Return the judge of a track as official files name it: the bare model, without memeval's prefix and version.
+    """Return a judge's model name as in official files: without memeval's prefix and version.
 
     Args:
         judge: the judge with its version, such as ``openai:gpt-4o-2024-08-06@1``.
@@ -70,7 +70,7 @@ def judge_model(judge: str) -> str:
 
 
 def file_name(model: str) -> str:
-    """Return what the official programs put into a file's name for a judge: their own short name where they have one.
+    """Return a judge's name for official file names: the short name, if there is one.
 
     Args:
         model: the model, as :func:`judge_model` gives it.

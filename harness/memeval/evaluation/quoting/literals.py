@@ -1,4 +1,4 @@
-"""Changing the strings in a JSON text, and nothing else of it: its spaces, its order and how it escapes signs stay."""
+"""Replacing string literals in a JSON text; spaces, order and escaping stay unchanged."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itertools import combinations
 _LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _COLON = re.compile(r"[ \t\r\n]*:")
 
-_HABITS: dict[str, Callable[[str], str]] = {
+_ESCAPING: dict[str, Callable[[str], str]] = {
     "ascii": lambda literal: json.dumps(json.loads(literal)),
     "html": lambda literal: re.sub("[<>&\u2028\u2029]", lambda sign: f"\\u{ord(sign[0]):04x}", literal),
     "slash": lambda literal: literal.replace("/", "\\/"),
     "upper": lambda literal: re.sub(r"\\u[0-9a-f]{4}", lambda sign: "\\u" + sign[0][2:].upper(), literal),
 }
-"""Habits of programs that write JSON: only ASCII, no HTML, no bare slash, escapes in upper case; in this order."""
+"""Escaping options of JSON writers: ASCII only, no HTML, escaped slashes, upper-case escapes; in this order."""
 
-STYLES = tuple(style for count in range(len(_HABITS) + 1) for style in combinations(_HABITS, count))
-"""Every combination of habits, the plainest first; files name them by their places."""
+STYLES = tuple(style for count in range(len(_ESCAPING) + 1) for style in combinations(_ESCAPING, count))
+"""All combinations of escaping options, the simplest first; files refer to them by index."""
 
 
 def is_json(text: str) -> bool:
@@ -38,8 +38,8 @@ def change_literals(text: str, change: Callable[[str, str, bool], str]) -> str:
 
     Args:
         text: the text; see :func:`is_json`.
-        change: gives the new literal, quotes included, from the old one, what it stands for, and whether it is the
-            name of a value.
+        change: returns the new literal, with quotes. Its arguments are the old literal, its value, and whether it is
+            the name of a value.
     """
 
     def changed(found: re.Match[str]) -> str:
@@ -50,8 +50,8 @@ def change_literals(text: str, change: Callable[[str, str, bool], str]) -> str:
 
 
 def style_of(literal: str, value: str) -> int:
-    """Return how a literal is written, as a place in ``STYLES``; the plainest where it is in no known way."""
-    return next((place for place in range(len(STYLES)) if written(value, place) == literal), 0)
+    """Return a literal's style as an index in ``STYLES``; 0 if the style is unknown."""
+    return next((style for style in range(len(STYLES)) if written(value, style) == literal), 0)
 
 
 def written(value: str, style: int) -> str:
@@ -59,9 +59,9 @@ def written(value: str, style: int) -> str:
 
     Args:
         value: the string.
-        style: a place in ``STYLES``; one that is not there is the plainest.
+        style: an index in ``STYLES``; other numbers mean the simplest style.
     """
     literal = json.dumps(value, ensure_ascii=False)
-    for habit in STYLES[style] if style < len(STYLES) else ():
-        literal = _HABITS[habit](literal)
+    for option in STYLES[style] if style < len(STYLES) else ():
+        literal = _ESCAPING[option](literal)
     return literal

@@ -1,4 +1,4 @@
-"""Texts with marks in the place of words: how they are made, of JSON too, and spelled out again."""
+"""Quoting of texts with marks, also inside JSON, and restoring of quoted texts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from memeval.evaluation.quoting.literals import change_literals, is_json, style_
 from memeval.records.errors import BadInput
 
 LONGEST = 256_000_000
-"""Characters that no text of a run has; marks that spell out more are not ours."""
+"""Limit of a restored text, in characters."""
 
 MARK = re.compile("⟦([^⟧]*)⟧")
-"""A mark. The sign ``⟦`` stands in marks only."""
+"""A mark. The character ``⟦`` occurs in marks only."""
 
 _TEXT = "⟦text⟧"
 _JSON = re.compile(r"⟦json (\d{1,2})⟧")
@@ -21,28 +21,28 @@ Change = Callable[[str], str]
 
 
 def plain(text: str) -> str:
-    """Return a text without marks as it stands beside marks."""
+    """Escape the character ``⟦`` in a text without marks."""
     return text.replace("⟦", "⟦⟧")
 
 
 def as_text(made: str) -> str:
-    """Return a text that was quoted as a whole, so marked that it is not taken for JSON whose strings were."""
+    """Prefix a text that was quoted as a whole if it looks like JSON."""
     return _TEXT + made if is_json(made) else made
 
 
 def left(made: str) -> int:
-    """Return how many signs of a quoted text are no marks."""
+    """Return the number of characters outside the marks of a quoted text."""
     return len(MARK.sub("", made))
 
 
 def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = frozenset(), *, names: bool = False) -> str:
-    """Return a text with its parts quoted: its strings where it is JSON, else the whole of it.
+    """Quote a text: the strings of JSON, else the whole text.
 
     Args:
         text: the text.
-        quote: quotes a part; what it gives has the sign ``⟦`` in marks only.
-        spell: gives the words of a mark.
-        keep: strings that stay in JSON as they are.
+        quote: quotes a part; its result contains the character ``⟦`` in marks only.
+        spell: returns the text of a mark.
+        keep: JSON strings that stay unchanged.
         names: whether the names of values in JSON are quoted too.
     """
     if not is_json(text):
@@ -52,15 +52,15 @@ def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = froze
 
 
 def unquoted(text: str, spell: Change, keep: frozenset[str] = frozenset()) -> str:
-    """Return a text with its marks spelled out.
+    """Restore a quoted text.
 
     Args:
-        text: what :func:`quoted` gave.
-        spell: gives the words of a mark.
-        keep: strings that stay in JSON as they are.
+        text: the result of :func:`quoted`.
+        spell: returns the text of a mark.
+        keep: JSON strings that stay unchanged.
 
     Raises:
-        BadInput: a mark is none, or they spell out more than any text has.
+        BadInput: a mark is invalid, or the restored text exceeds the limit.
     """
     if text.startswith(_TEXT):
         return _spelled(text.removeprefix(_TEXT), spell)
@@ -69,7 +69,7 @@ def unquoted(text: str, spell: Change, keep: frozenset[str] = frozenset()) -> st
 
 def _quoted_json(text: str, quote: Change, spell: Change, keep: frozenset[str], names: bool) -> str:
     def change(literal: str, value: str, is_name: bool) -> str:
-        if value in keep or (is_name and not names and value.isidentifier()):  # what a reply is read by
+        if value in keep or (is_name and not names and value.isidentifier()):  # field names of a reply
             return literal
         made = quoted(value, quote, spell, names=names)
         if made == value:
@@ -82,7 +82,8 @@ def _quoted_json(text: str, quote: Change, spell: Change, keep: frozenset[str], 
 
 def _spelled_json(text: str, spell: Change, keep: frozenset[str]) -> str:
     def change(literal: str, value: str, _is_name: bool) -> str:
-        if value in keep or not ("⟦" in value or "\\u27e6" in value.lower()):  # the sign itself, or escaped further in
+        has_mark = "⟦" in value or "\\u27e6" in value.lower()  # the second form is escaped in nested JSON
+        if value in keep or not has_mark:
             return literal
         named = _JSON.match(value)
         made = unquoted(value[named.end() if named else 0 :], spell)
@@ -99,7 +100,7 @@ def _spelled(text: str, spell: Change) -> str:
         found = spell(mark[1]) if mark[1] else "⟦"
         length += len(found)
         if length > LONGEST:
-            raise BadInput("the marks spell out more words than any run has.", remedy="Restore the file.")
+            raise BadInput(f"the restored text exceeds {LONGEST:,} characters.", remedy="Restore the file.")
         return found
 
     return MARK.sub(words, text)

@@ -1,4 +1,4 @@
-"""Quoting from one scenario: its turns, its questions and the texts of its answer keys."""
+"""Quoting of one scenario's text: its turns, its questions and its answer keys."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task, dated_line
 
-_PLACE = re.compile(
-    r"(?P<place>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
+_MARK_GRAMMAR = re.compile(
+    r"(?P<address>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
 )
 
 _SAFE = re.compile(r"[A-Za-z0-9_.:/-]+")
 
 _NOT_TEXT = frozenset({"kind", "evidence", "evidence_turns"})
-"""Fields of an answer key that hold ids, and no words."""
+"""Fields of an answer key that contain ids, not text."""
 
 _CASES: Mapping[str, Callable[[str], str]] = {"": str, "lower": str.lower, "upper": str.upper}
 
 
 class Quoter:
-    """Quotes from a scenario, and spells out what was quoted.
+    """Quotes the text of a scenario, and restores it.
 
     Args:
-        scenario: its turns and questions, with what goes with a text and what a piece of work is searched by.
-        keys: the answer keys of all its items: what a mark means must not depend on which of them were asked.
+        scenario: the scenario, with its turns, questions, metadata and task queries.
+        keys: the answer keys of all its items, so that marks do not depend on the questions of a run.
     """
 
     def __init__(self, scenario: Scenario, keys: Iterable[ItemKey] = ()) -> None:
@@ -47,8 +47,9 @@ class Quoter:
                 self._dated[in_mark(turn.turn_id)] = dated_line(session, turn)
         for step in scenario.steps:
             if isinstance(step, Retain):
-                told = {f"m {in_mark(step.text_id)} {in_mark(name)}": told for name, told in step.metadata.items()}
-                self._texts |= {place: text for place, text in told.items() if isinstance(text, str)}
+                prefix = f"m {in_mark(step.text_id)}"
+                metadata = step.metadata.items()
+                self._texts |= {f"{prefix} {in_mark(name)}": text for name, text in metadata if isinstance(text, str)}
         for ask in scenario.questions():
             self._texts[f"q {in_mark(ask.question_id)}"] = ask.question
             self._texts[f"t {in_mark(ask.question_id)}"] = ask.timestamp or ""
@@ -58,18 +59,18 @@ class Quoter:
             texts = {f"k {in_mark(key.item_id)} {path}": text for path, text in _texts_in(key.key.model_dump())}
             self._texts |= texts
             asked = (f"q {in_mark(question_id)}" for question_id in key.question_ids)
-            self._own[key.item_id] = [place for place in (*asked, *texts) if place in self._texts]
+            self._own[key.item_id] = [address for address in (*asked, *texts) if address in self._texts]
 
     def spell(self, mark: str) -> str:
-        """Return the words that a mark stands for.
+        """Return the text of a mark.
 
         Raises:
-            BadInput: it is no mark, or names what this scenario does not have.
+            BadInput: the mark is invalid, or refers to nothing in this scenario.
         """
-        found = _PLACE.fullmatch(mark)
+        found = _MARK_GRAMMAR.fullmatch(mark)
         text = None
         if found is not None:
-            text = (self._dated if found["dated"] else self._texts).get(found["place"])
+            text = (self._dated if found["dated"] else self._texts).get(found["address"])
         if found is None or text is None:
             raise no_such_mark(mark, self.scenario_id)
         if found["first"] is None:
@@ -81,48 +82,48 @@ class Quoter:
         return "".join(map(_CASES[found["case"]], words)) if found["case"] else words
 
     def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
-        """Return a text that :meth:`encode` gave as it was before.
+        """Restore a text that :meth:`encode` returned.
 
         Args:
-            text: the text.
-            keep: as it was in encoding.
+            text: the quoted text.
+            keep: the same strings as in encoding.
 
         Raises:
-            BadInput: a mark is none, or names what this scenario does not have.
+            BadInput: a mark is invalid, or refers to nothing in this scenario.
         """
         return unquoted(text, self.spell, keep)
 
     def encode(
         self, text: str, item_id: str | None = None, *, wholes: bool = True, keep: frozenset[str] = frozenset()
     ) -> str:
-        """Return a text with what stands in the source quoted.
+        """Quote the words of a text that also occur in the source.
 
         Args:
-            text: any text; in a JSON object or array the strings are quoted, so that it stays one.
-            item_id: the item whose question and key are quoted however short they are; ``None`` for none.
-            wholes: whether what is short is quoted where it is all there is.
-            keep: strings that stay in JSON as they are.
+            text: any text; in a JSON object or array only the strings are quoted.
+            item_id: the item whose question and key are quoted regardless of length; ``None`` for none.
+            wholes: whether a short text or line is quoted if the source contains it as a whole.
+            keep: JSON strings that stay unchanged.
         """
         return quoted(text, lambda part: self._quoted(part, item_id, wholes), self.spell, keep)
 
     def spills(self, text: str) -> bool:
-        """Return whether words that stand in the source in a row stand in a row beside the marks of a stored text."""
+        """Return whether the text outside the marks still contains a stretch of the source."""
         words: list[int] = []
         for part in re.split("⟦[^⟧]*⟧", text):
             words += [*self._source.read(part)[1], 0]
         return bool(self._source.stretches(words))
 
     def encode_every_word(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
-        """Return a text with every word quoted that the source has: for a text whose parts make a stretch together.
+        """Quote every word that occurs in the source, for a text whose parts form a stretch together.
 
         Args:
-            text: any text; in a JSON object or array the strings are quoted, names of values too.
-            keep: strings that stay in JSON as they are.
+            text: any text; in a JSON object or array the strings and field names are quoted.
+            keep: JSON strings that stay unchanged.
         """
         return quoted(text, lambda part: self._stretches(part, None, every=True), self.spell, keep, names=True)
 
     def refine(self, text: str) -> str:
-        """Return a quoted text with more of it quoted, by marks that name this scenario."""
+        """Quote more of a quoted text, with marks that name this scenario."""
         parts = re.split("(⟦[^⟧]*⟧)", text)
         scenario = in_mark(self.scenario_id)
         parts[::2] = [MARK.sub(rf"⟦@{scenario} \1⟧", self._quoted(part, None, True)) for part in parts[::2]]
@@ -149,13 +150,13 @@ class Quoter:
 
     @cached_property
     def _wholes(self) -> dict[str, str]:
-        """The mark of every text that has words, and of every dated line; the first one where several are equal."""
+        """Marks of all texts with words and of all dated lines; of equal texts, the first one's mark."""
         found: dict[str, str] = {}
-        for place, text in self._texts.items():
+        for address, text in self._texts.items():
             if any(map(str.isalnum, text)):
-                found.setdefault(text, f"⟦{place}⟧")
-        for place, line in self._dated.items():
-            found.setdefault(line, f"⟦{place} dated⟧")
+                found.setdefault(text, f"⟦{address}⟧")
+        for address, line in self._dated.items():
+            found.setdefault(line, f"⟦{address} dated⟧")
         return found
 
     @cached_property
@@ -163,7 +164,7 @@ class Quoter:
         return SourceWords(self._texts)
 
     def _stretches(self, text: str, item_id: str | None, *, every: bool = False) -> str:
-        """Return a text with every word quoted that is part of a stretch in common with the source, or every word."""
+        """Quote all stretches that also occur in the source; with ``every``, all words that occur there."""
         spans, words = self._source.read(text)
         done = []
         at = 0
@@ -173,35 +174,35 @@ class Quoter:
         return "".join([*done, plain(text[at:])])
 
     def _marks(self, text: str, spans: Sequence[Span], first: int) -> str:
-        """Return the marks for some words of a text.
+        """Return the marks for a stretch of words.
 
         Args:
             text: the text.
-            spans: where each of the words stands in it.
-            first: which word of the source the first of them is.
+            spans: character positions of the words in the text.
+            first: index of the first word in the source.
         """
-        place = self._source.place_of(first)
-        origin = self._texts[place]
+        address = self._source.address_of(first)
+        origin = self._texts[address]
         theirs = self._source.spans(first, len(spans))
         begin, end = theirs[0][0], theirs[-1][1]
         mine, its = text[spans[0][0] : spans[-1][1]], origin[begin:end]
         if mine == its:
-            return f"⟦{place}⟧" if its == origin else f"⟦{place} {begin}-{end}⟧"
+            return f"⟦{address}⟧" if its == origin else f"⟦{address} {begin}-{end}⟧"
         for case, fold in _CASES.items():
             if mine == "".join(map(fold, its)):
-                return f"⟦{place} {begin}-{end} {case}⟧"
-        return "".join(_runs(place, origin, list(_aligned(text, spans, origin, theirs))))
+                return f"⟦{address} {begin}-{end} {case}⟧"
+        return "".join(_runs(address, origin, list(_aligned(text, spans, origin, theirs))))
 
 
 def in_mark(name: str) -> str:
-    """Return an id as it stands in a mark: without spaces and brackets."""
+    """Return an id for use in a mark: without spaces and brackets."""
     return name if _SAFE.fullmatch(name) else quote(name, safe=":/,;+()'!*$&=", errors="replace")
 
 
 def no_such_mark(mark: str, scenario_id: str) -> BadInput:
-    """Return the refusal of a mark that stands for nothing."""
+    """Return the error for a mark that refers to nothing."""
     return BadInput(
-        f"the mark {mark[:80]!a} stands for nothing in scenario {scenario_id}.",
+        f"the mark {mark[:80]!a} refers to nothing in scenario {scenario_id}.",
         remedy="Restore the file, or record a new run.",
     )
 
@@ -219,12 +220,12 @@ def _texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, value
 
 
-Sign = tuple[str, int | None]
-"""A sign of a text, and where it stands in the source; ``None`` where it does not."""
+Character = tuple[str, int | None]
+"""A character of a text and its position in the source; ``None`` if it has none."""
 
 
-def _aligned(text: str, spans: Sequence[Span], origin: str, theirs: Sequence[Span]) -> Iterator[Sign]:
-    """Yield the signs of words that are the source's but for their case, and for what stands between them."""
+def _aligned(text: str, spans: Sequence[Span], origin: str, theirs: Sequence[Span]) -> Iterator[Character]:
+    """Yield the characters of a stretch whose words equal the source's except for case and separators."""
     before: tuple[int, int] | None = None
     for (begin, end), (first, last) in zip(spans, theirs, strict=True):
         if before is not None:
@@ -233,34 +234,34 @@ def _aligned(text: str, spans: Sequence[Span], origin: str, theirs: Sequence[Spa
         before = end, last
 
 
-def _pairs(mine: str, its: str, first: int) -> Iterator[Sign]:
+def _pairs(mine: str, its: str, first: int) -> Iterator[Character]:
     same = len(mine) == len(its) and all(a in (b, b.lower(), b.upper()) for a, b in zip(mine, its, strict=True))
     return ((sign, first + offset if same else None) for offset, sign in enumerate(mine))
 
 
-def _runs(place: str, origin: str, signs: Sequence[Sign]) -> Iterator[str]:
-    """Yield marks for signs that stand in the source in a row and in one case, and other signs as they are."""
+def _runs(address: str, origin: str, signs: Sequence[Character]) -> Iterator[str]:
+    """Yield marks for characters that are consecutive in the source in one case, and other characters unchanged."""
     at = 0
     while at < len(signs):
         lengths = {name: _run(origin, signs, at, fold) for name, fold in _CASES.items()}
         case = max(lengths, key=lambda name: lengths[name])
         run = max(lengths[case], 1)
-        text = "".join(sign for sign, _place in signs[at : at + run])
+        text = "".join(sign for sign, _position in signs[at : at + run])
         first = signs[at][1]
         if first is None or not any(map(str.isalnum, text)):
             yield plain(text)
         else:
-            yield f"⟦{place} {first}-{first + run}{case and ' '}{case}⟧"
+            yield f"⟦{address} {first}-{first + run}{case and ' '}{case}⟧"
         at += run
 
 
-def _run(origin: str, signs: Sequence[Sign], at: int, fold: Callable[[str], str]) -> int:
-    """Return how many signs, from one on, stand in the source in a row and in a case."""
+def _run(origin: str, signs: Sequence[Character], at: int, fold: Callable[[str], str]) -> int:
+    """Return how many characters from ``at`` on are consecutive in the source in a case."""
     first = signs[at][1]
     run = 0
     while first is not None and at + run < len(signs):
-        sign, place = signs[at + run]
-        if place != first + run or fold(origin[place]) != sign:
+        sign, position = signs[at + run]
+        if position != first + run or fold(origin[position]) != sign:
             break
         run += 1
     return run

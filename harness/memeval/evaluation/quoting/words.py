@@ -1,4 +1,4 @@
-"""The words of some texts, to look up which of them stand in another text in a row."""
+"""An index of the words of source texts, to find common stretches in another text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 LEAST_WORDS = 3
-"""So many words in a row that stand in the source are quoted."""
+"""Smallest number of consecutive words that are quoted."""
 
-MOST_PLACES = 32
-"""Of the places at which some words stand in the source, so many are tried for the longest stretch in common."""
+MOST_OCCURRENCES = 32
+"""Largest number of occurrences in the source that are tried for the longest stretch."""
 
-SPANS_HELD = 1024
-"""Texts of the source in which it is known where each word stands."""
+SPANS_CACHED = 1024
+"""Size of the cache of word positions, in texts."""
 
 _SINGLE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -25,27 +25,27 @@ _SINGLE = (
 """Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
 
 _WORD = re.compile(rf"\\u[0-9A-Fa-f]{{4}}|\\[bfnrt]|%[0-9A-Fa-f]{{2}}|([{_SINGLE}]|[^\W_{_SINGLE}]+)")
-"""A word; in scripts without spaces, a sign. What escapes a sign in JSON or a URL is no part of a word."""
+"""A word; in scripts without spaces, a character. Escape sequences of JSON and URLs are not part of words."""
 
 Span = tuple[int, int]
 
 
 class CommonWords(NamedTuple):
-    """Words in a row that a text has in common with the source."""
+    """A stretch of consecutive words that a text and the source have in common."""
 
     begin: int
-    """The first of them, among the words of the text."""
+    """Index of the first word in the text."""
     end: int
-    """Behind the last of them."""
+    """Index after the last word in the text."""
     source: int
-    """The first of them, among the words of the source."""
+    """Index of the first word in the source."""
 
 
 class SourceWords:
-    """All words of a source.
+    """The indexed words of a source.
 
     Args:
-        texts: its texts by place; a stretch stands in one of them.
+        texts: its texts by address; a stretch never crosses texts.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -53,45 +53,45 @@ class SourceWords:
         self._words = array("q")
         self._extent: dict[str, Span] = {}
         numbers = self._numbers
-        for place, text in texts.items():
+        for address, text in texts.items():
             first = len(self._words)
             found = filter(None, _WORD.findall(text))
             self._words.extend([numbers.setdefault(word.lower(), len(numbers) + 1) for word in found])
-            self._extent[place] = (first, len(self._words))
-            self._words.append(0)  # no stretch goes on from one text into the next
-        self._places = list(self._extent)
+            self._extent[address] = (first, len(self._words))
+            self._words.append(0)  # ends the text: no stretch crosses texts
+        self._addresses = list(self._extent)
         self._firsts = np.asarray([first for first, _end in self._extent.values()], dtype=np.int64)
         keys, usable = _keys(self._words)
         order = np.argsort(keys[usable], kind="stable")
         self._where = usable[order]
         self._sorted = keys[self._where]
-        self._spans_in = lru_cache(maxsize=SPANS_HELD)(lambda place: _spans(texts[place]))
+        self._spans_in = lru_cache(maxsize=SPANS_CACHED)(lambda address: _spans(texts[address]))
 
-    def place_of(self, word: int) -> str:
-        """Return the place of the text that a word stands in."""
-        return self._places[int(np.searchsorted(self._firsts, word, side="right")) - 1]
+    def address_of(self, word: int) -> str:
+        """Return the address of the text that contains a word."""
+        return self._addresses[int(np.searchsorted(self._firsts, word, side="right")) - 1]
 
     def spans(self, first: int, count: int) -> list[Span]:
-        """Return where some words in a row stand in their text."""
-        place = self.place_of(first)
-        begin = first - self._extent[place][0]
-        return self._spans_in(place)[begin : begin + count]
+        """Return the character positions of consecutive words in their text."""
+        address = self.address_of(first)
+        begin = first - self._extent[address][0]
+        return self._spans_in(address)[begin : begin + count]
 
     def read(self, text: str) -> tuple[list[Span], list[int]]:
-        """Return where each word of a text stands in it, and its number; 0 where the source has no such word."""
+        """Return the position and the number of each word of a text; number 0 if the source lacks the word."""
         spans = _spans(text)
         return spans, [self._numbers.get(text[begin:end].lower(), 0) for begin, end in spans]
 
     def stretches(self, words: Sequence[int], whole: Iterable[str] = (), *, every: bool = False) -> list[CommonWords]:
-        """Return stretches over every word of a text that is part of one, each word in one of them, in order.
+        """Return the common stretches of a text and the source, in order and without overlaps.
 
         Args:
-            words: the text's words, by number.
-            whole: places of texts of the source that are looked for as a whole, however short they are.
-            every: whether a word of the source that is part of no stretch is one by itself.
+            words: the numbers of the text's words.
+            whole: addresses of source texts that are found as a whole, regardless of length.
+            every: whether a single word of the source counts as a stretch.
         """
         candidates = self._candidates(words)
-        short = [stretch for place in whole for stretch in self._occurrences(words, place)]
+        short = [stretch for address in whole for stretch in self._occurrences(words, address)]
         found = []
         number = 0
         while number < len(words):
@@ -105,19 +105,19 @@ class SourceWords:
 
     @cached_property
     def _firsts_of_words(self) -> Any:
-        """Where in the source each word stands first, by its number; numbers are given from 1 up, 0 ends each text."""
+        """Index of the first occurrence of each word, by number. Numbers start at 1; 0 ends each text."""
         return np.unique(np.asarray([0, *self._words]), return_index=True)[1] - 1
 
     def _candidates(self, words: Sequence[int]) -> dict[int, Span]:
-        """Return by word which of ``_where`` it and those after it may stand at; the words must still be compared."""
+        """Return the range of candidates in ``_where`` for each word; the words must still be compared."""
         keys, usable = _keys(words)
         low, high = (np.searchsorted(self._sorted, keys[usable], side=side) for side in ("left", "right"))
         hits = np.nonzero(high > low)[0]
-        last = np.minimum(high[hits], low[hits] + MOST_PLACES)
+        last = np.minimum(high[hits], low[hits] + MOST_OCCURRENCES)
         return dict(zip(usable[hits].tolist(), zip(low[hits].tolist(), last.tolist(), strict=True), strict=True))
 
-    def _occurrences(self, words: Sequence[int], place: str) -> Iterable[CommonWords]:
-        first, end = self._extent[place]
+    def _occurrences(self, words: Sequence[int], address: str) -> Iterable[CommonWords]:
+        first, end = self._extent[address]
         wanted, count = list(self._words[first:end]), end - first
         if not 0 < count < LEAST_WORDS:
             return ()
@@ -127,10 +127,10 @@ class SourceWords:
     def _furthest(
         self, words: Sequence[int], candidates: Mapping[int, Span], short: Iterable[CommonWords], number: int
     ) -> CommonWords | None:
-        """Return the stretch over a word that goes on the furthest; ``None`` where there is none.
+        """Return the stretch over a word with the furthest end; ``None`` if there is none.
 
-        Where a stretch holds the word, ``LEAST_WORDS`` in a row that hold it stand in the source: one of them begins
-        at most ``LEAST_WORDS - 1`` words before it, and goes on at least as far.
+        Every stretch over the word contains ``LEAST_WORDS`` consecutive words that include it. So its start need only
+        be searched among the ``LEAST_WORDS - 1`` words before it.
         """
         best: CommonWords | None = None
         for begin in range(max(number - LEAST_WORDS + 1, 0), number + 1):
@@ -145,9 +145,9 @@ class SourceWords:
         return best
 
     def _common(self, words: Sequence[int], begin: int, at: int) -> int:
-        """Return the end of what a text from ``begin`` and the source from ``at`` have in common."""
-        mine = self._words
-        while begin < len(words) and words[begin] and words[begin] == mine[at]:
+        """Return the end of the common stretch of the text from ``begin`` and the source from ``at``."""
+        source = self._words
+        while begin < len(words) and words[begin] and words[begin] == source[at]:
             begin, at = begin + 1, at + 1
         return begin
 
@@ -157,7 +157,7 @@ def _spans(text: str) -> list[Span]:
 
 
 def _keys(words: Sequence[int]) -> tuple[Any, Any]:
-    """Return a number for every ``LEAST_WORDS`` words in a row, and where they begin whose words are all known."""
+    """Return a key for each ``LEAST_WORDS`` consecutive words, and the starts of those whose words are all known."""
     numbers = np.asarray(words, dtype=np.uint64)
     count = max(len(numbers) - LEAST_WORDS + 1, 0)
     keys = np.zeros(count, dtype=np.uint64)
