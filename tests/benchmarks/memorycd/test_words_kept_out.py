@@ -99,5 +99,5 @@ def test_a_run_holds_no_three_words_of_the_data_and_is_repeated_with_it(
     assert not verify_run(RunFolder(run.path)) and again.equal
     assert again.composite == run.run.scores.composite.value
     other = write_data(tmp_path / "other", users(3))
-    with pytest.raises(BadInput, match="was made on data"):
+    with pytest.raises(BadInput, match="used data"):
         reproduce_run(RunFolder(run.path), other)
