@@ -1,4 +1,4 @@
-"""The public Python API: run systems, grade again, audit judges, verify, reproduce, compare, build a board."""
+"""The public Python API: run systems, regrade runs, audit judges, verify, reproduce, compare, build a board."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memeval.records.evalresult import EvalResult
     from memeval.records.failure import Failure
 
-_ELSEWHERE = {
+_LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
@@ -54,12 +54,12 @@ _ELSEWHERE = {
     "Reproduction": "memeval.evaluation.reproduction",
     "SuiteOptions": "memeval.evaluation.live",
 }
-"""Argument and return types, with their modules; loaded at first use."""
+"""Argument and return types by the module that defines them; loaded at first use."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(import_module(_ELSEWHERE[name]), name)
+    if name in _LAZY_TYPES:
+        return getattr(import_module(_LAZY_TYPES[name]), name)
     raise AttributeError(f"module 'memeval.api' has no attribute {name!r}")
 
 
@@ -75,7 +75,7 @@ def run(
 ) -> list[RunFolder]:
     """Run a system on benchmarks and return the sealed runs, one for each benchmark and repetition.
 
-    A finished run with the same inputs is reused; an interrupted run resumes.
+    A finished run with the same inputs is reused; an interrupted run resumes. If the system fails, the run has errors.
 
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
@@ -90,7 +90,6 @@ def run(
     Raises:
         NotApplicable: the system lacks a method that a named benchmark needs, or supports no benchmark at all.
         BadInput: an argument names nothing that exists, or the adapter does not load.
-        CheckFailed: never; a system that fails gives a run with errors.
     """
     if repeat < 1:
         raise BadInput(f"--repeat is {repeat}.", remedy="Give a number of at least 1.")
@@ -100,29 +99,30 @@ def run(
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
     folders: list[RunFolder] = []
-    refused: NotApplicable | None = None
+    not_applicable: NotApplicable | None = None
     for each in benchmarks:
         benchmark_session = _benchmark_session(each, data, parameters, options)
         try:
-            for turn in range(repeat):
+            for repetition in range(repeat):
                 folders.append(
-                    run_system(source, benchmark_session, replace(options, fresh=options.fresh or turn > 0), progress)
+                    run_system(
+                        source, benchmark_session, replace(options, fresh=options.fresh or repetition > 0), progress
+                    )
                 )
-        except NotApplicable as lacking:
+        except NotApplicable as error:
             if benchmark is not None:
                 raise
-            refused = lacking
+            not_applicable = error
             if progress is not None:
-                progress.note(f"{each.info.id} not applicable: {lacking}")
-    if refused is not None and not folders:
-        raise refused
+                progress.note(f"{each.info.id} not applicable: {error}")
+    if not_applicable is not None and not folders:
+        raise not_applicable
     return folders
 
 
 def _benchmark_session(
     benchmark: Benchmark, data: Path | None, parameters: Parameters | None, options: RunOptions
 ) -> BenchmarkSession:
-    """Open a benchmark with a run's options."""
     return BenchmarkSession.open(
         benchmark, data, parameters, protocol=options.protocol, tier=options.tier, errata=options.errata
     )
@@ -189,11 +189,11 @@ def check_conformance(
     )
 
 
-def _benchmarks(named: str | Sequence[str] | None, data: Path | None) -> list[Benchmark]:
-    if named is None:
-        whole = [each for each in all_benchmarks() if not (each.info.by_name_only or each.info.brought)]
-        return [benchmark for benchmark in whole if benchmark.available(data)]
-    return [find(name) for name in ([named] if isinstance(named, str) else named)]
+def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benchmark]:
+    if ids is None:
+        candidates = [each for each in all_benchmarks() if not (each.info.by_name_only or each.info.brought)]
+        return [benchmark for benchmark in candidates if benchmark.available(data)]
+    return [find(name) for name in ([ids] if isinstance(ids, str) else ids)]
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
@@ -206,7 +206,7 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
 
 
 def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFolder]:
-    """Return the stored runs at or under a folder, or the one of an id.
+    """Return the stored runs in a folder and its subfolders, or the run with an id.
 
     Raises:
         BadInput: no such folder or run exists.
@@ -216,26 +216,26 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
 
 
 def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
-    """Check every stored run at or under a path, and the ledger if there is one.
+    """Check every stored run in a folder and its subfolders, and the ledger if there is one.
 
     Args:
-        path: a run's folder or id, or a folder above runs.
+        path: a run's folder or id, or a folder that contains runs.
         results: folder in which to look up an id.
 
     Raises:
-        BadInput: no run exists there.
+        BadInput: the path contains no run.
     """
     from memeval.evaluation.findings import Finding
     from memeval.evaluation.verification import verify_results
     from memeval.leaderboard.releases import hold
 
-    place = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    findings = verify_results(place)
+    folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
+    findings = verify_results(folder)
     try:
-        hold(place)
+        hold(folder)
     except BadInput as error:
         if not any(finding.problem == error.problem for finding in findings):
-            findings.append(Finding(error.where or str(place), error.problem, error.remedy or ""))
+            findings.append(Finding(error.where or str(folder), error.problem, error.remedy or ""))
     return findings
 
 
@@ -246,7 +246,7 @@ def reproduce(
     data: Path | None = None,
     errata: Path | None = None,
 ) -> Reproduction:
-    """Grade a run's stored answers again, offline, and compare with the stored grades; see :func:`reproduce_run`."""
+    """Regrade a run's stored answers offline, and compare with the stored grades; see :func:`reproduce_run`."""
     from memeval.evaluation.reproduction import reproduce_run
 
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
@@ -334,7 +334,7 @@ def bridge(
     options: RejudgeOptions | None = None,
     progress: Progress | None = None,
 ) -> list[BridgeFolder]:
-    """Grade stored answers with a new judge, and store how far it agrees with the old one.
+    """Grade stored answers with a new judge, and store its agreement with the old judge.
 
     Args:
         old: the old judge, with or without its version.
@@ -358,8 +358,8 @@ def bridge(
     from memeval.evaluation.rejudging import RejudgeOptions
 
     options = options or RejudgeOptions()
-    given = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
-    folders = [folder for folder in given if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
+    candidates = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
+    folders = [folder for folder in candidates if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
     if not folders:
         raise BadInput(
             f"no full run was graded by {visible(old)}.", remedy="Copy the judge's name from the runs' track."
@@ -438,11 +438,11 @@ def import_answers(
     from memeval.evaluation.exchange.reading import AnswerFile
     from memeval.evaluation.judges import choose_judge
 
-    form, path = find_format(format), Path(file)
-    read = AnswerFile.open(path, system)
-    benchmark_session = exam_for(form, path, benchmark, data, parameters, protocol)
+    answer_format, path = find_format(format), Path(file)
+    answers = AnswerFile.open(path, system)
+    benchmark_session = exam_for(answer_format, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
-    return import_file(read, form, benchmark_session, chosen, options or ImportOptions(), progress)
+    return import_file(answers, answer_format, benchmark_session, chosen, options or ImportOptions(), progress)
 
 
 def export(

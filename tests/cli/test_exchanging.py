@@ -92,7 +92,7 @@ def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
         (("--benchmark", "beliefs@1"), "'lme-result' does not support beliefs@1"),
         (("--protocol", "f2"), "has no protocol 'f2'"),
         (("--judge", "nobody"), "there is no judge"),
-        (("--judge-label", "x"), "--judge-label goes with a model judge"),
+        (("--judge-label", "x"), "--judge-label needs a model judge"),
     ],
 )
 def test_a_wrong_call_is_refused_before_anything_is_stored(file: Path, words: tuple[str, ...], said: str) -> None:

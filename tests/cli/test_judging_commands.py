@@ -169,7 +169,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("rejudge", "results", "--judge", "openai:mistral-large"), "the judge has no label"),
         (("rejudge", "results", "--judge", MODEL, "--judge-label", " "), "--judge-label is blank"),
         (("rejudge", "results", "--judge", MODEL, "--prompts", "nowhere"), "nowhere"),
-        (("rejudge", "results", "--judge", "rules", *LABEL), "--judge-label goes with a model judge"),
+        (("rejudge", "results", "--judge", "rules", *LABEL), "--judge-label needs a model judge"),
         (("rejudge", "results", "--judge", MODEL, "--concurrency", "0"), "--judge-concurrency is 0"),
         (("rejudge", "results", "--judge", MODEL, "--requests-per-minute", "0"), "--requests-per-minute is 0"),
         (("rejudge", "results", "--judge", MODEL, "--budget", "euros=1"), "invalid budget 'euros=1'"),

@@ -110,4 +110,4 @@ def test_runs_are_compared_in_words_and_as_json(call: Call, plan: Callable[[str]
     told = json.loads(call("compare", *names, "--json")[1])
     assert [pair["run_id"] for pair in told["pairs"]] == names[1:]
     code, _, err = call("compare", names[0])
-    assert (code, "one run alone cannot be compared." in err) == (ExitCode.BAD_INPUT, True)
+    assert (code, "comparing needs at least two runs." in err) == (ExitCode.BAD_INPUT, True)

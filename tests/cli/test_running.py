@@ -100,7 +100,7 @@ def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
     usual = Here("x@1").info.protocols
     code, _, err = call([Here("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
     assert code == ExitCode.BAD_INPUT
-    assert "no-memory can take one@1 under --protocol judge." in err
+    assert "no-memory supports one@1 with --protocol judge." in err
 
 
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A judge, a reader and a system that ask a real server on loopback, for tests of what becomes of the answers."""
+"""A judge, a reader and a system that call a real server on loopback."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.support.tiny import CITIES, TinyBenchmark
 Json = dict[str, Any]
 
 JUDGE = "openai:gpt-4o"
-"""A judge with a known price, under a name that moves."""
+"""A judge model with a known price; its name has no date."""
 DATED = "openai:gpt-4o-2024-08-06@1"
-"""What its track calls it."""
+"""Its dated name in a track."""
 LABEL = "loopback"
-"""Who serves it."""
+"""The judge label."""
 
 _FENCED = re.compile(
     r"^----- answer (?P<mark>\w+) begins -----\n(?P<answer>.*?)\n----- answer (?P=mark) ends -----$", re.S | re.M
@@ -38,7 +38,7 @@ _FENCED = re.compile(
 
 
 def answer_in(body: Json) -> str:
-    """Return the answer that a judge is asked about."""
+    """Return the answer in a judge request."""
     found = _FENCED.search(said_to(body))
     assert found, "no fenced answer"
     return found["answer"]
@@ -50,7 +50,7 @@ def said_to(body: Json) -> str:
 
 
 def fair(body: Json) -> str:
-    """Judge as the tiny benchmark means it: the answer must name the city that the prompt holds up."""
+    """Judge fairly: the answer must name the city of the reference in the prompt."""
     prompt = said_to(body).replace(answer_in(body), "")
     return "yes" if any(city in prompt and city in answer_in(body) for city in CITIES) else "no"
 
@@ -84,12 +84,12 @@ class PickyServer(ModelServer):
 
 
 def benchmark_session() -> BenchmarkSession:
-    """Return a tiny benchmark of four items, open; it is where stored runs look for their data."""
+    """Return a session of the tiny benchmark with four items."""
     return BenchmarkSession.open(TinyBenchmark(4))
 
 
 def judge(named: str = JUDGE) -> ChosenJudge:
-    """Return the judge at the server that the environment names."""
+    """Return the judge at the server of the environment."""
     return choose_judge(named, LABEL)
 
 
@@ -106,7 +106,7 @@ def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
 
 
 def rejudging(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RejudgeOptions:
-    """Return options of judging again; ``caps`` as on the command line."""
+    """Return options of rejudging; ``caps`` as on the command line."""
     models = ModelOptions(caps=parse_caps(caps), judge_concurrency=judge_concurrency)
     return RejudgeOptions(results=folder / "results", models=models, fresh=fresh)
 
@@ -115,7 +115,7 @@ ASKING = '''
 import json, os, urllib.request
 
 class Asking:
-    """Answers with what a model says; {doc}."""
+    """Answers with a model reply; {doc}."""
 
     def reset(self):
         self.told = []
@@ -139,7 +139,7 @@ SEARCHING = '''
 import os
 
 class Searching:
-    """Gives back all it was told."""
+    """Returns everything that it ingested."""
 
     def reset(self):
         self.told = []
@@ -154,14 +154,14 @@ class Searching:
 
 
 def asking_system(folder: Path, on_query: str = "pass") -> SystemSource:
-    """Return a system that asks a model it declares."""
+    """Return a system that calls a declared model."""
     path = folder / "asking.py"
     path.write_text(ASKING.format(doc="for tests", on_query=on_query), encoding="utf-8")
     return replace(file_source(path), declared_models=("small",))
 
 
 def searching_system(folder: Path, on_search: str = "pass") -> SystemSource:
-    """Return a system that retrieves, and leaves answering to a reader."""
+    """Return a system that only retrieves, so that a reader answers."""
     path = folder / "searching.py"
     path.write_text(SEARCHING.format(on_search=on_search), encoding="utf-8")
     return file_source(path)
@@ -175,12 +175,12 @@ def rows_of(folder: RunFolder, name: str) -> list[Json]:
 
 
 def files_under(folder: Path) -> Iterator[str]:
-    """Yield every file below a folder, by its path in it."""
+    """Return the files of a folder and its subfolders, by relative path."""
     return (str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def spent(run_id: str, phase: Phase = Phase.JUDGE, tokens: int = 100, usd: float | None = 0.5) -> Call:
-    """Return a call that a run has paid for."""
+    """Return a call of a run."""
     caller = Caller.JUDGE if phase is Phase.JUDGE else Caller.SYSTEM
     request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "gpt-4o", "max_tokens": 1})
     return Call(

@@ -1,4 +1,4 @@
-"""What every test of evaluation may use: a server that judges, reached by the environment alone."""
+"""Fixtures of the evaluation tests: a clean environment, the tiny benchmark, and a judge server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.evaluation.asking import PickyServer, benchmark_session
 
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take every key and every endpoint out of the environment."""
+    """Remove all keys and endpoints from the environment."""
     for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
         for name in ("BASE_URL", "API_KEY"):
             monkeypatch.delenv(f"{prefix}_{name}", raising=False)
@@ -23,7 +23,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stored runs find the tiny benchmark, and failing calls be given up soon."""
+    """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
     monkeypatch.setattr(reproduction, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:
@@ -34,7 +34,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, no_models: None, tiny: None) -> Iterator[PickyServer]:
-    """A server that judges fairly; judges, readers and systems are sent to it."""
+    """A fair judge server; the environment sends judges, readers and systems to it."""
     with PickyServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         yield server

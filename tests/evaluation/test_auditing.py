@@ -1,4 +1,4 @@
-"""Audits of judges: their rates, what is stored and reused, and that an edit of any part of it is found."""
+"""Audits of judges: error rates, storage, reuse, and detection of edits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def auditing(folder: Path, *caps: str, items: int = 2, judge_concurrency: int = 
 
 
 def knows(sat: BenchmarkSession, items: int = 2) -> Callable[[Json], str]:
-    """Return a judge that knows what every calibration answer is made to be."""
+    """Return a judge that gives the expected verdict for every calibration answer."""
     expected = {
         (trial.case.question, trial.case.answer.strip()): trial.expected
         for trial in trials(sat.keys, sat.scenarios, items)
@@ -89,7 +89,7 @@ def test_a_judge_that_knows_everything_makes_no_error(tmp_path: Path, server: Pi
     assert findings(folder) == ""
 
 
-def test_a_judge_that_says_nothing_of_use_accepts_and_rejects_nothing(tmp_path: Path, server: PickyServer) -> None:
+def test_unparsable_judge_replies_count_as_neither_accept_nor_reject(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda _body: "Perhaps."
     folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     line = folder.audit.overall
@@ -193,57 +193,60 @@ def edit_head(folder: AuditFolder, edit: Callable[[Json], object]) -> None:
     path.write_text(json.dumps(head, sort_keys=True, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def turn(rows: list[Json]) -> None:
+def swap_replies(rows: list[Json]) -> None:
     for row in rows:
         row["reply"] = row["reply"].replace('"yes"', '"maybe"').replace('"no"', '"yes"').replace('"maybe"', '"no"')
 
 
 @pytest.mark.parametrize(
-    ("name", "edit", "said"),
+    ("name", "edit", "sentence"),
     [
         ("probes.jsonl", lambda rows: rows[1].update(verdict=not rows[1]["verdict"]), "probes.jsonl.gz:2: tiny-"),
-        ("probes.jsonl", lambda rows: rows[1].update(expected=not rows[1]["expected"]), "holds other error rates"),
-        ("probes.jsonl", lambda rows: rows[0].update(judgment_key=None), "probes.jsonl.gz:1: tiny-000-q01 names no"),
-        ("probes.jsonl", lambda rows: rows.pop(), "audit.json: holds other error rates"),
-        ("judgments.jsonl", turn, "probes.jsonl.gz:1: tiny-000-q01: the verdict"),
-        ("judgments.jsonl", lambda rows: rows[2].update(key="sha256:" + "0" * 64), "jsonl.gz:3: does not stand"),
-        ("judgments.jsonl", lambda rows: rows[0]["request"]["body"].update(seed=1), "jsonl.gz:1: does not stand"),
-        ("judgments.jsonl", lambda rows: rows.pop(0), "rests on a judgment that is not in judgments.jsonl.gz"),
+        ("probes.jsonl", lambda rows: rows[1].update(expected=not rows[1]["expected"]), "has error rates that do"),
+        ("probes.jsonl", lambda rows: rows[0].update(judgment_key=None), "probes.jsonl.gz:1: tiny-000-q01 has no"),
+        ("probes.jsonl", lambda rows: rows.pop(), "audit.json: has error rates that do"),
+        ("judgments.jsonl", swap_replies, "probes.jsonl.gz:1: tiny-000-q01: the verdict"),
+        ("judgments.jsonl", lambda rows: rows[2].update(key="sha256:" + "0" * 64), "jsonl.gz:3: has a key that"),
+        ("judgments.jsonl", lambda rows: rows[0]["request"]["body"].update(seed=1), "jsonl.gz:1: has a key that"),
+        ("judgments.jsonl", lambda rows: rows.pop(0), "names a judgment that is missing from judgments.jsonl.gz"),
     ],
 )  # fmt: skip
 def test_an_edited_row_is_found_even_where_its_digest_is_forged(
-    tmp_path: Path, server: PickyServer, name: str, edit: Callable[[list[Json]], object], said: str
+    tmp_path: Path, server: PickyServer, name: str, edit: Callable[[list[Json]], object], sentence: str
 ) -> None:
     folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     edit_rows(folder, name, edit, forge=False)
     assert f"{name}.gz: does not match its digest in audit.json" in findings(folder)
     edit_rows(folder, name, lambda rows: rows, forge=True)
     assert "digest" not in findings(folder)
-    assert said in findings(folder)
+    assert sentence in findings(folder)
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "sentence"),
     [
-        (lambda head: head["overall"]["false_accepts"].update(count=0, share=0.0), "holds other error rates"),
-        (lambda head: head["categories"].pop("far"), "holds other error rates"),
-        (lambda head: head["kinds"].popitem(), "holds other error rates"),
-        (lambda head: head["files"].pop("judgments.jsonl"), "files: names probes.jsonl, and such an audit has"),
-        (lambda head: head["files"].update({"../../x": head["files"]["probes.jsonl"]}), "files: names ../../x, "),
+        (lambda head: head["overall"]["false_accepts"].update(count=0, share=0.0), "has error rates that do"),
+        (lambda head: head["categories"].pop("far"), "has error rates that do"),
+        (lambda head: head["kinds"].popitem(), "has error rates that do"),
+        (
+            lambda head: head["files"].pop("judgments.jsonl"),
+            "files: lists probes.jsonl, but an audit of this judge has",
+        ),
+        (lambda head: head["files"].update({"../../x": head["files"]["probes.jsonl"]}), "files: lists ../../x, "),
         (lambda head: head.update(judge="openai:better@1"), "the audit belongs in tiny/openai-better-1/"),
         (lambda head: head.update(audit_id="20260101T000000Z-00000000"), "the audit belongs in "),
         (lambda head: head.update(benchmark="beliefs@1"), "the audit belongs in beliefs/"),
-        (lambda head: head.update(judge_endpoint=None), "files: names judgments.jsonl, probes.jsonl, and such"),
+        (lambda head: head.update(judge_endpoint=None), "files: lists judgments.jsonl, probes.jsonl, but an"),
         (lambda head: head.pop("probes"), "audit.json"),
     ],
 )
 def test_an_edited_head_is_found(
-    tmp_path: Path, server: PickyServer, edit: Callable[[Json], object], said: str
+    tmp_path: Path, server: PickyServer, edit: Callable[[Json], object], sentence: str
 ) -> None:
     server.answer = lambda _body: "yes"
     folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
     edit_head(folder, edit)
-    assert said in findings(folder)
+    assert sentence in findings(folder)
 
 
 def test_a_file_that_is_gone_or_damaged_is_a_finding(tmp_path: Path, server: PickyServer) -> None:

@@ -1,4 +1,4 @@
-"""From one judge to the next: what is counted is counted by hand, what cannot be compared is refused."""
+"""Bridges between judges: agreement against values computed by hand, and runs that cannot be bridged."""
 
 from __future__ import annotations
 
@@ -111,17 +111,17 @@ def test_the_same_bridge_is_stored_once_and_nobody_asked_again(
     assert [folder.path for folder in stored_bridges(tmp_path / "results")] == sorted([first.path, other.path])
 
 
-def test_a_bridge_needs_runs_that_have_a_judge_in_common_to_its_last_prompt(
+def test_a_bridge_needs_runs_with_the_same_judge_and_prompts(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
-    with pytest.raises(BadInput, match="there is no run to grade"):
+    with pytest.raises(BadInput, match="there is no run to regrade"):
         bridge_judges([], judge(), rejudging(tmp_path))
     by_model = rejudge_run(run, judge(), rejudging(tmp_path))
     labelled = rejudge_run(run, choose_judge("openai:gpt-4o", "someone else"), rejudging(tmp_path))
     (tmp_path / "reminder.txt").write_text("Yes or no?", encoding="utf-8")
     prompted = rejudge_run(run, choose_judge("openai:gpt-4o", LABEL, tmp_path), rejudging(tmp_path))
     for pair in ([run, by_model], [by_model, labelled], [by_model, prompted]):
-        with pytest.raises(BadInput, match="have no judge, no benchmark or no data in common"):
+        with pytest.raises(BadInput, match="the runs differ in judge, benchmark or data"):
             bridge_judges(pair, choose_judge("openai:gpt-4o-mini", LABEL), rejudging(tmp_path))
     assert stored_bridges(tmp_path / "results") == []
 
@@ -130,12 +130,12 @@ def test_a_bridge_needs_runs_that_have_a_judge_in_common_to_its_last_prompt(
 def test_no_judge_takes_over_from_itself(tmp_path: Path, run: RunFolder, by_model: bool, server: PickyServer) -> None:
     new = judge() if by_model else choose_judge("rules")
     old = rejudge_run(run, new, rejudging(tmp_path))
-    with pytest.raises(BadInput, match=r"graded by \S+ as it is"):
+    with pytest.raises(BadInput, match=r"\S+ already graded the runs"):
         bridge_judges([old], new, rejudging(tmp_path))
     assert stored_bridges(tmp_path / "results") == []
 
 
-def test_by_name_every_full_run_of_a_judge_is_bridged_apart_by_how_it_was_set_up(
+def test_all_full_runs_of_a_judge_are_bridged_by_its_configuration(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     for label in (LABEL, "someone else"):

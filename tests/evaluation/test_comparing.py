@@ -1,4 +1,4 @@
-"""Runs held against one another: what differs, how sure that is, and what may not be compared at all."""
+"""Comparison of runs: differences, their p-values, and runs that are not comparable."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def alone(place: int, row: Grade) -> dict[str, Any]:
     return {"cluster": row.item_id}
 
 
-def test_a_run_is_held_against_the_first_overall_by_category_and_by_item(made: Made) -> None:
+def test_runs_are_compared_with_the_first_overall_by_category_and_by_item(made: Made) -> None:
     first, second = made("a", right(0, 1, 2)), made("b", right(*range(1, 24)))
     comparison = compare_runs([first, second])
     (pair,) = comparison.pairs
@@ -88,7 +88,7 @@ def test_a_run_is_held_against_the_first_overall_by_category_and_by_item(made: M
     assert (pair.overall.p, pair.overall.sign) == (0.0625, Sign.EVEN)
 
 
-def test_with_enough_people_a_better_run_is_called_better_and_the_other_way_round_worse(made: Made) -> None:
+def test_with_enough_clusters_a_better_run_is_significantly_better(made: Made) -> None:
     def of(*places: int) -> Callable[[int, Grade], dict[str, Any]]:
         return lambda place, row: right(*places)(place, row) | alone(place, row)
 
@@ -147,7 +147,7 @@ def test_a_metric_where_less_is_better_is_better_where_it_is_less(made: Made) ->
     assert (found["rmse"].sign, found["recall@5"].sign) == (Sign.BETTER, Sign.EVEN)
 
 
-def test_errors_count_as_nothing_and_items_of_one_run_alone_are_left_out(made: Made) -> None:
+def test_errors_count_as_zero_and_items_of_only_one_run_are_left_out(made: Made) -> None:
     failed = {"state": GradeState.TIMEOUT, "verdict": None}
     first = made("a", lambda place, row: right(*range(24))(place, row) if place != 5 else failed)
     second = made("b", lambda place, row: {"item_id": ""} if place > 19 else right(*range(24))(place, row))
@@ -171,21 +171,19 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(made: Made, sealed: 
     track = sealed.run.track.model_copy(update={"reader": "extractive@1", "tier": "other"})
     other = made("b", right(0), track=track, track_id=track.id, files={})
     for folders, sentence in (
-        ([first], "one run alone cannot be compared."),
-        ([first, first], "run a is named twice."),
-        ([first, other], "a and b are of different tracks; what differs: tier, reader."),
+        ([first], "comparing needs at least two runs."),
+        ([first, first], "run a appears twice."),
+        ([first, other], "a and b are on different tracks. Different: tier, reader."),
         ([first, made("c", lambda _place, _row: {"category": "far"})], "in different categories or clusters"),
     ):
         with pytest.raises(BadInput, match=sentence):
             compare_runs(folders)
     first.file("grades.jsonl").unlink()
-    with pytest.raises(BadInput, match="the rows of this run are not here"):
+    with pytest.raises(BadInput, match="the rows of this run are missing"):
         compare_runs([first, sealed])
 
 
-def test_the_same_answers_under_two_judges_are_compared_as_what_hangs_on_the_judge(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_the_same_answers_with_two_judges_are_comparable(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(find_system("bm25"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     again = rejudge_run(run, judge(), rejudging(tmp_path))
     comparison = compare_runs([run, again])

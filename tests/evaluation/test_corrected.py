@@ -1,4 +1,4 @@
-"""Corrected scores: the same answers by mended keys, contested items left out, under every protocol."""
+"""Corrected scores with errata, under every protocol."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_by_locomos_own_scoring() -> None:
         "syn-1:1": None,
         "syn-1:5": 1.0,
     }
-    # Of eight items two are right as published, and two of the seven that count once they are corrected.
+    # Right answers: two of eight with the published keys, two of seven with the corrected keys.
     assert scores.composite.value == pytest.approx(2 / 8)
     assert scores.alternates[CORRECTED].value == pytest.approx(2 / 7)
     assert grades["syn-1:0"].credit == 0.0 and grades["syn-1:0"].alternates["unrounded"] == 0.0
 
 
-def test_an_error_is_not_mended_and_a_run_that_is_partial_has_no_corrected_score() -> None:
+def test_errors_stay_errors_and_partial_runs_have_no_corrected_score() -> None:
     benchmark_session = locomo("f1", *ENTRIES)
     given = responses(benchmark_session, {}, errors=("syn-1:0", "syn-1:1"))
     grades, scores = graded(benchmark_session, given)
@@ -125,9 +125,9 @@ def test_contested_questions_of_longmemeval_are_left_out(tmp_path: Path, protoco
         benchmark_session, responses(benchmark_session, {"1a": "Three"}, errors=("3c",), named="s001")
     )
     assert [grade.alternates.get(CORRECTED, "counts") for grade in grades.values()] == ["counts", None, "counts"]
-    worth = {
+    credit = {
         name: float(grade.verdict or 0.0) if grade.credit is None else grade.credit for name, grade in grades.items()
     }
-    assert worth["1a"] > 0 and worth["3c"] == 0
-    assert scores.composite.value == pytest.approx(sum(worth.values()) / 3)
-    assert scores.alternates[CORRECTED].value == pytest.approx((worth["1a"] + worth["3c"]) / 2)
+    assert credit["1a"] > 0 and credit["3c"] == 0
+    assert scores.composite.value == pytest.approx(sum(credit.values()) / 3)
+    assert scores.alternates[CORRECTED].value == pytest.approx((credit["1a"] + credit["3c"]) / 2)

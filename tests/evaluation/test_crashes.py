@@ -1,4 +1,4 @@
-"""A system that crashes on a question loses that question at most, whatever kind of system it is."""
+"""A system of any kind that crashes on a question loses at most that question."""
 
 from __future__ import annotations
 

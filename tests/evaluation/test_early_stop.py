@@ -1,4 +1,4 @@
-"""A run of a system whose first items all fail alike, through real processes."""
+"""Early stop of a run whose first items all fail with the same error, with real processes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_same_call_tries_the_next_items_only(tmp_path: Path) -> None:
     assert FIRST_ITEMS < len(rows_on_disk(tmp_path)) < ITEMS
 
 
-def test_once_it_is_fixed_the_run_goes_on_and_tries_the_failed_items_again(tmp_path: Path) -> None:
+def test_after_a_fix_the_run_resumes_and_retries_failed_items(tmp_path: Path) -> None:
     with pytest.raises(StoppedEarly):
         run_system(broken(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "service").touch()

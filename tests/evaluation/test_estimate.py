@@ -1,4 +1,4 @@
-"""Estimates: no less than a run then takes, nothing asked, nothing written, and unknown where nobody can know."""
+"""Estimates are upper bounds of real runs, call no model, write nothing, and name unknown costs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def part(estimate: Estimate, phase: Phase) -> EstimatePart:
 
 
 def is_at_least(estimated: EstimatePart, run: RunFolder) -> bool:
-    """Return whether an estimate is no less than what a run took."""
+    """Return whether an estimate is at least the usage of a run."""
     took = run.run.usage[estimated.phase]
     assert took.prompt_tokens is not None
     assert took.completion_tokens is not None
@@ -109,7 +109,7 @@ def test_seconds_come_from_a_stored_run_or_are_said_to_be_assumed(tmp_path: Path
     service = run.run.usage[Phase.JUDGE].service
     assert service is not None
     assert other.seconds_per_call == service.p50
-    assert other.basis == f"the median in {run.run.run_id}"
+    assert other.basis == f"median of run {run.run.run_id}"
 
 
 def test_a_model_without_a_known_price_has_none(tmp_path: Path, server: PickyServer) -> None:
@@ -131,12 +131,12 @@ def test_a_systems_own_calls_are_said_to_be_unknown(tmp_path: Path, server: Pick
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else "Lima."
     source: SystemSource = asking_system(tmp_path)
     (sentence,) = estimate_run(source, benchmark_session(), options(tmp_path)).unknown
-    assert sentence == "The system's own calls to small are not known before it has run."
+    assert sentence == "The system's own calls to small are unknown before its first run."
     run = run_system(source, benchmark_session(), options(tmp_path))
     (sentence,) = estimate_run(source, benchmark_session(), options(tmp_path)).unknown
-    assert sentence.endswith(f"are not known; {run.run.run_id} made 4, for an unknown sum.")
+    assert sentence.endswith(f"are unknown. Run {run.run.run_id} made 4, for an unknown price.")
     (sentence,) = estimate_run(replace(source, slug="other"), benchmark_session(), options(tmp_path)).unknown
-    assert sentence.endswith("not known before it has run.")
+    assert sentence.endswith("are unknown before its first run.")
 
 
 @pytest.mark.parametrize("bad", [{"judge": "gpt"}, {"judge_label": None}, {"reader": "openai:"}, {"limit": 0}])

@@ -1,4 +1,4 @@
-"""Why items are not right, on histories made up here: one case for each cause, and what may never be said."""
+"""Failure analysis on invented histories: one case for each cause, and impossible causes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SAID = {
     "s002": ("2026-02-05", ("Ada has painted the old shed bright green.", "Green suits a shed very well.")),
     "s003": ("2026-03-05", ("Ada has 40 bees in the garden hive now.", "Forty bees, that is quite a crowd.")),
 }
-"""What was said in each session; none of it by a real person."""
+"""The invented sessions."""
 
 SCENARIO = Scenario(
     scenario_id="made-up",
@@ -198,7 +198,7 @@ def test_an_answer_that_shows_why_it_is_wrong_is_said_to_be_so(key: AnswerKey, a
         (HOW_MANY, "Before noon."),
     ],
 )
-def test_an_answer_that_does_not_show_it_is_put_down_to_its_evidence(key: AnswerKey, answer: str) -> None:
+def test_without_another_proven_cause_the_evidence_decides(key: AnswerKey, answer: str) -> None:
     found = looked(key, answer, named("s001", "s003"), evidence=("s001", "s003"))
     assert (found.cause, found.found) == (Cause.NOT_USED, EvidenceFound.ALL)
 
@@ -213,7 +213,7 @@ def test_a_right_item_has_no_cause_and_still_tells_what_was_found() -> None:
     )
 
 
-def test_doubt_about_what_cannot_be_answered_is_not_put_down_to_evidence() -> None:
+def test_evidence_is_no_cause_for_unanswerable_questions() -> None:
     assert looked(ABSENT, "I don't know.", named("s003")).cause is Cause.UNKNOWN
     assert looked(TRAPPED, "", named("s003"), state=GradeState.EMPTY).cause is Cause.UNKNOWN
 
@@ -275,21 +275,21 @@ def test_the_whole_history_holds_all_evidence_at_no_rank() -> None:
     assert (row.found, row.rank, row.cause) == (EvidenceFound.ALL, None, Cause.NOT_USED)
 
 
-def test_a_context_of_turns_tells_what_is_missing_and_one_of_other_words_does_not() -> None:
+def test_only_a_context_of_turns_shows_that_evidence_is_missing() -> None:
     assert looked(HOW_MANY, "a few", None, context("s002:t01")).found is EvidenceFound.NONE
     assert looked(HOW_MANY, "a few", None, context("s002:t01", own="Ada likes bees.")).found is EvidenceFound.UNKNOWN
     inside = context("s002:t01", own=f"She once said: {SAID['s003'][1][0]} That was all.")
     assert looked(HOW_MANY, "a few", None, inside).found is EvidenceFound.ALL
 
 
-def test_evidence_among_the_items_and_not_in_the_context_was_retrieved_too_low() -> None:
+def test_evidence_in_items_but_not_in_the_context_was_retrieved_too_low() -> None:
     low = looked(HOW_MANY, "a few", named("s002", "s003"), context("s002:t01", own="a note on s002"))
     assert (low.found, low.rank, low.cause) == (EvidenceFound.ALL, 2, Cause.RETRIEVED_TOO_LOW)
     rewritten = looked(HOW_MANY, "a few", named("s002", "s003"), context(own="a note on s002\na note on s003"))
     assert rewritten.cause is Cause.NOT_USED
 
 
-def test_evidence_behind_what_the_reader_was_sent_was_retrieved_too_low() -> None:
+def test_evidence_beyond_the_readers_token_limit_was_retrieved_too_low() -> None:
     read = context("s002:t01", "s001:t01", "s003:t01")
     tokens = count_tokens("\n".join(map(TEXTS.text, read.parts)))
     assert looked(HOW_MANY, "a few", None, read, reader_tokens=tokens).cause is Cause.NOT_USED
@@ -297,20 +297,20 @@ def test_evidence_behind_what_the_reader_was_sent_was_retrieved_too_low() -> Non
     assert looked(HOW_MANY, "a few", None, read, evidence=("s002",), reader_tokens=tokens - 1).cause is Cause.NOT_USED
 
 
-def test_where_retrieval_is_graded_evidence_far_down_is_too_low_and_blank_answers_are_no_abstention() -> None:
+def test_graded_retrieval_reports_low_ranked_evidence_and_no_abstention() -> None:
     row = looked(HOW_MANY, "", named("s002", "s001", "s003"), verdict=None, credit=0.0)
     assert (row.rank, row.cause) == (3, Cause.RETRIEVED_TOO_LOW)
     row = looked(TRAPPED, "", named("s002"), verdict=None, credit=0.0)
     assert row.cause is Cause.NOT_RETRIEVED
 
 
-def test_where_retrieval_is_graded_sessions_are_looked_for_since_they_are_what_counts() -> None:
+def test_graded_retrieval_searches_sessions_not_turns() -> None:
     items = named("s001:t02", "s003:t02")
     row = looked(UPDATE, "", items, evidence=("s001", "s003"), verdict=None, credit=1.0)
     assert (row.right, row.found, row.rank) == (True, EvidenceFound.ALL, 2)
 
 
-def test_a_context_that_was_stored_for_another_scenario_counts_where_its_words_are_the_same() -> None:
+def test_a_context_of_another_scenario_counts_if_its_text_is_equal() -> None:
     read = context("s003:t01")
     elsewhere = read.model_copy(update={"scenario_id": "another"})
     assert looked(HOW_MANY, "a few", None, elsewhere).found is EvidenceFound.ALL
@@ -370,7 +370,7 @@ def test_a_summary_counts_by_cause_by_category_and_by_what_was_found() -> None:
     st.sampled_from([HOW_MANY, WHEN, TRAPPED, BEES, COLOUR, AT_FIRST, DURATION, ABSENT, UPDATE, STANDS, DOUBTED]),
     st.none() | st.lists(st.sampled_from(["s001", "s003:t01", "s003:t02", "s2", "", "s003"]), max_size=6),
 )
-def test_whatever_is_answered_there_is_one_cause_and_a_rank_only_where_all_was_found(
+def test_any_answer_has_one_cause_and_a_rank_only_if_all_evidence_is_found(
     answer: str, key: AnswerKey, sources: list[str] | None
 ) -> None:
     row = looked(key, answer, None if sources is None else named(*sources))

@@ -1,4 +1,4 @@
-"""What modules of the evaluation package import of one another."""
+"""Import cycles in the evaluation package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who judges, from what a caller names; and the same judge again, from what a run stores."""
+"""Choice of the judge by name, and the judge of a stored run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, no_models: None) -> None:
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
-    """A folder with one prompt of someone's own."""
+    """A folder with one custom prompt."""
     (tmp_path / f"{ANSWER}.txt").write_text(OTHER, encoding="utf-8")
     return tmp_path
 
@@ -48,7 +48,7 @@ def test_the_rule_set_is_reached_nowhere_and_has_no_prompts(named: str) -> None:
 
 @pytest.mark.parametrize(("more", "option"), [({"label": "us"}, "--judge-label"), ({"prompts": Path()}, "--prompts")])
 def test_the_rule_set_takes_nothing_that_goes_with_a_model(more: dict[str, str], option: str) -> None:
-    with pytest.raises(BadInput, match=f"^{option} goes with a model judge"):
+    with pytest.raises(BadInput, match=f"^{option} needs a model judge"):
         choose_judge("rules", **more)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def test_a_model_at_its_makers_needs_neither_label_nor_key() -> None:
 
 @pytest.mark.parametrize("model", ["llama-3-70b", "claude-3-5-sonnet"])
 def test_a_model_that_its_host_did_not_make_needs_a_label(model: str) -> None:
-    with pytest.raises(BadInput, match=f"{MAKERS} is not where the maker of {model} serves it"):
+    with pytest.raises(BadInput, match=f"the maker of {model} does not serve it at {MAKERS}"):
         choose_judge(f"openai:{model}")
     assert choose_judge(f"openai:{model}", " Acme ").label == "Acme"
 
@@ -79,12 +79,12 @@ def test_a_blank_label_is_none(label: str) -> None:
 
 
 @pytest.mark.parametrize("named", ["gpt-4o", "rules@2", "openai:", "openai:a b", "openai:gpt-4o@2", "", "Rules"])
-def test_what_is_no_judge_is_refused(named: str) -> None:
+def test_an_unknown_judge_is_refused(named: str) -> None:
     with pytest.raises(BadInput, match="there is no "):
         choose_judge(named, "us" if named.startswith("openai") else None)
 
 
-def test_a_base_url_that_is_none_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_base_url_is_reported_with_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", "ftp://127.0.0.1")
     with pytest.raises(BadInput, match="MEMEVAL_JUDGE_BASE_URL: not an http or https URL"):
         choose_judge("openai:gpt-4o")
@@ -107,7 +107,7 @@ def test_a_track_names_all_of_a_judge_and_keeps_the_readers_prompts(prompts: Pat
 
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("benchmark", ["beliefs@1", "deepmemeval@1", "locomo@1", "longmemeval@1"])
-def test_a_track_names_the_prompts_that_its_benchmark_has_a_use_for_and_no_others(benchmark: str) -> None:
+def test_a_track_names_only_the_prompts_of_its_benchmark(benchmark: str) -> None:
     track = choose_judge("openai:gpt-4o", "us").on(make_track(benchmark=benchmark))
     own = [name for name in track.prompts if name.startswith(("judge/locomo-", "judge/longmemeval-"))]
     name = benchmark.partition("@")[0]
@@ -119,7 +119,7 @@ def test_a_track_names_the_prompts_that_its_benchmark_has_a_use_for_and_no_other
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_lenient_prompts_make_another_track_of_locomo_and_are_refused_where_there_are_none() -> None:
+def test_lenient_prompts_make_another_track_of_locomo_only() -> None:
     strict, lenient = (choose_judge("openai:gpt-4o", "us", each) for each in (None, Path("lenient")))
     one, other = (each.on(make_track(benchmark="locomo@1")) for each in (strict, lenient))
     assert one.prompts.keys() == other.prompts.keys()
@@ -134,7 +134,7 @@ def test_lenient_prompts_make_another_track_of_locomo_and_are_refused_where_ther
 
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("own", [True, False])
-def test_a_stored_judge_asks_what_it_asked_whatever_has_changed_here(
+def test_a_stored_judge_keeps_its_stored_prompts(
     prompts: Path, own: bool, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = choose_judge("openai:gpt-4o", "us", prompts if own else None)

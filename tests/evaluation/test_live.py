@@ -36,7 +36,7 @@ reflect:
 
 
 class Shelf:
-    """An object with banks, asynchronous where it searches; what it was called with is on record."""
+    """An object with banks and an asynchronous search, which records its calls."""
 
     def __init__(self, *, leaks: bool = False, keeps: bool = False) -> None:
         self.leaks, self.keeps = leaks, keeps
@@ -102,7 +102,7 @@ class Adapter(Shelf):
     def search(self, query, k):
         return []
 """
-"""What makes the same object an adapter."""
+"""The methods that make the same object an adapter."""
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 class TestRunSuite:
-    def test_retains_settles_recalls_reflects_and_forgets_in_the_named_bank_alone(self, suite: Path) -> None:
+    def test_uses_only_the_named_bank_for_all_operations(self, suite: Path) -> None:
         shelf = Shelf()
         shelf.kept["mine"] = [{"text": "The flour is gone.", "id": "x", "at": "2025-01-01"}]
         result = memeval.run_suite(shelf, suite, "trial")
@@ -124,17 +124,21 @@ class TestRunSuite:
         assert result.notes == ()
         assert {hit.bank_id for query in result.per_query_results for hit in query.actual} == {"trial", "trial-harbour"}
 
-    def test_tells_every_question_with_what_came_up_and_what_should_have(self, suite: Path) -> None:
-        told = {each.id: each for each in memeval.run_suite(Shelf(), suite).per_query_results}
-        assert list(told) == ["q1", "q2", "q3", "q4", "f1"]
-        (hit,) = told["q4"].actual
+    def test_reports_found_and_expected_texts_for_every_question(self, suite: Path) -> None:
+        results = {each.id: each for each in memeval.run_suite(Shelf(), suite).per_query_results}
+        assert list(results) == ["q1", "q2", "q3", "q4", "f1"]
+        (hit,) = results["q4"].actual
         assert (hit.memory_id, hit.tags, hit.metadata, hit.bank_id) == ("light", ("house",), {"floor": -1}, "eval-test")
-        assert (told["q4"].expected_ids, told["q4"].hit_ids, told["q4"].relevant_found) == (("light",), ("light",), 1)
-        assert (told["q4"].ndcg, told["q4"].reciprocal_rank, told["q4"].precision) == (1.0, 1.0, 1.0)
-        assert told["q2"].actual == () and told["q2"].ndcg is None and told["q2"].state == "graded"
-        assert told["f1"].answer == "The boat is called Petrel." and told["f1"].expected == ("Petrel",)
+        assert (results["q4"].expected_ids, results["q4"].hit_ids, results["q4"].relevant_found) == (
+            ("light",),
+            ("light",),
+            1,
+        )
+        assert (results["q4"].ndcg, results["q4"].reciprocal_rank, results["q4"].precision) == (1.0, 1.0, 1.0)
+        assert results["q2"].actual == () and results["q2"].ndcg is None and results["q2"].state == "graded"
+        assert results["f1"].answer == "The boat is called Petrel." and results["f1"].expected == ("Petrel",)
 
-    def test_gives_the_figures_of_the_documentation_with_no_key_missing(self, suite: Path, tmp_path: Path) -> None:
+    def test_has_all_documented_figures(self, suite: Path, tmp_path: Path) -> None:
         out = tmp_path / "result.json"
         result = memeval.run_suite(Shelf(), suite, options=SuiteOptions(out=out, provider="shelf"))
         metrics = result.metrics
@@ -154,10 +158,10 @@ class TestRunSuite:
         assert result.metrics.filter_leak_rate is not None and result.metrics.filter_leak_rate > 0
         assert first.reason is not None and "do not pass the filter" in first.reason
 
-    def test_says_so_where_a_bank_was_to_be_forgotten_and_was_not(self, suite: Path) -> None:
+    def test_reports_a_bank_that_still_has_texts_after_forget(self, suite: Path) -> None:
         notes = memeval.run_suite(Shelf(keeps=True), suite).notes
         assert notes == tuple(
-            f"The bank '{bank}' was to be forgotten, and still something of it comes up."
+            f"The bank '{bank}' was forgotten, but a search still finds its texts."
             for bank in ("eval-test", "eval-test-harbour")
         )
 
@@ -172,13 +176,13 @@ class TestRunSuite:
         first, *_ = memeval.run_suite(Stubborn(), suite).notes
         assert first == "The bank 'eval-test' was not forgotten: forget raised PermissionError: read only."
         (note,) = memeval.run_suite(Forever(), suite).notes
-        assert note.startswith("Nothing was forgotten: it has no forget.")
+        assert note.startswith("No bank was forgotten: there is no 'forget'.")
 
-    def test_leaves_the_bank_where_it_is_asked_to_and_refuses_it_then_for_another_time(self, suite: Path) -> None:
+    def test_keeps_the_bank_on_request_and_then_refuses_to_reuse_it(self, suite: Path) -> None:
         shelf = Shelf()
         memeval.run_suite(shelf, suite, clean_after=False)
         assert set(shelf.kept) == {"eval-test", "eval-test-harbour"}
-        with pytest.raises(BadInput, match="holds something already"):
+        with pytest.raises(BadInput, match="is not empty"):
             memeval.run_suite(shelf, suite)
 
     def test_forgets_what_was_retained_where_the_run_is_interrupted(self, suite: Path) -> None:
@@ -211,7 +215,7 @@ class TestRunSuite:
             memeval.run_suite(Shelf(), "basics")
         assert "basic, stress, accuracy, reflect" in str(refused.value.remedy)
 
-    def test_leaves_reflections_out_where_the_object_has_none_and_refuses_where_nothing_else_is_asked(self) -> None:
+    def test_skips_reflections_without_reflect_and_refuses_a_suite_of_reflections(self) -> None:
         class Searching(Shelf):
             reflect = None  # type: ignore[assignment]
 
@@ -219,20 +223,20 @@ class TestRunSuite:
         with pytest.raises(NotApplicable, match="reflect"):
             memeval.run_suite(Searching(), "reflect")
 
-    def test_refuses_an_object_without_banks_and_a_name_that_is_none(self, suite: Path) -> None:
+    def test_refuses_an_object_without_banks_and_invalid_bank_ids(self, suite: Path) -> None:
         class Bankless(Shelf):
             def retain(self, content: str) -> None:  # type: ignore[override]
                 raise AssertionError
 
-        with pytest.raises(BadInput, match="takes no bank"):
+        with pytest.raises(BadInput, match="accepts no bank"):
             memeval.run_suite(Bankless(), suite)
         for name in ("", "a b", "x" * 101, "a/b"):
-            with pytest.raises(BadInput, match="cannot be a bank"):
+            with pytest.raises(BadInput, match="is not a valid bank id"):
                 memeval.run_suite(Shelf(), suite, name)
         with pytest.raises(BadInput, match="provider tier"):
             memeval.run_suite(Shelf(), suite, options=SuiteOptions(provider_tier="cloud"))
 
-    def test_refuses_to_run_inside_an_event_loop_and_runs_in_a_thread_beside_it(self, suite: Path) -> None:
+    def test_refuses_to_run_in_an_event_loop_but_runs_in_a_thread(self, suite: Path) -> None:
         async def inside() -> EvalResult:
             with pytest.raises(BadInput, match="running event loop"):
                 memeval.run_suite(Shelf(), suite)
@@ -264,7 +268,7 @@ class TestFigures:
         assert (stored.recall_ndcg, stored.true_rejection_rate, stored.filter_leak_rate) == (1.0, 1.0, 0.0)
         assert stored.retain_latency_p95_ms is not None and stored.failed_retain_count is None
 
-    def test_of_nothing_are_none_and_not_zero(self) -> None:
+    def test_figures_of_no_rows_are_none(self) -> None:
         figures = metrics_of_rows([], []).model_dump()
         assert figures.pop("error_count_by_type") == {}
         assert set(figures.values()) == {None}

@@ -1,4 +1,4 @@
-"""Matrices: the file and all that can be wrong with it, the runs behind the cells, and what is stored of them."""
+"""Matrices: the file and its errors, the runs of the cells, and the stored matrix."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ RETAINING = ProtocolInfo(
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with one submission, where there are tiny benchmarks only."""
     tiny, needy = TinyBenchmark(2), TinyBenchmark(2)
     needy.info = needy.info.model_copy(update={"id": "needy@1", "protocols": (RETAINING,)})
@@ -86,7 +86,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             raise BadInput(f"there is no benchmark {name!r}.")
         return known[name]
 
-    path = tmp_path_factory.mktemp("here")
+    path = tmp_path_factory.mktemp("matrix")
     folder = path / "submissions" / "acme"
     folder.mkdir(parents=True)
     (folder / "submission.toml").write_text(SUBMISSION)
@@ -100,11 +100,11 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def read(here: Path) -> Read:
+def read(folder: Path) -> Read:
     """Return a function that reads a matrix."""
 
     def one(text: str) -> MatrixPlan:
-        path = here / "try.yaml"
+        path = folder / "try.yaml"
         path.write_text(text, encoding="utf-8")
         return read_matrix(path)
 
@@ -112,7 +112,7 @@ def read(here: Path) -> Read:
 
 
 @pytest.fixture(scope="module")
-def ran(read: Read, here: Path) -> MatrixRun:
+def ran(read: Read, folder: Path) -> MatrixRun:
     """A matrix of four configurations, one of them broken, on a benchmark that all can take and one that none can."""
     plan = read(
         """
@@ -129,18 +129,18 @@ def ran(read: Read, here: Path) -> MatrixRun:
           - {metric: composite, drop: 0, systems: [broken]}
         """
     )
-    return run_matrix(plan, RunOptions(results=here / "results"))
+    return run_matrix(plan, RunOptions(results=folder / "results"))
 
 
 @pytest.fixture
-def copied(ran: MatrixRun, here: Path, tmp_path: Path) -> MatrixFolder:
+def copied(ran: MatrixRun, folder: Path, tmp_path: Path) -> MatrixFolder:
     """The matrix with its runs, to be changed."""
-    shutil.copytree(here / "results", tmp_path / "results")
+    shutil.copytree(folder / "results", tmp_path / "results")
     return stored_matrices(tmp_path / "results")[0]
 
 
 def refusal(read: Read, text: str) -> list[str]:
-    """Return what is wrong with a file, by line."""
+    """Return the problems of a file, by line."""
     with pytest.raises(BadInput) as caught:
         read(text)
     return [line.partition("try.yaml:")[2] for line in str(caught.value).splitlines()]
@@ -172,14 +172,14 @@ def test_astrocytes_spelling_is_read_as_well(read: Read) -> None:
     assert theirs == ours
 
 
-def test_the_digest_is_of_what_is_asked_for_and_not_of_its_name(read: Read) -> None:
+def test_the_digest_depends_on_the_plan_and_not_on_its_name(read: Read) -> None:
     plain = read("benchmarks: [tiny@1]\nsystems: [bm25]")
     assert read("name: other\ndescription: x\nbenchmarks: [tiny@1]\nsystems: [bm25]").digest == plain.digest
     assert read("benchmarks: [tiny@1]\nsystems: [bm25, acme]").digest != plain.digest
     assert plain.matrix_id == f"try-{plain.digest[7:15]}"
 
 
-def test_all_that_is_wrong_with_a_file_is_told_with_its_lines(read: Read) -> None:
+def test_all_problems_of_a_file_are_reported_with_lines(read: Read) -> None:
     found = refusal(
         read,
         """benchmarks:
@@ -207,15 +207,15 @@ promotion_gates:
 surprise: 1
 """,
     )
-    told = "\n".join(found)
+    message = "\n".join(found)
     for line, sentence in (
-        (2, "names no benchmark: there is no benchmark 'tinny@1'."),
-        (3, "'protocol' is 'judges', and tiny@1 has: judge."),
-        (3, "'tier' is 'quick', and tiny@1 has: full."),
-        (3, "has 'size', which takes a text or a whole number."),
+        (2, "is not a known benchmark: there is no benchmark 'tinny@1'."),
+        (3, "'protocol' is 'judges', but tiny@1 has: judge."),
+        (3, "'tier' is 'quick', but tiny@1 has: full."),
+        (3, "has 'size', which needs a text or a whole number."),
         (3, "unknown key 'limit'."),
         (2, "'benchmarks' names tiny@1 twice."),
-        (7, "'Bad Name' is none."),
+        (7, "but has 'Bad Name'."),
         (8, "there is no system called 'nobody'."),
         (10, "'two' appears twice."),
         (11, "takes short names with texts, numbers, true or false."),
@@ -224,16 +224,19 @@ surprise: 1
         (14, "is the same system as 'two'"),
         (15, "Did you mean 'acme:deep'?"),
         (16, "names 'extractive' twice."),
-        (16, "has 'someone'; readers are native, extractive, and openai:MODEL."),
-        (17, "'judge' cannot judge"),
+        (16, "has 'someone'. Readers are native, extractive and openai:MODEL."),
+        (17, "'judge' is not a judge"),
         (19, "has no limit. Give a minimum, a maximum or a drop."),
         (20, "'minimum' takes a number, not the text 'half'."),
         (20, "has 'nine', which is not in the matrix."),
         (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
-        (22, "'metric' is 'rainfall', which tiny@1 does not measure. Name the benchmarks that do with 'benchmarks'."),
+        (
+            22,
+            "'metric' is 'rainfall', which tiny@1 does not measure. List the benchmarks that measure it under",
+        ),
         (23, "unknown key 'surprise'."),
     ):
-        assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, told)
+        assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, message)
 
 
 @pytest.mark.parametrize(
@@ -250,11 +253,11 @@ surprise: 1
         ("systems: [bm25]", "'benchmarks' is missing."),
         ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "Keep one of them."),
         ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "stands here twice"),
-        ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "lower-case letters and digits"),
+        ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "at most 40 lower-case letters, digits"),
         ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
     ],
 )
-def test_a_file_that_is_none_is_refused(read: Read, text: str, sentence: str) -> None:
+def test_an_invalid_file_is_refused(read: Read, text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as caught:
         read(text)
     assert sentence in str(caught.value)
@@ -263,7 +266,7 @@ def test_a_file_that_is_none_is_refused(read: Read, text: str, sentence: str) ->
 def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Read, tmp_path: Path) -> None:
     for name, data, sentence in (
         ("a.txt", b"x", "does not end in .yaml"),
-        ("huge.yaml", b"#" * 1_000_001, "at most 1,000,000 bytes"),
+        ("huge.yaml", b"#" * 1_000_001, "larger than 1,000,000 bytes"),
         ("latin.yaml", "description: é".encode("latin-1"), "not UTF-8"),
     ):
         (tmp_path / name).write_bytes(data)
@@ -279,22 +282,22 @@ def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Rea
         )
 
 
-def test_every_cell_is_an_ordinary_run_and_one_that_fails_takes_no_other_with_it(ran: MatrixRun, here: Path) -> None:
+def test_every_cell_is_an_ordinary_run_and_a_failed_cell_does_not_stop_others(ran: MatrixRun, folder: Path) -> None:
     made = ran.folder.matrix
     states = {(cell.benchmark, cell.system): cell.state for cell in made.cells}
     assert [states[0, name] for name in ("acme", "deep", "deeper")] == [CellState.DONE] * 3
     assert states[0, "broken"] is CellState.FAILED
     assert [states[1, name] for name in ("acme", "deep", "deeper")] == [CellState.NOT_APPLICABLE] * 3
-    slugs = {run.run.system.slug: run.run.system for run in sealed_runs(here / "results")}
+    slugs = {run.run.system.slug: run.run.system for run in sealed_runs(folder / "results")}
     assert sorted(slugs) == ["acme", "acme-deep", "acme-deeper"]
     assert slugs["acme-deep"].variant == "deep"
     assert slugs["acme-deeper"].parameters == {"depth": 9, "wide": False, "extra": 1}
-    assert ran.folder.path == here / "results" / "matrices" / made.matrix_id
+    assert ran.folder.path == folder / "results" / "matrices" / made.matrix_id
     (mine,) = json.loads((ran.folder.path / "results-matrix-deep.json").read_text())["cells"][:1]
     assert mine["run"] == made.cells[1].run
 
 
-def test_runs_are_held_against_the_first_and_the_best_of_their_track(ran: MatrixRun) -> None:
+def test_runs_are_compared_with_the_first_and_the_best_of_their_track(ran: MatrixRun) -> None:
     made = ran.folder.matrix
     assert [(test.against, test.first, test.system) for test in made.tests] == [
         (ComparedTo.FIRST, "acme", "deep"),
@@ -308,7 +311,7 @@ def test_runs_are_held_against_the_first_and_the_best_of_their_track(ran: Matrix
     assert [other.name for other in made.tests[0].others][:2] == ["far", "near"]
 
 
-def test_configurations_that_differ_in_more_than_one_key_are_warned_of(ran: MatrixRun) -> None:
+def test_warns_of_configurations_that_differ_in_more_than_one_key(ran: MatrixRun) -> None:
     (warning,) = ran.folder.matrix.warnings
     assert warning.startswith("deeper differs in more than one key from acme (depth, extra); deep (depth, extra): ")
 
@@ -324,11 +327,11 @@ def test_gates_are_checked_and_a_cell_without_a_run_passes_none(ran: MatrixRun) 
     assert ran.folder.matrix.gates[0].sentence == "deep on tiny@1: composite is 1, and is to be at least 0.5."
 
 
-def test_a_matrix_that_is_run_again_reuses_its_runs_and_comes_to_the_same_bytes(ran: MatrixRun, here: Path) -> None:
+def test_a_repeated_matrix_reuses_its_runs_and_has_equal_bytes(ran: MatrixRun, folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in ran.folder.path.iterdir()}
-    again = run_matrix(ran.folder.matrix.plan, RunOptions(results=here / "results"))
+    again = run_matrix(ran.folder.matrix.plan, RunOptions(results=folder / "results"))
     assert {path.name: path.read_bytes() for path in again.folder.path.iterdir()} == before
-    assert len(sealed_runs(here / "results")) == 3
+    assert len(sealed_runs(folder / "results")) == 3
 
 
 def test_a_results_folder_with_matrices_is_verified_with_them(copied: MatrixFolder, tmp_path: Path) -> None:
@@ -375,7 +378,7 @@ def test_tables_have_a_column_each_and_mark_what_was_tested(ran: MatrixRun) -> N
 
 
 def test_a_suites_table_has_the_lines_of_astrocytes_in_their_order_and_forms() -> None:
-    assert [(line.label, line.tell(12345.06789)) for line in SUITE] == [
+    assert [(line.label, line.write(12345.06789)) for line in SUITE] == [
         ("Recall precision", "12345.0679"),
         ("Recall hit rate", "12345.0679"),
         ("Recall MRR", "12345.0679"),
@@ -395,7 +398,7 @@ def test_a_suites_table_has_the_lines_of_astrocytes_in_their_order_and_forms() -
     assert max(len(line.label) for line in SUITE) <= LABEL == 25
 
 
-def test_comma_separated_values_say_every_number_and_hold_no_formula(ran: MatrixRun) -> None:
+def test_csv_has_every_number_and_no_formula(ran: MatrixRun) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(ran.folder.matrix))))
     (deep,) = [row for row in rows if (row["system"], row["name"]) == ("deep", "composite")]
     assert (deep["value"], deep["first"], deep["difference"], deep["sign"]) == ("1.0", "acme", "1.0", "=")
@@ -410,7 +413,7 @@ def test_a_matrix_without_a_run_has_nothing_to_compare(read: Read, tmp_path: Pat
     assert [cell.state for cell in made.folder.matrix.cells] == [CellState.NOT_APPLICABLE]
 
 
-def test_runs_of_different_tracks_are_not_compared_and_that_is_said(read: Read, tmp_path: Path) -> None:
+def test_runs_of_different_tracks_are_not_compared_with_a_warning(read: Read, tmp_path: Path) -> None:
     plan = read("benchmarks: [tiny@1]\nsystems: [bm25, no-memory]")
     made = run_matrix(plan, RunOptions(results=tmp_path / "results")).folder.matrix
     assert made.tests == ()
@@ -469,9 +472,7 @@ def test_a_gate_can_ask_for_every_number_that_a_cell_has(ran: MatrixRun) -> None
     assert {"far", "near", "error_rate"} <= numbers <= metric_names(TinyBenchmark(2).info)
 
 
-def test_parameters_that_a_benchmark_does_not_take_are_found_before_the_first_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_parameters_are_reported_before_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for module in (matrix, matrix_file):
         monkeypatch.setattr(module, "find", benchmarks.find)
@@ -484,13 +485,13 @@ def test_parameters_that_a_benchmark_does_not_take_are_found_before_the_first_ru
     assert not Path("results").exists()
 
 
-def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, here: Path, tmp_path: Path) -> None:
-    assert matrices(here / "results") == [ran.folder.matrix]
+def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, folder: Path, tmp_path: Path) -> None:
+    assert matrices(folder / "results") == [ran.folder.matrix]
     assert matrices(tmp_path) == []
     made = ran.folder.matrix
-    assert matrix_of(made.plan, ran.outcomes, here / "results") == made
+    assert matrix_of(made.plan, ran.outcomes, folder / "results") == made
     assert made.cells[0].run is not None
-    assert RunFolder(here / "results" / made.cells[0].run).digest == made.cells[0].run_digest
+    assert RunFolder(folder / "results" / made.cells[0].run).digest == made.cells[0].run_digest
 
 
 def test_the_files_that_are_shipped_are_matrix_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Runs with models: what is sealed, verified, reproduced, tried again and replayed, and what caps and keys come to."""
+"""Runs with models: sealing, verification, reproduction, retries, replays, budgets and keys."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def differences(folder: RunFolder) -> str:
 
 
 def judged(folder: Path) -> RunFolder:
-    """Return a run of a system that is wrong once, judged by the model."""
+    """Return a model-judged run of a system with one wrong answer."""
     source = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
     return run_system(source, benchmark_session(), options(folder))
 
 
-# -- what is sealed ------------------------------------------------------------------------------------------------
+# -- sealing ------------------------------------------------------------------------------------------------
 
 
 def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path, server: PickyServer) -> None:
@@ -107,7 +107,7 @@ def test_answers_that_are_equal_are_judged_once(tmp_path: Path, server: PickySer
     assert findings(again) == differences(again) == ""
 
 
-# -- what does not hold --------------------------------------------------------------------------------------------
+# -- edits --------------------------------------------------------------------------------------------
 
 
 def flipped(call: Json) -> None:
@@ -123,17 +123,17 @@ def dearer(call: Json) -> None:
     ("name", "edit", "said"),
     [
         ("judgments.jsonl", lambda rows: flipped(rows[1]), "grades.jsonl.gz:"),
-        ("judgments.jsonl", lambda rows: rows[2].update(key="sha256:" + "0" * 64), "jsonl.gz:3: has another key"),
-        ("judgments.jsonl", lambda rows: rows[1]["request"]["body"].update(seed=1), "jsonl.gz:2: has another key"),
+        ("judgments.jsonl", lambda rows: rows[2].update(key="sha256:" + "0" * 64), "jsonl.gz:3: has a key that"),
+        ("judgments.jsonl", lambda rows: rows[1]["request"]["body"].update(seed=1), "jsonl.gz:2: has a key that"),
         ("judgments.jsonl", lambda rows: rows.pop(0), "names a judgment that is missing from judgments.jsonl.gz"),
         ("judgments.jsonl", lambda rows: dearer(rows[0]), "run.json: usage.judge.prompt_tokens: is"),
         ("judgments.jsonl", lambda rows: rows[0].update(cost_usd=9.0), "run.json: usage.judge.usd: is"),
-        ("judgments.jsonl", lambda rows: dearer(rows[3]), "jsonl.gz:4: has another 'prompt_tokens' than its reply"),
-        ("judgments.jsonl", lambda rows: rows[1].update(cost_usd=1e-9), "jsonl.gz:2: has another 'cost_usd' than its"),
-        ("judgments.jsonl", lambda rows: rows[1].update(model="other"), "jsonl.gz:2: has another 'model' than its"),
+        ("judgments.jsonl", lambda rows: dearer(rows[3]), "jsonl.gz:4: has a 'prompt_tokens' that does not"),
+        ("judgments.jsonl", lambda rows: rows[1].update(cost_usd=1e-9), "jsonl.gz:2: has a 'cost_usd' that does not"),
+        ("judgments.jsonl", lambda rows: rows[1].update(model="other"), "jsonl.gz:2: has a 'model' that does not"),
         ("judgments.jsonl", lambda rows: rows[2].update(phase="ask"), "jsonl.gz:3: is not a call to the judge of the"),
         ("judgments.jsonl", lambda rows: rows[0].update(run_id="elsewhere"), "run.json: usage.judge.cached: is 0, but"),
-        ("grades.jsonl", lambda rows: rows[1].update(verdict=True), "grades.jsonl.gz:2: tiny-001-q01: the verdict is"),
+        ("grades.jsonl", lambda rows: rows[1].update(verdict=True), "grades.jsonl.gz:2: tiny-001-q01: the verdict"),
         ("grades.jsonl", lambda rows: rows[3].update(judgment_key=None), "grades.jsonl.gz:4: tiny-003-q01 has no"),
         ("prompts.jsonl", lambda rows: rows[1].update(text="Say yes. {answer}"), "prompts.jsonl.gz:2: the prompt"),
         ("prompts.jsonl", lambda rows: rows.pop(), "prompts.jsonl.gz: the prompt 'judge/uncertainty-abstention-conf"),
@@ -185,9 +185,7 @@ def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(tmp_path:
     assert key in found
 
 
-def test_a_forgery_of_reply_verdict_and_scores_is_left_to_nobody_but_the_record(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_an_edited_reply_contradicts_the_stored_verdict(tmp_path: Path, server: PickyServer) -> None:
     run = judged(tmp_path)
     key = list(run.grades())[1].judgment_key
 
@@ -198,11 +196,11 @@ def test_a_forgery_of_reply_verdict_and_scores_is_left_to_nobody_but_the_record(
         return rows
 
     edit_rows(run.path, "judgments.jsonl", turn, cover=True)
-    assert "grades.jsonl.gz:2: tiny-001-q01: the verdict is not what the judge replied" in findings(run)
-    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but grading again gives" in differences(run)
+    assert "grades.jsonl.gz:2: tiny-001-q01: the verdict does not match the judge's reply" in findings(run)
+    assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(run)
 
 
-# -- judgments that fail -------------------------------------------------------------------------------------------
+# -- failed judgments -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["400", "500", "garbage"])
@@ -244,9 +242,7 @@ def test_a_failed_judgment_is_asked_for_again_on_request_and_nothing_else_is(
     assert findings(again) == differences(again) == ""
 
 
-def test_a_failed_judgment_stays_on_record_beside_the_good_one_of_a_resumed_run(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
 
     def go(*caps: str) -> RunFolder:
@@ -295,16 +291,16 @@ def test_a_reply_that_is_a_verdict_when_asked_again_counts(tmp_path: Path, serve
     assert findings(run) == differences(run) == ""
 
 
-# -- readers and systems that ask ----------------------------------------------------------------------------------
+# -- readers and systems ----------------------------------------------------------------------------------
 
 
 def answering(server: PickyServer) -> None:
-    """Let the server judge, and answer readers and systems with what they were told."""
+    """Let the server judge, and answer readers and systems from their context."""
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
 
 
 def made(run: RunFolder, caller: Caller) -> set[str]:
-    """Return the calls of a run, as they are stored, that someone made."""
+    """Return the stored calls of a caller in a run."""
     return {call.to_json() for call in run.calls() if call.caller is caller}
 
 
@@ -381,7 +377,7 @@ def test_a_replay_is_never_taken_for_the_run_it_repeats(tmp_path: Path, server: 
     assert run_system(source, benchmark_session(), chosen).path not in (run.path, replay.path)
 
 
-# -- caps and keys -------------------------------------------------------------------------------------------------
+# -- budgets and keys -------------------------------------------------------------------------------------------------
 
 
 def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
@@ -406,7 +402,7 @@ def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Pat
     assert findings(run) == differences(run) == ""
 
 
-def test_a_run_that_cannot_pay_for_its_judge_is_refused_before_anything_is_run(
+def test_a_missing_judge_key_is_reported_before_the_run(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL")
@@ -418,7 +414,7 @@ def test_a_run_that_cannot_pay_for_its_judge_is_refused_before_anything_is_run(
     assert not [path for path in files_under(tmp_path / "results") if path != str(RECORD)]
 
 
-def test_what_a_model_was_refused_stands_in_the_log_of_the_run(tmp_path: Path, server: PickyServer) -> None:
+def test_refused_model_calls_are_in_the_log(tmp_path: Path, server: PickyServer) -> None:
     source = asking_system(tmp_path)
     run = run_system(replace(source, declared_models=("another",)), benchmark_session(), options(tmp_path))
     assert {row.outcome for row in run.responses()} == {Outcome.ADAPTER_ERROR}

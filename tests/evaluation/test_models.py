@@ -1,4 +1,4 @@
-"""How models are used in a run: what is refused, what a resumed run has spent, where calls go, what the log is told."""
+"""Model calls in a run: refused options, spending of resumed runs, endpoints, and log lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.evaluation.asking import PickyServer, benchmark_session, options, spe
         ({"tokens_per_minute": math.nan}, "--tokens-per-minute is nan"),
     ],
 )
-def test_a_number_that_cannot_be_is_refused_and_nothing_is_made(
+def test_an_invalid_number_is_refused_and_nothing_is_created(
     tmp_path: Path, given: dict[str, Any], option: str
 ) -> None:
     with pytest.raises(BadInput, match=option), models_for(tmp_path / "results", ModelOptions(**given)):
@@ -42,7 +42,7 @@ def test_a_number_that_cannot_be_is_refused_and_nothing_is_made(
 
 @pytest.fixture
 def capped(tmp_path: Path) -> Iterator[Models]:
-    """The gateway of a run with a cap of 1,000 tokens, over a record of two runs' calls."""
+    """The gateway of a run with a budget of 1,000 tokens, and a record with calls of two runs."""
     with CallRecord(tmp_path / RECORD) as record:
         record.append_all([spent("mine", tokens=300), spent("theirs", tokens=900)])
     with models_for(tmp_path, ModelOptions(caps=parse_caps(["tokens=1000"]))) as models:
@@ -50,7 +50,7 @@ def capped(tmp_path: Path) -> Iterator[Models]:
 
 
 def reserve(models: Models, tokens: int, phase: Phase = Phase.JUDGE) -> None:
-    """Ask the budget for a call of about so many tokens."""
+    """Request about this many tokens from the budget."""
     request = spent("mine").request
     body = {"model": "m", "messages": [], "max_tokens": tokens}
     models.gateway.run(models.budget.reserve(phase, request.model_copy(update={"body": body})))
@@ -76,7 +76,7 @@ def test_a_resumed_run_has_spent_its_systems_calls_too(capped: Models) -> None:
         reserve(capped, 300)
 
 
-def test_a_run_in_dollars_with_a_model_of_no_known_price_stops_at_once(tmp_path: Path, server: PickyServer) -> None:
+def test_a_dollar_budget_stops_at_a_model_without_a_known_price(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(GatewayStopped, match="has no known price"):
         run_system(
             find_system("always-hedge"), benchmark_session(), options(tmp_path, "usd=1", judge="openai:home-made")
@@ -112,19 +112,19 @@ def test_a_replay_needs_no_key_and_goes_by_the_addresses_on_record(
     assert not (tmp_path / "other").exists()
 
 
-def test_what_happened_is_told_once_and_in_order(tmp_path: Path) -> None:
+def test_log_lines_are_returned_once_and_in_order(tmp_path: Path) -> None:
     with models_for(tmp_path, ModelOptions(), on_disk=False) as models:
         models.happened("refused", "a model that was not declared", "tiny-001")
         models.happened("refused", "another", "")
-        told = [(line.event, line.detail, line.scenario_id) for line in models.lines()]
-        assert told == [
+        logged = [(line.event, line.detail, line.scenario_id) for line in models.lines()]
+        assert logged == [
             ("refused", "a model that was not declared", "tiny-001"),
             ("refused", "another", None),
         ]
         assert models.lines() == []
 
 
-def test_what_is_told_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_lines_contain_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
     with models_for(tmp_path, ModelOptions(), on_disk=False) as models:
         models.happened("refused", "with sk-0123456789abcdef in it", "")

@@ -1,4 +1,4 @@
-"""Stored answers under another judge: the same bytes, another track, nothing asked twice, and nobody's way barred."""
+"""Rejudging: the same responses on another track, with reuse of recorded judgments."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from tests.evaluation.asking import (
 from tests.support.adapters import plain_adapter
 
 STOPS = "judge.tokens=1700"
-"""A cap that a run of four items runs into before its end."""
+"""A budget that stops a run of four items."""
 
 
 def system(folder: Path) -> SystemSource:
-    """Return a system that is wrong once."""
+    """Return a system with one wrong answer."""
     return file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
 
 
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
-    """A finished run by the rules."""
+    """A finished run with the rule-set judge."""
     return run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
 
 
@@ -71,9 +71,7 @@ def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: Ru
     assert holds(again)
 
 
-def test_what_was_judged_before_is_reused_and_fresh_asks_nobody_again(
-    tmp_path: Path, run: RunFolder, server: PickyServer
-) -> None:
+def test_recorded_judgments_are_reused_even_with_fresh(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     first = rejudge_run(run, judge(), rejudging(tmp_path))
     assert rejudge_run(run, judge(), rejudging(tmp_path)).path == first.path
     fresh = rejudge_run(run, judge(), rejudging(tmp_path, fresh=True))
@@ -86,7 +84,7 @@ def test_what_was_judged_before_is_reused_and_fresh_asks_nobody_again(
     assert holds(fresh)
 
 
-def test_a_judge_that_only_differs_in_its_label_is_another_judge_and_is_not_paid_again(
+def test_another_label_makes_another_judge_but_reuses_its_judgments(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     first = rejudge_run(run, judge(), rejudging(tmp_path))
@@ -110,9 +108,7 @@ def test_one_that_was_stopped_goes_on_under_the_same_id(tmp_path: Path, run: Run
     assert holds(again)
 
 
-def test_an_unfinished_one_is_neither_resumed_by_a_run_nor_in_its_way(
-    tmp_path: Path, run: RunFolder, server: PickyServer
-) -> None:
+def test_an_unfinished_rejudging_is_not_resumed_by_a_run(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
         rejudge_run(run, judge(), rejudging(tmp_path, STOPS, judge_concurrency=1))
     (unfinished,) = unfinished_runs(run.path.parent)
@@ -138,7 +134,7 @@ def test_an_unfinished_run_is_not_in_the_way_of_judging(tmp_path: Path, run: Run
     assert run_system(system(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
 
 
-def test_the_rules_say_of_a_judged_run_what_they_say_of_any_other(
+def test_rejudging_a_model_judged_run_with_rules_gives_rule_grades(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     by_model = run_system(system(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
@@ -181,12 +177,12 @@ def test_a_judgment_that_failed_is_asked_for_again_only_when_it_is_wanted(
     assert rejudge_run(run, judge(), rejudging(tmp_path)).path == failed.path
     asked = server.requests
     assert rejudge_run(failed, judge(), rejudging(tmp_path)).path == failed.path
-    mended = rejudge_run(failed, judge(), rejudging(tmp_path, fresh=True))
+    retried = rejudge_run(failed, judge(), rejudging(tmp_path, fresh=True))
     assert server.requests == asked + 1
-    assert mended.run.answers_from == failed.run.run_id
-    assert [grade.verdict for grade in mended.grades()] == [True, False, True, True]
+    assert retried.run.answers_from == failed.run.run_id
+    assert [grade.verdict for grade in retried.grades()] == [True, False, True, True]
     assert holds(failed)
-    assert holds(mended)
+    assert holds(retried)
 
 
 def test_judgments_that_a_run_brings_along_are_not_asked_for_again(tmp_path: Path, server: PickyServer) -> None:

@@ -1,4 +1,4 @@
-"""Runs through real processes: what is stored, what is reused, what is refused, what a failing system comes to."""
+"""Runs with real processes: storage, reuse, refusals, and failing systems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.tiny import TinyBenchmark
 
 
 class Notes(Silent):
-    """Keeps what a person would have been told."""
+    """Collects the messages for the user."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -96,7 +96,7 @@ def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:
     assert one.run.track_id == two.run.track_id
 
 
-def test_an_adapter_that_raises_at_one_question_fails_there_and_nowhere_else(tmp_path: Path) -> None:
+def test_an_adapter_that_raises_on_one_question_fails_only_that_question(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path, on_query="if 'Lima' in self.told[0]: raise ValueError('no such place')")
     run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
     assert list(outcomes(run).values()) == [Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK, Outcome.OK]
@@ -151,7 +151,7 @@ def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: P
         ("{'text': 'Lima'}", "answer"),
     ],
 )
-def test_what_is_no_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
+def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
     run = run_system(
         file_source(plain_adapter(tmp_path, on_query=f"return {answer}")), benchmark_session(2), options(tmp_path)
     )
@@ -266,7 +266,7 @@ def test_an_unfinished_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert verify_run(run) == []
 
 
-def test_a_run_killed_right_after_its_head_was_written_is_tidied_when_it_is_reused(tmp_path: Path) -> None:
+def test_reuse_removes_the_journal_of_a_run_killed_after_its_head(tmp_path: Path) -> None:
     path = plain_adapter(tmp_path)
     run = run_system(file_source(path), benchmark_session(), options(tmp_path))
     (run.path / "journal").mkdir()
@@ -283,13 +283,13 @@ def test_only_a_shipped_control_is_known_to_cost_nothing(tmp_path: Path) -> None
     assert cost.reason == "memeval does not see whether the system calls models"
 
 
-def test_other_inputs_are_not_resumed_onto_and_the_difference_is_named(tmp_path: Path) -> None:
+def test_a_run_with_other_inputs_is_not_resumed_and_the_difference_is_named(tmp_path: Path) -> None:
     unfinished = interrupted(tmp_path, plain_adapter(tmp_path))
     before = {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()}
     changed = file_source(plain_adapter(tmp_path, on_query="time.sleep(0)"))
-    with pytest.raises(BadInput, match="what differs: submission_digest"):
+    with pytest.raises(BadInput, match="Different: submission_digest"):
         run_system(changed, benchmark_session(), options(tmp_path))
-    with pytest.raises(BadInput, match=r"what differs: track\.limits, submission_digest"):
+    with pytest.raises(BadInput, match=r"Different: track\.limits, submission_digest"):
         run_system(changed, benchmark_session(), options(tmp_path, limits=Limits(ask_seconds=1)))
     assert {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()} == before
     run = run_system(changed, benchmark_session(), options(tmp_path, fresh=True))
@@ -322,7 +322,7 @@ def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path:
 
 
 def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
-    """Leave a second attempt at a failed item unfinished, with so many rows carried over; the adapter is mended."""
+    """Leave an unfinished retry of a failed item, with this many rows carried over; the adapter is fixed."""
     mark = folder / "mended"
     path = plain_adapter(
         folder, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
@@ -335,7 +335,7 @@ def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])
-def test_a_retry_killed_while_rows_were_carried_over_asks_no_good_question_again(tmp_path: Path, rows: int) -> None:
+def test_a_retry_killed_during_carry_over_repeats_no_successful_question(tmp_path: Path, rows: int) -> None:
     path, first = retry_left_unfinished(tmp_path, rows)
     before = {(row.question_id, row.attempt): row.timings.started for row in first.responses()}
     again = run_system(file_source(path), benchmark_session(3), options(tmp_path))

@@ -1,4 +1,4 @@
-"""What a system is given to run with, and what a run says of it."""
+"""Preparation of a system, and its description in a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUTES = {"api.acme.example": HostRoute("api.acme.example", "https://api.acme.ex
 
 
 def silent(sentence: str) -> None:
-    """Say nothing."""
+    """Ignore the message."""
 
 
 def benchmark_session() -> BenchmarkSession:
@@ -78,7 +78,7 @@ def test_under_a_sandbox_the_network_is_what_the_system_declares(
     assert system.pays is bool(models or routes)
 
 
-def test_without_a_sandbox_the_network_is_open_whatever_the_system_declares(tmp_path: Path) -> None:
+def test_without_a_sandbox_the_network_is_open(tmp_path: Path) -> None:
     system = prepared(tmp_path, LOOSE, hosts=ROUTES)
     assert (system.isolation, system.network) == (Isolation.FILES_REACHABLE, Network.OPEN)
 
@@ -99,7 +99,7 @@ def test_lock_and_services_are_part_of_what_a_system_ran_with(tmp_path: Path) ->
     assert len(set(digests)) == 5
 
 
-def test_what_built_an_environment_is_recorded_and_decides_nothing(tmp_path: Path) -> None:
+def test_the_build_tools_are_recorded_but_not_in_the_digest(tmp_path: Path) -> None:
     by_uv = EnvironmentIdentity(digest=digest_of("a lock"), tool="uv 0.9", locked=True)
     by_pip = by_uv.model_copy(update={"tool": "pip 25"})
     plain = prepared(tmp_path)
@@ -130,11 +130,11 @@ def test_exchanges_are_kept_in_order_until_there_is_a_journal() -> None:
         ({"MEMEVAL_SANDBOX": "bwrap"}, SandboxMode.BWRAP),
     ],
 )
-def test_systems_are_held_in_unless_the_caller_says_otherwise(environment: dict[str, str], mode: SandboxMode) -> None:
+def test_systems_are_sandboxed_by_default(environment: dict[str, str], mode: SandboxMode) -> None:
     assert default_sandbox_mode(environment) is mode
 
 
-def test_a_mode_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_sandbox_mode_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_SANDBOX", "yes")
     with pytest.raises(BadInput, match=r"MEMEVAL_SANDBOX is 'yes'\. Set it to one of: auto, bwrap, none"):
         SystemSetup()
@@ -145,17 +145,17 @@ def test_a_run_says_what_its_system_could_reach(tmp_path: Path, setup: SystemSet
     options = RunOptions(results=tmp_path / "results", setup=setup)
     run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options)
     assert run.run.scores.composite.value == 1.0
-    held = find_sandbox(setup.sandbox, silent)
+    sandbox = find_sandbox(setup.sandbox, silent)
     said = (run.run.isolation, run.run.network, run.run.sandbox)
-    if held is None:
+    if sandbox is None:
         assert said == (Isolation.FILES_REACHABLE, Network.OPEN, None)
     else:
-        assert said == (Isolation.SANDBOXED, Network.NONE, str(held))
+        assert said == (Isolation.SANDBOXED, Network.NONE, str(sandbox))
     assert verify_run(run) == []
 
 
 def test_what_holds_a_system_decides_no_answer(tmp_path: Path) -> None:
-    """The run in a sandbox is the run without one: same fingerprint, so the second is a reuse of the first."""
+    """A sandbox does not change the fingerprint, so the second run reuses the first."""
     source = file_source(plain_adapter(tmp_path))
     one = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "results", setup=HELD))
     assert (
@@ -165,7 +165,7 @@ def test_what_holds_a_system_decides_no_answer(tmp_path: Path) -> None:
     assert comparable(other.run) == comparable(one.run)
 
 
-def test_a_control_is_held_in_like_everyone_else(tmp_path: Path) -> None:
+def test_a_control_is_sandboxed_like_any_system(tmp_path: Path) -> None:
     run = run_system(find_system("recency-window"), benchmark_session(), RunOptions(results=tmp_path, setup=HELD))
     assert run.run.isolation is Isolation.SANDBOXED
 
@@ -179,7 +179,7 @@ def test_a_control_is_held_in_like_everyone_else(tmp_path: Path) -> None:
         {"network": "none"},
     ],
 )
-def test_a_sandbox_that_nothing_else_in_the_run_speaks_of_is_noticed(tmp_path: Path, edit: dict[str, str]) -> None:
+def test_a_sandbox_that_contradicts_other_fields_is_reported(tmp_path: Path, edit: dict[str, str]) -> None:
     folder = edit_head(make_run(tmp_path, "acme"), **edit)
     assert any(finding.where.endswith("run.json: isolation") for finding in verify_run(folder))
 

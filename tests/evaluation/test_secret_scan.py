@@ -1,4 +1,4 @@
-"""What is looked through for secrets, and what cannot be."""
+"""The scan of submissions for secrets."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def test_a_line_that_detectors_take_hours_over_is_refused_at_once(tmp_path: Path
     binary.write_bytes(b"\x89PNG\xff" * LINE_LENGTH)
     (problem,) = secrets_in({"notes.txt": text, "picture.png": binary})
     assert str(problem) == (
-        f"{text}:2: has more than 20,000 characters, and is not looked through for secrets. Break the line."
+        f"{text}:2: has more than 20,000 characters, so it cannot be scanned for secrets. Break the line."
     )

@@ -31,7 +31,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
-    """A submission as ``memeval submit new`` makes it."""
+    """A submission from ``memeval submit new``."""
     return scaffold(ScaffoldAnswers(name="My Memory", author="A. Person"), tmp_path / "submissions", TEMPLATES)
 
 
@@ -93,20 +93,20 @@ def test_a_slug_is_made_of_what_a_name_has_of_letters_and_digits() -> None:
         slug_of("記憶")
 
 
-def test_all_problems_of_a_submission_are_told_at_once_and_nothing_is_run(made: Path) -> None:
+def test_all_problems_of_a_submission_are_reported_without_running_it(made: Path) -> None:
     edit(made / "submission.toml", 'licence = "Apache-2.0"', 'licence = "Apache 2"\nendpoint = "https://x.example.org"')
     edit(made / "adapter.py", "def reset", "def reset(")
     (made / "link").symlink_to("/etc/passwd")
     (made / "notes.md").write_bytes(b"ok\n\xff")
     report = check_submission(made)
-    told = sentences(report)
+    problems = sentences(report)
     assert not report.holds
     manifest = made / "submission.toml"
-    assert any(each.startswith(f"{manifest}:8: 'Apache 2' is not an SPDX") for each in told)
-    assert any(each.startswith(f"{manifest}:9: 'endpoint' does not go with kind 'python'") for each in told)
-    assert any(each.startswith(f"{made}/adapter.py:") and "not valid Python" in each for each in told)
-    assert any(each.startswith(f"{made}/link: is a symbolic link") for each in told)
-    assert any(each.startswith(f"{made}/notes.md:2: is not UTF-8") for each in told)
+    assert any(each.startswith(f"{manifest}:8: 'Apache 2' is not an SPDX") for each in problems)
+    assert any(each.startswith(f"{manifest}:9: 'endpoint' does not go with kind 'python'") for each in problems)
+    assert any(each.startswith(f"{made}/adapter.py:") and "not valid Python" in each for each in problems)
+    assert any(each.startswith(f"{made}/link: is a symbolic link") for each in problems)
+    assert any(each.startswith(f"{made}/notes.md:2: is not UTF-8") for each in problems)
     assert outcomes(report)[StepName.SMOKE] is StepOutcome.SKIPPED
 
 
@@ -173,7 +173,7 @@ def test_a_system_that_finds_nothing_is_not_asked_a_benchmark_too(made: Path) ->
     assert outcomes(report)[StepName.SMOKE] is StepOutcome.SKIPPED
 
 
-def test_no_more_is_looked_through_for_keys_than_a_submission_may_hold(made: Path, tmp_path: Path) -> None:
+def test_a_submission_over_the_size_limit_is_not_scanned_for_secrets(made: Path, tmp_path: Path) -> None:
     for number in range(13):
         (made / f"{number}.txt").write_text("x" * 1_000_000)
     assert outcomes(check_submission(made, UNRUN))[StepName.SECRETS] is StepOutcome.SKIPPED
@@ -187,7 +187,7 @@ def test_a_lock_without_digests_is_refused_by_line(made: Path) -> None:
     assert any(each.startswith(f"{made}/requirements.lock:2: ") for each in sentences(report))
 
 
-def test_a_system_that_needs_a_key_that_is_not_here_is_installed_and_not_run(made: Path) -> None:
+def test_a_system_with_a_missing_key_is_installed_but_not_run(made: Path) -> None:
     with (made / "submission.toml").open("a") as manifest:
         manifest.write('[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "ACME_API_KEY"\n')
     report = check_submission(made)
@@ -197,7 +197,7 @@ def test_a_system_that_needs_a_key_that_is_not_here_is_installed_and_not_run(mad
     assert "ACME_API_KEY is not set" in steps[StepName.SMOKE].detail
 
 
-def test_a_folder_that_is_no_submission_is_told_so(tmp_path: Path) -> None:
+def test_a_folder_without_a_submission_is_reported(tmp_path: Path) -> None:
     report = check_submission(tmp_path)
     assert (report.holds, report.slug, report.submission_digest) == (False, None, None)
     assert "without a submission.toml" in sentences(report)[0]
@@ -228,7 +228,7 @@ def hostile(text: str, count: int = 1) -> SubmissionCheck:
 
 
 def tags(comment: str) -> list[str]:
-    """Return the tags of a comment once it is HTML, as GitHub's Markdown makes it."""
+    """Return the HTML tags of a comment after GitHub's Markdown rendering."""
     parser = _Tags()
     parser.feed(MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(comment))
     return parser.tags

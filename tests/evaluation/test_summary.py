@@ -1,4 +1,4 @@
-"""Sums over a run's rows, against values worked out by hand."""
+"""Sums over a run's rows, against values computed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def call(number: int, caller: Caller = Caller.JUDGE, phase: Phase = Phase.JUDGE, **parts: Any) -> Call:
-    """Return a call of ten and one tokens that was answered, paid for by this run."""
+    """Return an answered call of this run with ten prompt tokens and one completion token."""
     request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "m", "n": number})
     usual: dict[str, Any] = {
         "key": request.key,
@@ -53,7 +53,7 @@ def response(number: int = 0, usage: ReportedUsage | None = None, **seconds: Any
 
 
 def failed(number: int, **parts: Any) -> Call:
-    """Return a call that brought nothing usable."""
+    """Return a call without a usable reply."""
     nothing = dict.fromkeys(("reply", "model", "prompt_tokens", "completion_tokens", "cost_usd"))
     return call(number, **{**nothing, "error": "The reply is empty.", **parts})
 
@@ -74,7 +74,7 @@ def test_seconds_are_rounded_to_six_digits() -> None:
     assert found == Percentiles(calls=2, p50=0.333333, p95=0.333333, total=0.666667)
 
 
-def test_paid_calls_stand_apart_from_recorded_ones_and_service_apart_from_queueing() -> None:
+def test_paid_and_recorded_calls_and_service_and_queue_times_are_separate() -> None:
     judgments = [call(n) for n in range(1, 21)]
     judgments += [call(50, run_id=EARLIER, cost_usd=0.25, model="m-0"), call(51, run_id=None, cost_usd=0.5)]
     judgments += [failed(30)]
@@ -96,7 +96,7 @@ def test_paid_calls_stand_apart_from_recorded_ones_and_service_apart_from_queuei
     }
 
 
-def test_a_call_without_a_known_price_makes_the_sum_unknown_and_never_nothing() -> None:
+def test_a_call_without_a_known_price_makes_the_cost_unknown_not_zero() -> None:
     judgments = [call(1), call(2, cost_usd=None), call(3, run_id=EARLIER), call(4, run_id=EARLIER, cost_usd=None)]
     found = summary.usage(RUN, [], [], judgments)[Phase.JUDGE]
     assert (found.usd, found.unpriced, found.cached_usd) == (None, 1, None)
@@ -118,7 +118,7 @@ def test_tokens_that_nobody_counted_are_unknown() -> None:
     assert (found.prompt_tokens, found.completion_tokens) == (None, None)
 
 
-def test_the_calls_of_a_system_stand_under_their_phases_and_carried_over_ones_apart() -> None:
+def test_system_calls_are_counted_by_phase_and_carried_over_calls_separately() -> None:
     calls = [
         call(1, Caller.READER, Phase.READ),
         call(2, Caller.SYSTEM, Phase.INGEST, run_id=EARLIER),
@@ -136,9 +136,7 @@ def test_the_calls_of_a_system_stand_under_their_phases_and_carried_over_ones_ap
 @pytest.mark.parametrize(
     ("seconds", "phase"), [({"ask_seconds": 1.0}, Phase.ASK), ({"search_seconds": 1.0}, Phase.SEARCH)]
 )
-def test_a_systems_own_account_is_taken_and_marked_where_none_of_its_calls_were_seen(
-    seconds: dict[str, float], phase: Phase
-) -> None:
+def test_self_reported_usage_counts_only_without_measured_calls(seconds: dict[str, float], phase: Phase) -> None:
     said = [
         ReportedUsage(prompt_tokens=100, completion_tokens=3, cost_usd=0.1),
         ReportedUsage(prompt_tokens=50, cost_usd=0.2),
@@ -150,11 +148,11 @@ def test_a_systems_own_account_is_taken_and_marked_where_none_of_its_calls_were_
     assert found[phase] == PhaseUsage(
         source=UsageSource.SELF_REPORTED, calls=0, prompt_tokens=150, completion_tokens=3, usd=0.3
     )
-    lent = summary.usage(RUN, rows, [call(1, Caller.SYSTEM, Phase.INGEST)], [])
-    assert list(lent) == [Phase.INGEST], "what the gateway measured is not counted twice"
+    measured = summary.usage(RUN, rows, [call(1, Caller.SYSTEM, Phase.INGEST)], [])
+    assert list(measured) == [Phase.INGEST], "what the gateway measured is not counted twice"
 
 
-def test_dollars_of_a_system_that_does_not_always_say_are_unknown() -> None:
+def test_incomplete_self_reported_costs_are_unknown() -> None:
     rows = [response(0, ReportedUsage(cost_usd=0.1)), response(1, ReportedUsage(prompt_tokens=5))]
     assert summary.usage(RUN, rows, [], [])[Phase.ASK].usd is None
 

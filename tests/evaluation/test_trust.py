@@ -1,4 +1,4 @@
-"""Verify catches a run that was edited; reproduce grades it again and gets the same bytes."""
+"""Verify detects edited runs; reproduce regrades a run to the same bytes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_flipped_verdict_with_a_forged_digest_is_caught_by_the_scores(stored: 
     assert "but the rows give" in found
 
 
-def test_a_forgery_that_is_consistent_in_itself_is_caught_by_grading_again(stored: Path) -> None:
+def test_regrading_detects_a_consistent_forgery(stored: Path) -> None:
     edit_rows(stored, "grades.jsonl", flip, cover=True)
     from memeval.grading.scoring import score
 
@@ -119,7 +119,7 @@ def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
         (lambda head: head["system"].update(slug="other"), "belongs in"),
         (lambda head: head["coverage"].update(done=9), "coverage.done"),
         (lambda head: head["tokens"].update(total=1.0), "tokens.total"),
-        (lambda head: head["files"].pop("grades.jsonl"), "names no grades.jsonl"),
+        (lambda head: head["files"].pop("grades.jsonl"), "does not list grades.jsonl"),
         (lambda head: head.update(colour="red"), "unknown key 'colour'"),
         (lambda head: head.update(schema_version=99), "Update memeval"),
         (lambda head: head.pop("scores"), "'scores' is missing"),
@@ -182,7 +182,7 @@ def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.M
         reproduce_run(RunFolder(stored))
 
 
-def test_the_ledger_is_held_against_the_runs_it_speaks_of(stored: Path) -> None:
+def test_the_ledger_is_checked_against_its_runs(stored: Path) -> None:
     results = stored.parents[2]
     Ledger(results).append(LedgerEvent.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
     assert verify_results(results) == []

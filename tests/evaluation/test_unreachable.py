@@ -1,4 +1,4 @@
-"""A server at an endpoint that nobody can reach: the message says where it was looked for, and what to do."""
+"""Unreachable servers: the message has the address and the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on a benchmark whose words may not be published: none of them is stored, and all is recomputed with the data."""
+"""Runs on a benchmark whose text is withheld: it is not stored, and the data restores it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PARROT = '''
 import sys
 
 class Parrot:
-    """Says and prints all that it was told, in every place where a system can put words."""
+    """Repeats everything that it ingested in every field and output."""
 
     def reset(self):
         self.told = []
@@ -81,7 +81,7 @@ def benchmark_session() -> BenchmarkSession:
 
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stored runs find the benchmark whose words may not be published."""
+    """Register the benchmark with withheld text."""
     monkeypatch.setattr(reproduction, "find", lambda _name: benchmark())
 
 
@@ -100,7 +100,7 @@ def words(text: str) -> list[str]:
 
 
 def stretches() -> set[tuple[str, ...]]:
-    """Return every three words in a row of the benchmark: its turns, its questions, its keys."""
+    """Return every sequence of three words in the benchmark's turns, questions and keys."""
     sat = benchmark_session()
     texts = [turn.content for one in sat.scenarios.values() for s in one.sessions() for turn in s.turns]
     texts += [ask.question for one in sat.scenarios.values() for ask in one.questions()]
@@ -109,7 +109,7 @@ def stretches() -> set[tuple[str, ...]]:
 
 
 def told_by(results: Path) -> Iterator[str]:
-    """Yield what of the benchmark's words stands in any file below a folder, but for the local record of calls."""
+    """Yield the benchmark's text in the files of a folder, except the local record of calls."""
     known = stretches()
     for path in sorted(results.rglob("*")):
         if not path.is_file() or RECORD.parent.name in path.parts:
@@ -130,7 +130,7 @@ def holds(run: RunFolder) -> bool:
 
 
 def plain(run: RunFolder) -> list[str]:
-    """Return all rows of a run with their words."""
+    """Return all rows of a run with their full text."""
     full = decoded_run(run, benchmark_session())
     rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
     return [row.to_json() for kind in rows for row in kind]
@@ -140,10 +140,10 @@ def verdicts(run: RunFolder) -> list[bool | None]:
     return [grade.verdict for grade in run.grades()]
 
 
-# -- what is stored ------------------------------------------------------------------------------------------------
+# -- stored files ------------------------------------------------------------------------------------------------
 
 
-def test_a_run_by_the_rules_holds_none_of_the_words_that_its_system_says(tmp_path: Path) -> None:
+def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
@@ -172,7 +172,7 @@ class InPieces:
 '''
 
 
-def test_what_a_system_says_word_by_word_is_kept_out_too(tmp_path: Path) -> None:
+def test_benchmark_text_printed_word_by_word_is_withheld(tmp_path: Path) -> None:
     path = tmp_path / "pieces.py"
     path.write_text(IN_PIECES, encoding="utf-8")
     run = run_system(file_source(path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
@@ -184,7 +184,7 @@ def test_what_a_system_says_word_by_word_is_kept_out_too(tmp_path: Path) -> None
     assert holds(run)
 
 
-def test_its_rows_are_had_again_with_the_data(tmp_path: Path) -> None:
+def test_its_rows_are_restored_with_the_data(tmp_path: Path) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     stored, full = list(run.responses()), list(decoded_run(run, benchmark_session()).responses())
     assert full[0].answer == "ed to Lima for good. That is what I was told."
@@ -208,9 +208,7 @@ def test_a_run_of_a_benchmark_that_may_be_published_is_stored_as_it_is(tmp_path:
     assert any(told_by(tmp_path / "results"))
 
 
-def test_a_run_by_a_model_judge_holds_neither_words_nor_what_the_judge_was_asked(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     assert list(told_by(tmp_path / "results")) == []
     assert verdicts(run) == [True, None, True, True]
@@ -260,7 +258,7 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
         assert holds(run)
 
 
-# -- what is recomputed --------------------------------------------------------------------------------------------
+# -- restored text --------------------------------------------------------------------------------------------
 
 
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
@@ -363,7 +361,7 @@ def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
     assert set(made.audit.files) == ({PROBES} if chosen.model is None else {PROBES, JUDGMENTS})
 
 
-# -- what is refused -----------------------------------------------------------------------------------------------
+# -- refusals -----------------------------------------------------------------------------------------------
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
@@ -374,7 +372,7 @@ def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "told"),
+    ("mark", "sentence"),
     [
         ("⟦s009:t01⟧", "refers to nothing in scenario tiny-000"),
         ("⟦s001:t01 5-4000⟧", "refers to nothing in scenario tiny-000"),
@@ -383,14 +381,14 @@ def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
         ("⟦\x00⟧", "refers to nothing in scenario tiny-000"),
     ],
 )
-def test_a_mark_that_stands_for_nothing_is_refused_with_its_place(tmp_path: Path, mark: str, told: str) -> None:
+def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark: str, sentence: str) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
 
     def forge(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": mark}, *rows[1:]]
 
     edit_rows(run.path, "responses.jsonl", forge, cover=True)
-    with pytest.raises(BadInput, match=told) as refused:
+    with pytest.raises(BadInput, match=sentence) as refused:
         list(decoded_run(RunFolder(run.path), benchmark_session()).responses())
     assert refused.value.where == f"{run.file('responses.jsonl')}:1"
 
@@ -403,7 +401,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
 
     edit_rows(run.path, "judgments.jsonl", add, cover=True)
     found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
-    assert found == ["has another key than its request gives."]
+    assert found == ["has a key that does not match its request."]
 
 
 def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, server: PickyServer) -> None:

@@ -83,7 +83,7 @@ def test_ctrl_c_ends_at_once_with_a_sentence_and_the_same_call_resumes(tmp_path:
     assert 3 <= before < ITEMS
     done = memeval(*words(adapter, results), where=tmp_path)
     assert done.code == 0
-    assert "items are on disk already" in done.err
+    assert "items are already on disk" in done.err
     (run,) = sealed_runs(results)
     assert verify_run(run) == []
 

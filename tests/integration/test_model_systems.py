@@ -147,7 +147,7 @@ def test_a_submission_that_keeps_nothing_is_refused_before_a_run_pays_for_it(
     (tmp_path / "asking" / "submission.toml").write_text(MANIFEST, encoding="utf-8")
     said = memeval("run", "./asking", *SMALL, where=tmp_path, OPENAI_BASE_URL=server.url)
     assert said.code == ExitCode.BAD_INPUT
-    assert "'asking' does not keep to the adapter contract (planted-fact" in said.err
+    assert "'asking' does not follow the adapter contract (planted-fact" in said.err
     assert not list(tmp_path.rglob("plan.json"))
     asked = server.requests
     assert asked > 0

@@ -163,4 +163,4 @@ def test_what_a_system_will_ask_is_said_to_be_unknown_until_it_has_run(runs: Rec
     assert f"{runs.asking} made {calls}, for $" in said.out
     shutil.rmtree(runs.place / "results")
     said = call(runs.place, runs.url, *ASKING, "--estimate")
-    assert f"The system's own calls to {MODEL} are not known before it has run." in said.out
+    assert f"The system's own calls to {MODEL} are unknown before its first run." in said.out

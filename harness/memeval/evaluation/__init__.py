@@ -1,1 +1,1 @@
-"""The only room where scenarios and answer keys are both known: plans a run, has it executed and graded, seals it."""
+"""Plans, executes, grades and seals runs: the only package that knows both scenarios and answer keys."""

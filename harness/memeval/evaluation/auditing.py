@@ -1,4 +1,4 @@
-"""Auditing a judge: calibration answers made from a benchmark's keys, what the judge says of them, and its errors."""
+"""Audits a judge: measures its error rates on calibration answers made from a benchmark's keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
-from memeval.evaluation.withholding import asked_of, says, withheld_audit
+from memeval.evaluation.withholding import has_verdict, requests_of, withheld_audit
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of
@@ -33,58 +33,58 @@ REMEDY = "Restore the file, or audit again."
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How a judge is audited."""
+    """The options of an audit."""
 
     results: Path = Path("results")
-    """Folder the audit is stored under."""
+    """The results folder of the audit."""
     items: int = 20
-    """Items of each category that calibration answers are made for."""
+    """Number of items per category with calibration answers."""
     models: ModelOptions = field(default_factory=ModelOptions)
-    """How the judge is asked."""
+    """Limits and budgets of the judge's calls."""
 
 
 def audit_judge(
     judge: ChosenJudge, benchmark_session: BenchmarkSession, options: AuditOptions, progress: Progress | None = None
 ) -> AuditFolder:
-    """Measure a judge against calibration answers, or return the audit that measured the very same before.
+    """Measure a judge on calibration answers, or return a stored audit of the same judge and answers.
 
-    An audit in which a judgment failed is not returned: the call may succeed now.
+    A stored audit with a failed judgment is not reused, since the call may succeed now.
 
     Args:
         judge: the judge.
         benchmark_session: the benchmark with its data open.
-        options: how.
-        progress: is told how it goes.
+        options: options of the audit.
+        progress: receives the progress.
 
     Raises:
-        BadInput: the benchmark has nothing that is judged, or an option cannot be.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: the benchmark has no judged items, or an option is invalid.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Silent()
     if options.items < 1:
         raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
-    made = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)
-    if not made:
-        raise BadInput(f"{benchmark_session.benchmark.info.id} has no items that a judge rules on.")
-    identity = _identity(judge, benchmark_session, made)
+    answers = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)
+    if not answers:
+        raise BadInput(f"{benchmark_session.benchmark.info.id} has no judged items.")
+    identity = _identity(judge, benchmark_session, answers)
     if (stored := _stored(options.results, identity)) is not None:
-        progress.note(f"{stored.path}: measured before with the very same answers; reused.")
+        progress.note(f"{stored.path}: this audit has the same judge and answers; reused.")
         return stored
     started = datetime.now(UTC)
-    cases = [trial.case for trial in made]
-    asks = judge.model is not None
-    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+    cases = [answer.case for answer in answers]
+    uses_models = judge.model is not None
+    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=uses_models) as models:
         check_key(judge, cases, models)
         own = CallRecord(None)
         models.open_run(f"audit-{identity}", own)
         title = f"auditing {judge.name} on {benchmark_session.benchmark.info.id}"
         recorded = judge.recorded(judgments(judge, cases, models, progress, title))
-        probes = [trial.probe(recorded.rule(trial.case)) for trial in made]
+        probes = [answer.probe(recorded.rule(answer.case)) for answer in answers]
         rows = judgment_rows(recorded, own)
     lines = audit_lines(probes)
     redistribution = benchmark_session.benchmark.info.redistribution
     if redistribution is Redistribution.IDS:
-        probes, rows = withheld_audit(probes, rows, benchmark_session, asked_of(judge, cases))
+        probes, rows = withheld_audit(probes, rows, benchmark_session, requests_of(judge, cases))
     audit = Audit(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{identity}",
         benchmark=benchmark_session.benchmark.info.id,
@@ -103,20 +103,20 @@ def audit_judge(
         harness=harness(),
         files={},
     )
-    # Another process may have measured the same meanwhile.
+    # Another process may have stored the same audit in the meantime.
     return _stored(options.results, identity) or write_audit(options.results, audit, probes, rows)
 
 
 def _stored(results: Path, identity: str) -> AuditFolder | None:
-    """Return the stored audit of an identity, where it has every judgment."""
+    """Return the stored audit of an identity, if none of its judgments failed."""
     for stored in stored_audits(results):
         if stored.audit.audit_id.endswith(f"-{identity}") and all(call.error is None for call in stored.judgments()):
             return stored
     return None
 
 
-def _identity(judge: ChosenJudge, benchmark_session: BenchmarkSession, made: Sequence[CalibrationAnswer]) -> str:
-    """Return eight digits that stand for all that decides an audit."""
+def _identity(judge: ChosenJudge, benchmark_session: BenchmarkSession, answers: Sequence[CalibrationAnswer]) -> str:
+    """Return eight hexadecimal digits that identify the judge, the data and the calibration answers."""
     parts = [
         benchmark_session.benchmark.info.id,
         benchmark_session.dataset.digest,
@@ -126,19 +126,19 @@ def _identity(judge: ChosenJudge, benchmark_session: BenchmarkSession, made: Seq
             judge.label,
             {p.name: p.digest for p in judge.prompt_rows(benchmark_session.benchmark.info.id)},
         ],
-        [CALIBRATION, [[trial.item.item_id, trial.kind, trial.case.answer, trial.expected] for trial in made]],
+        [CALIBRATION, [[each.item.item_id, each.kind, each.case.answer, each.expected] for each in answers]],
     ]
     return digest_of(parts)[7:15]
 
 
 def verify_audit(folder: AuditFolder) -> list[Finding]:
-    """Check a stored audit against its own rows; no benchmark data and no network are needed.
+    """Check a stored audit for consistency, without benchmark data and network.
 
     Args:
         folder: the audit.
 
     Returns:
-        What does not hold; empty where all does.
+        The problems; empty if there are none.
     """
     head = str(folder.path / folder.HEAD)
     try:
@@ -148,17 +148,19 @@ def verify_audit(folder: AuditFolder) -> list[Finding]:
 
 
 def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
-    """The folder is where the audit belongs, and every file is the one that was stored."""
+    """Check the folder of an audit, and the digests of its files."""
     audit = folder.audit
-    stands = folder.path.resolve().parts[-3:]
-    belongs = (audit.benchmark.partition("@")[0], judge_slug(audit.judge), audit.audit_id)
-    if stands != belongs:
-        problem = f"the audit belongs in {'/'.join(belongs)}, not in {'/'.join(stands)}."
+    actual_path = folder.path.resolve().parts[-3:]
+    expected_path = (audit.benchmark.partition("@")[0], judge_slug(audit.judge), audit.audit_id)
+    if actual_path != expected_path:
+        problem = f"the audit belongs in {'/'.join(expected_path)}, not in {'/'.join(actual_path)}."
         yield Finding(str(folder.path), problem, "Move the folder back.")
     expected = {PROBES} if audit.judge_endpoint is None else {PROBES, JUDGMENTS}
     if audit.files.keys() != expected:
         yield Finding(
-            f"{head}: files", f"names {_listed(audit.files)}, and such an audit has {_listed(expected)}.", REMEDY
+            f"{head}: files",
+            f"lists {_listed(audit.files)}, but an audit of this judge has {_listed(expected)}.",
+            REMEDY,
         )
     for name in sorted(expected & audit.files.keys()):
         if inner_digest(folder.file(name)) != audit.files[name]:
@@ -166,28 +168,28 @@ def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
 
 
 def _probes(folder: AuditFolder) -> Iterator[Finding]:
-    """What a model judge said of an answer is what it replied, under the key of what it was asked."""
-    said = {}
+    """Check the key of every judgment, and that each verdict matches the judge's reply."""
+    replies = {}
     for number, call in enumerate(folder.judgments(), start=1):
         if folder.audit.redistribution is Redistribution.FULL and call.key != call.request.key:
-            yield Finding(f"{folder.file(JUDGMENTS)}:{number}", "does not stand under the key of its request.", REMEDY)
-        said[call.key] = text_of(call)  # a failed call stands before the good one of its key
+            yield Finding(f"{folder.file(JUDGMENTS)}:{number}", "has a key that does not match its request.", REMEDY)
+        replies[call.key] = text_of(call)  # a failed call precedes the successful call with the same key
     for number, probe in enumerate(folder.probes(), start=1):
         where = f"{folder.file(PROBES)}:{number}"
         if probe.judgment_key is None:
             if folder.audit.judge_endpoint is not None:
-                yield Finding(where, f"{probe.item_id} names no judgment, and the judge is a model.", REMEDY)
-        elif probe.judgment_key not in said:
-            yield Finding(where, f"{probe.item_id} rests on a judgment that is not in {JUDGMENTS}.gz.", REMEDY)
-        elif not says(said[probe.judgment_key], probe.verdict, folder.audit.redistribution):
-            yield Finding(where, f"{probe.item_id}: the verdict is not what the judge said.", REMEDY)
+                yield Finding(where, f"{probe.item_id} has no judgment, but the judge is a model.", REMEDY)
+        elif probe.judgment_key not in replies:
+            yield Finding(where, f"{probe.item_id} names a judgment that is missing from {JUDGMENTS}.gz.", REMEDY)
+        elif not has_verdict(replies[probe.judgment_key], probe.verdict, folder.audit.redistribution):
+            yield Finding(where, f"{probe.item_id}: the verdict does not match the judge's reply.", REMEDY)
 
 
 def _rates(folder: AuditFolder, head: str) -> Iterator[Finding]:
-    """The error rates follow from the probes."""
+    """Check the error rates against the probes."""
     audit, lines = folder.audit, audit_lines(list(folder.probes()))
     if (lines.overall, lines.categories, lines.kinds) != (audit.overall, audit.categories, audit.kinds):
-        yield Finding(head, "holds other error rates than its probes make.", REMEDY)
+        yield Finding(head, "has error rates that do not match its probes.", REMEDY)
 
 
 def _listed(names: Iterable[str]) -> str:

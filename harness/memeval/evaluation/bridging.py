@@ -1,4 +1,4 @@
-"""From one judge to the next: the same stored responses under both, and how far the two agree."""
+"""Bridges two judges: grades the same stored responses with both, and measures their agreement."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.track import Track
 
 Pair = tuple[bool, bool]
-"""What the old judge said of an item, and what the new one said."""
+"""The verdicts of the old and the new judge on one item."""
 
 
 def ground(track: Track) -> Digest:
-    """Return what runs that are bridged together have in common: benchmark, data, the judge to its last prompt."""
+    """Return a digest that all runs of a bridge share: benchmark, data, judge and its prompts."""
     judge = [track.judge, track.judge_endpoint, track.judge_label]
     prompts = {name: digest for name, digest in track.prompts.items() if is_judges(name)}
     return digest_of([track.benchmark, track.data_digest, judge, prompts])
@@ -41,33 +41,32 @@ def bridge_judges(
     data: Path | None = None,
     progress: Progress | None = None,
 ) -> BridgeFolder:
-    """Grade runs under the judge that takes over, and store how far it agrees with the one that graded them.
+    """Grade runs with a new judge, and store its agreement with the old judge.
 
-    The same runs under the same judges are bridged once; after that, what is stored is returned.
+    If a bridge of the same runs and judges exists, it is returned.
 
     Args:
-        folders: runs on one benchmark and data, all graded by the judge that is retired.
-        new: the judge that takes over.
-        options: how it is asked, and where the results lie.
-        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
-        progress: is told how it goes.
+        folders: runs on one benchmark and data, all graded by the old judge.
+        new: the new judge.
+        options: the results folder, and limits of the new judge's calls.
+        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
+        progress: receives the progress.
 
     Returns:
-        The stored bridge. The runs under the new judge are stored as well.
+        The stored bridge. The regraded runs are stored too.
 
     Raises:
-        BadInput: there are no runs, or they have no judge, no benchmark or no data in common; or the judge that takes
-            over is the one that graded them.
-        GatewayStopped: the new judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: there are no runs, or they differ in judge, benchmark or data, or the new judge graded them already.
+        GatewayStopped: the new judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     if not folders:
-        raise BadInput("there is no run to grade under both judges.", remedy="Run a system under the old judge first.")
+        raise BadInput("there is no run to regrade.", remedy="Run a system with the old judge first.")
     if len({ground(folder.run.track) for folder in folders}) > 1:
-        raise BadInput("the runs have no judge, no benchmark or no data in common.", remedy="Name runs of one track.")
+        raise BadInput("the runs differ in judge, benchmark or data.", remedy="Name runs of one track.")
     track = folders[0].run.track
     if new.on(track) == track:
-        raise BadInput(f"the runs were graded by {new.name} as it is.", remedy="Name another judge to take over.")
-    answers = {folder.run.files["responses.jsonl"].digest: folder for folder in folders}  # no answer counts twice
+        raise BadInput(f"{new.name} already graded the runs.", remedy="Name another new judge.")
+    answers = {folder.run.files["responses.jsonl"].digest: folder for folder in folders}  # equal responses count once
     started = datetime.now(UTC)
     pairs: dict[str, list[Pair]] = defaultdict(list)
     bridged = []
@@ -99,16 +98,18 @@ def bridge_judges(
 
 
 def _pairs(old: RunFolder, new: RunFolder) -> list[tuple[str, Pair]]:
-    """Return category and verdicts of the items that both judges ruled on; what no judge is asked about is left out."""
-    theirs = {grade.item_id: grade.verdict for grade in new.grades() if _is_ruled(grade)}
+    """Return the category and both verdicts of each item on which both judges gave a verdict."""
+    new_verdicts = {grade.item_id: grade.verdict for grade in new.grades() if _has_verdict(grade)}
     return [
         (grade.category, (grade.verdict, verdict))
         for grade in old.grades()
-        if _is_ruled(grade) and grade.verdict is not None and (verdict := theirs.get(grade.item_id)) is not None
+        if _has_verdict(grade)
+        and grade.verdict is not None
+        and (verdict := new_verdicts.get(grade.item_id)) is not None
     ]
 
 
-def _is_ruled(grade: Grade) -> bool:
+def _has_verdict(grade: Grade) -> bool:
     return grade.grader in JUDGED and grade.state is GradeState.GRADED
 
 

@@ -32,20 +32,20 @@ def comment_text(reports: Sequence[SubmissionCheck]) -> str:
     The text of the reports is one preformatted block. Special characters in it are character references, and names,
     links and numbers are broken by a zero-width space: nothing in it mentions, links, or ends the block.
     """
-    held = sum(report.holds for report in reports)
+    passed = sum(report.holds for report in reports)
     head = (
         f"{MARKER}\n### Check of {len(reports)} submission{'' if len(reports) == 1 else 's'}: "
-        f"{'all passed' if held == len(reports) else f'{len(reports) - held} failed'}\n\n<pre>\n"
+        f"{'all passed' if passed == len(reports) else f'{len(reports) - passed} failed'}\n\n<pre>\n"
     )
     tail = "</pre>\n\nRun it on your machine: `memeval submit check PATH`\n"
-    room = LENGTH - len(head) - len(tail) - len(_CUT) - 1
+    remaining = LENGTH - len(head) - len(tail) - len(_CUT) - 1
     body: list[str] = []
     for line in _lines(reports):
         safe = harmless(line) + "\n"
-        if len(safe) > room:
+        if len(safe) > remaining:
             body.append(_CUT + "\n")
             break
-        room -= len(safe)
+        remaining -= len(safe)
         body.append(safe)
     return head + "".join(body) + tail
 

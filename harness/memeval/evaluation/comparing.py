@@ -1,4 +1,4 @@
-"""Comparing runs of one track item by item, and runs of several where all that differs is who judged."""
+"""Compares runs item by item: runs of one track, or runs with the same answers and different judges."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from memeval.records.track import CategoryPlan, Track
 from memeval.statistics import Layout, PairedDifference, holm, mcnemar, paired_difference, paired_means
 
 ALPHA = 0.05
-"""Below this corrected p-value a run is called better or worse."""
+"""Significance level: a run is better or worse if the corrected p-value is below this."""
 
 COMPOSITE = "composite"
-"""What the headline's difference is called."""
+"""Name of the headline difference."""
 
 GRADES, RESPONSES = "grades.jsonl", "responses.jsonl"
 
 _DEPTH = re.compile(r"@\d+$")
 
 Matched = Sequence[tuple[Grade, Grade]]
-"""Two runs' grades of the same items."""
+"""Pairs of grades: the same item in two runs."""
 
 
 def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
-    """Hold runs against the first of them, over the items that both have.
+    """Compare runs with the first of them, over the items that both have.
 
-    Errors count as 0, as in the scores. Items of one cluster are taken together (see
-    :func:`memeval.statistics.paired.paired_difference`), and p-values that are told side by side are corrected for
-    their number: the composites', a run's categories', a run's metrics'.
+    Errors count as 0, as in the scores. Items of one cluster count as one unit (see
+    :func:`memeval.statistics.paired.paired_difference`). P-values are corrected by Holm's method in three families: the
+    composites, the categories of a run, and the metrics of a run.
 
     Args:
-        folders: at least two runs, of one track or over the very same responses.
+        folders: at least two runs, of one track or with the same responses.
 
     Raises:
-        BadInput: there are fewer, one stands there twice, their tracks and their responses differ, or the rows of
-            one are not here.
+        BadInput: fewer than two runs, a run appears twice, the runs are not comparable, or the rows of a run are
+            missing.
     """
     if len(folders) < 2:
-        raise BadInput("one run alone cannot be compared.", remedy="Name two or more.")
+        raise BadInput("comparing needs at least two runs.", remedy="Name two or more runs.")
     names = [folder.run.run_id for folder in folders]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadInput(f"run {twice} is named twice.", remedy="Name each once.")
+        raise BadInput(f"run {twice} appears twice.", remedy="Name each run once.")
     first = folders[0]
     parts = {part for other in folders[1:] for part in _differing(first, other)}
     grades = [_grades(folder) for folder in folders]
@@ -60,7 +60,7 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
         for folder, theirs in zip(folders[1:], grades[1:], strict=True)
     ]
     overall = corrected([pair.overall for pair in pairs if pair.overall is not None])
-    told = iter(overall)
+    corrected_overall = iter(overall)
     return Comparison(
         benchmark=first.run.track.benchmark,
         protocol=first.run.track.protocol,
@@ -68,13 +68,14 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
         differing=tuple(sorted(parts)),
         runs=tuple(_compared(folder) for folder in folders),
         pairs=tuple(
-            pair if pair.overall is None else pair.model_copy(update={"overall": next(told)}) for pair in pairs
+            pair if pair.overall is None else pair.model_copy(update={"overall": next(corrected_overall)})
+            for pair in pairs
         ),
     )
 
 
 def corrected(differences: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return differences that are told side by side, their p-values and signs corrected for their number."""
+    """Return a family of differences with p-values corrected by Holm's method, and the signs that follow."""
     listed = list(differences)
     return tuple(
         each.model_copy(update={"corrected": p, "sign": _sign(each.difference, p, each.direction)})
@@ -83,21 +84,21 @@ def corrected(differences: Iterable[Difference]) -> tuple[Difference, ...]:
 
 
 def composite_difference(track: Track, first: RunFolder, second: RunFolder) -> Difference | None:
-    """Return the difference of two runs' composites; ``None`` where a category has no item that both have.
+    """Return the difference of two composites; ``None`` if the runs share no item of some category.
 
     Args:
         track: the track of both.
-        first: the run that the other is held against.
-        second: the other.
+        first: the baseline.
+        second: the run that is compared with the baseline.
 
     Raises:
-        BadInput: the rows of one are not here, or not of one track's items.
+        BadInput: the rows of a run are missing, or do not match the track.
     """
-    return _overall(track.categories, _by_category(track, _matched(_grades(first), _grades(second))))
+    return _composite_difference(track.categories, _by_category(track, _matched(_grades(first), _grades(second))))
 
 
 def metrics_of(benchmark: str) -> Mapping[str, MetricInfo]:
-    """Return what a benchmark measures, by name; nothing where this memeval knows no such benchmark."""
+    """Return the metrics of a benchmark by name; empty if this memeval does not have the benchmark."""
     try:
         return {metric.name: metric for metric in find(benchmark).info.metrics}
     except BadInput:
@@ -105,21 +106,21 @@ def metrics_of(benchmark: str) -> Mapping[str, MetricInfo]:
 
 
 def _differing(first: RunFolder, other: RunFolder) -> list[str]:
-    """Return in what the tracks of two runs differ.
+    """Return the names of the parts in which the tracks of two runs differ.
 
     Raises:
-        BadInput: they differ, and so do the responses.
+        BadInput: the tracks differ, and the responses differ too.
     """
     one, two = first.run.track, other.run.track
     if first.run.track_id == other.run.track_id:
         return []
     parts = differing_parts(one, two)
     answers = [folder.run.files[RESPONSES].digest for folder in (first, other) if RESPONSES in folder.run.files]
-    grounds = [(track.benchmark, track.data_digest) for track in (one, two)]
-    if len(answers) < 2 or answers[0] != answers[1] or grounds[0] != grounds[1]:
+    data = [(track.benchmark, track.data_digest) for track in (one, two)]
+    if len(answers) < 2 or answers[0] != answers[1] or data[0] != data[1]:
         raise BadInput(
-            f"{first.run.run_id} and {other.run.run_id} are of different tracks; what differs: {', '.join(parts)}.",
-            remedy="Compare runs of one track, or the same answers under two judges, as memeval rejudge makes them.",
+            f"{first.run.run_id} and {other.run.run_id} are on different tracks. Different: {', '.join(parts)}.",
+            remedy="Compare runs of one track, or a run and its copy from memeval rejudge.",
         )
     return parts
 
@@ -128,7 +129,7 @@ def _grades(folder: RunFolder) -> dict[str, Grade]:
     path = folder.file(GRADES)
     if not path.exists():
         raise BadInput(
-            "the rows of this run are not here, and without them it cannot be compared item by item.",
+            "the rows of this run are missing, so it cannot be compared item by item.",
             where=folder.path,
             remedy="Fetch them from the archive.",
         )
@@ -141,7 +142,7 @@ def _matched(first: Mapping[str, Grade], second: Mapping[str, Grade]) -> list[tu
         if (one.category, one.cluster) != (two.category, two.cluster):
             raise BadInput(
                 f"the runs have {one.item_id} in different categories or clusters.",
-                remedy="Run memeval verify on them, and restore the files.",
+                remedy="Run memeval verify on both runs, and restore the files.",
             )
     return both
 
@@ -154,65 +155,66 @@ def _pair(
     metrics: Mapping[str, MetricInfo],
 ) -> PairedRuns:
     matched = _matched(first, second)
-    found = _by_category(track, matched)
-    overall = _overall(track.categories, found)
+    by_category = _by_category(track, matched)
+    overall = _composite_difference(track.categories, by_category)
     flips = [
         Flip(item_id=one.item_id, category=one.category, first=headline(one), second=headline(two))
         for one, two in matched
-        if _worth(one) != _worth(two)
+        if _item_score(one) != _item_score(two)
     ]
-    flips.sort(key=lambda flip: (-abs(_gain(flip)), flip.item_id))
-    empty = next((category.name for category in counting(track.categories) if not found[category.name]), None)
+    flips.sort(key=lambda flip: (-abs(_improvement(flip)), flip.item_id))
+    empty = next((category.name for category in counting(track.categories) if not by_category[category.name]), None)
     return PairedRuns(
         run_id=run_id,
         items=len(matched),
         alone=len(first.keys() ^ second.keys()),
         overall=overall,
         reason=None if overall else f"The runs have no item of {empty} in common.",
-        categories=corrected(_shares(name, pairs) for name, pairs in found.items() if pairs),
-        metrics=corrected(_metrics(matched, metrics)),
-        better=tuple(flip for flip in flips if _gain(flip) > 0),
-        worse=tuple(flip for flip in flips if _gain(flip) < 0),
+        categories=corrected(_category_difference(name, pairs) for name, pairs in by_category.items() if pairs),
+        metrics=corrected(_metric_differences(matched, metrics)),
+        better=tuple(flip for flip in flips if _improvement(flip) > 0),
+        worse=tuple(flip for flip in flips if _improvement(flip) < 0),
     )
 
 
 def _by_category(track: Track, matched: Matched) -> dict[str, Matched]:
-    found: dict[str, list[tuple[Grade, Grade]]] = {category.name: [] for category in track.categories}
+    by_category: dict[str, list[tuple[Grade, Grade]]] = {category.name: [] for category in track.categories}
     for pair in matched:
-        if pair[0].category not in found:
+        if pair[0].category not in by_category:
             raise BadInput(
-                f"{pair[0].item_id} is in no category of its track.", remedy="Run memeval verify on the run."
+                f"{pair[0].item_id} has a category that is not in its track.", remedy="Run memeval verify on the run."
             )
-        found[pair[0].category].append(pair)
-    return {**found}
+        by_category[pair[0].category].append(pair)
+    return {**by_category}
 
 
-def _overall(plan: Sequence[CategoryPlan], found: Mapping[str, Matched]) -> Difference | None:
-    """Return the difference of the composites, weighed as the track weighs them over the items that both have."""
-    weighed = counting(plan)
-    if not weighed or not all(found[category.name] for category in weighed):
+def _composite_difference(plan: Sequence[CategoryPlan], by_category: Mapping[str, Matched]) -> Difference | None:
+    """Return the difference of the composites with the track's weights, over the items that both runs have."""
+    weighted = counting(plan)
+    if not weighted or not all(by_category[category.name] for category in weighted):
         return None
-    layout = layout_of(plan, {name: [one.cluster for one, _two in pairs] for name, pairs in found.items()})
-    samples = [[[_worth(pair[place]) for pair in found[each.name]] for each in weighed] for place in (0, 1)]
+    layout = layout_of(plan, {name: [one.cluster for one, _two in pairs] for name, pairs in by_category.items()})
+    samples = [
+        [[_item_score(pair[position]) for pair in by_category[each.name]] for each in weighted] for position in (0, 1)
+    ]
     values = [
         math.fsum(weight * math.fsum(row) / len(row) for weight, row in zip(layout.weights, sample, strict=True))
         for sample in samples
     ]
     paired = paired_difference(layout, samples[1], samples[0])
-    return _difference(COMPOSITE, paired, values, [pair for each in weighed for pair in found[each.name]])
+    return _difference(COMPOSITE, paired, values, [pair for each in weighted for pair in by_category[each.name]])
 
 
-def _shares(name: str, pairs: Matched) -> Difference:
-    """Return the difference in one category."""
+def _category_difference(name: str, pairs: Matched) -> Difference:
     layout = Layout((1.0,), (tuple(one.cluster for one, _two in pairs),))
-    first, second = ([_worth(pair[place]) for pair in pairs] for place in (0, 1))
+    first, second = ([_item_score(pair[position]) for pair in pairs] for position in (0, 1))
     paired = paired_difference(layout, [second], [first])
     return _difference(name, paired, [math.fsum(row) / len(row) for row in (first, second)], pairs)
 
 
-def _metrics(matched: Matched, metrics: Mapping[str, MetricInfo]) -> list[Difference]:
-    """Return the differences in each metric that the benchmark explains, over the items for which both runs have it."""
-    found = []
+def _metric_differences(matched: Matched, metrics: Mapping[str, MetricInfo]) -> list[Difference]:
+    """Return the difference of each declared metric, over the items for which both runs have it."""
+    differences = []
     for name in sorted({name for pair in matched for grade in pair for name in grade.metrics}):
         metric = metrics.get(name) or metrics.get(_DEPTH.sub("@k", name))
         pairs = [
@@ -222,13 +224,13 @@ def _metrics(matched: Matched, metrics: Mapping[str, MetricInfo]) -> list[Differ
         ]
         if metric is None or not pairs:
             continue
-        clusters = [one.cluster for (one, _two), _values in pairs]
-        first, second = ([values[place] for _pair, values in pairs] for place in (0, 1))
+        clusters = [one.cluster for (one, _two), _scores in pairs]
+        first, second = ([scores[position] for _pair, scores in pairs] for position in (0, 1))
         paired = paired_means(clusters, second, first, root=metric.root)
         means = [math.fsum(row) / len(row) for row in (first, second)]
-        told = [math.sqrt(max(0.0, mean)) if metric.root else mean for mean in means]
-        found.append(_difference(name, paired, told, [pair for pair, _values in pairs], metric.direction))
-    return found
+        values = [math.sqrt(max(0.0, mean)) if metric.root else mean for mean in means]
+        differences.append(_difference(name, paired, values, [pair for pair, _scores in pairs], metric.direction))
+    return differences
 
 
 def _difference(
@@ -238,21 +240,21 @@ def _difference(
     pairs: Matched,
     direction: Direction | None = None,
 ) -> Difference:
-    """Return a difference as a record; the p-value is not corrected yet.
+    """Return a difference as a record, with an uncorrected p-value.
 
     Args:
-        name: what is compared.
+        name: the name of the category, the metric or the composite.
         paired: second minus first.
         values: the values of the first run and of the second.
-        pairs: the items.
-        direction: which way a metric is better; ``None`` for what items are worth, which verdicts may have decided.
+        pairs: the grades of the compared items.
+        direction: which direction of a metric is better; ``None`` for item scores, which may come from verdicts.
     """
     clusters = len({one.cluster for one, _two in pairs})
-    ruled = direction is None and all(grade.credit is None for pair in pairs for grade in pair)
-    way = direction or Direction.HIGHER
+    has_verdicts_only = direction is None and all(grade.credit is None for pair in pairs for grade in pair)
+    better_direction = direction or Direction.HIGHER
     return Difference(
         name=name,
-        direction=way,
+        direction=better_direction,
         items=len(pairs),
         clusters=clusters,
         first=values[0],
@@ -262,10 +264,10 @@ def _difference(
         high=paired.high if clusters > 1 else None,
         p=paired.p,
         corrected=paired.p,
-        mcnemar=mcnemar([_worth(one) == 1 for one, _ in pairs], [_worth(two) == 1 for _, two in pairs])
-        if ruled
+        mcnemar=mcnemar([_item_score(one) == 1 for one, _ in pairs], [_item_score(two) == 1 for _, two in pairs])
+        if has_verdicts_only
         else None,
-        sign=_sign(paired.difference, paired.p, way),
+        sign=_sign(paired.difference, paired.p, better_direction),
     )
 
 
@@ -275,11 +277,11 @@ def _sign(difference: float, p: float, direction: Direction) -> Sign:
     return Sign.BETTER if (difference > 0) is (direction is Direction.HIGHER) else Sign.WORSE
 
 
-def _worth(grade: Grade) -> float:
+def _item_score(grade: Grade) -> float:
     return headline(grade) or 0.0
 
 
-def _gain(flip: Flip) -> float:
+def _improvement(flip: Flip) -> float:
     return (flip.second or 0.0) - (flip.first or 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Whether a submission keeps to the adapter contract: found out once, stored, and asked for before anything is paid."""
+"""Checks whether a system follows the adapter contract, and requires that before a paid run."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def check_conformance(
     models: ModelOptions | None = None,
     limits: Limits | None = None,
 ) -> Conformance:
-    """Run the suite on a system, and store what came of it.
+    """Run the conformance checks on a system, and store the report.
 
-    Its model calls go through the gateway under the caller's caps, and are no run's.
+    Its model calls go through the gateway with the caller's budgets, and belong to no run.
 
     Args:
         source: the system.
-        results: folder the report is stored under.
-        progress: is told what a person should know.
-        setup: how the system is held and reached.
-        models: how models are used.
-        limits: what the system is allowed, per call.
+        results: results folder for the report.
+        progress: receives messages for the user.
+        setup: sandbox, hosts and environment cache.
+        models: limits and budgets of model calls.
+        limits: limits of one call to the system.
 
     Raises:
-        BadInput: the system cannot be prepared or loaded.
-        GatewayStopped: a model's endpoint, its key or a budget stopped it.
+        BadInput: the system does not install or load.
+        GatewayStopped: a model's endpoint or key failed, or a budget is spent.
     """
     prepared = prepare(source, setup or SystemSetup(), progress.note)
     report = _checked(prepared, results, progress, models or ModelOptions(), limits or Limits())
@@ -58,27 +58,28 @@ def require_conformance(
     models: ModelOptions,
     limits: Limits,
 ) -> None:
-    """Refuse a system whose numbers would mean nothing, before a call is paid for; a stored report is enough.
+    """Check the conformance of a system before a paid run, from the stored report if there is one.
 
     Raises:
-        BadInput: it fails a check that must hold.
+        BadInput: the system fails a required check.
     """
     source = prepared.source
     digest = prepared.environment_digest(hello)
     report = reports.find(results, source.slug, source.submission_digest, digest, isolation=prepared.isolation)
     if report is None or report.suite != SUITE:
         progress.note(
-            f"{source.slug}: checked for keeping to the contract before its run. Calls that this takes are paid for, "
-            f"under the same caps: {MOST_CALLS.sessions} sessions and {MOST_CALLS.questions} questions at most."
+            f"{source.slug}: checking the adapter contract before the run. "
+            "This can cost money, within the same budgets: "
+            f"at most {MOST_CALLS.sessions} sessions and {MOST_CALLS.questions} questions."
         )
         report = _checked(prepared, results, progress, models, limits)
         reports.store(results, report)
     if not report.holds:
         failed = [check for check in report.checks if check.mandatory and check.outcome is CheckOutcome.FAILED]
         raise BadInput(
-            f"'{source.slug}' does not keep to the adapter contract ({', '.join(check.name for check in failed)}): "
+            f"'{source.slug}' does not follow the adapter contract ({', '.join(check.name for check in failed)}): "
             f"{failed[0].detail}",
-            remedy=f"{failed[0].remedy or 'Mend it.'} Then run memeval submit check.",
+            remedy=f"{failed[0].remedy or 'Fix the failed check.'} Then run memeval submit check.",
         )
 
 

@@ -1,4 +1,4 @@
-"""A stored run opened with its data: the rows of a run whose benchmark's words stay out of it, as they were made."""
+"""Restores the full text in the rows of a run whose benchmark text is withheld."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from memeval.evaluation.quoting.rows import (
     response_with,
     traffic_with,
 )
-from memeval.evaluation.withholding import Asked, ScenarioQuoters, asked_in_run, read_in, scenario_of_call
+from memeval.evaluation.withholding import (
+    Requests,
+    ScenarioQuoters,
+    requests_in_run,
+    scenario_of_call,
+    scenarios_of_reader_calls,
+)
 from memeval.records.base import Digest, Stored
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
@@ -31,18 +37,18 @@ T = TypeVar("T", bound=Stored)
 
 
 def decoded_run(folder: RunFolder, benchmark_session: BenchmarkSession) -> RunFolder:
-    """Return a run whose rows read as they were made, whatever its benchmark lets be published.
+    """Return a run whose rows have their full text, even if its stored rows withhold the benchmark's text.
 
     Args:
         folder: a sealed run.
         benchmark_session: the benchmark, opened on the data of the run (see ``session_of_run``).
 
     Returns:
-        The run itself where its rows hold all words; else one with the same methods, whose rows are spelled out from
-        the data as they are read. Its files, head and digests are those of the stored run.
+        The run itself if its rows have their full text. Otherwise a run with the same methods, which restores the text
+        from the data while reading. Its files, head and digests are those of the stored run.
 
     Raises:
-        BadInput: the run was made on other data.
+        BadInput: the run used other data.
     """
     run = folder.run
     if run.redistribution is Redistribution.FULL:
@@ -51,71 +57,73 @@ def decoded_run(folder: RunFolder, benchmark_session: BenchmarkSession) -> RunFo
         raise BadInput(
             f"run {run.run_id} used data {run.track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
             where=folder.path,
-            remedy="Its rows hold none of the data's words, and are read with that very data only.",
+            remedy="Its rows refer to their data by position. Use the same data.",
         )
     return DecodedRun(folder.path, benchmark_session)
 
 
 @dataclass(frozen=True)
 class DecodedRun(RunFolder):
-    """A sealed run whose rows are spelled out; :func:`decoded_run` makes it.
+    """A sealed run that restores the text of its rows; see :func:`decoded_run`.
 
-    Reading raises ``BadInput`` where a row names what the data does not have.
+    Reading raises ``BadInput`` if a row names text that the data does not have.
     """
 
     benchmark_session: BenchmarkSession = field(compare=False, repr=False)
 
     def responses(self) -> Iterator[Response]:
         """See :meth:`RunFolder.responses`."""
-        return self._spelled("responses.jsonl", super().responses(), response_with, lambda row: row.scenario_id)
+        return self._decoded("responses.jsonl", super().responses(), response_with, lambda row: row.scenario_id)
 
     def contexts(self) -> Iterator[Context]:
         """See :meth:`RunFolder.contexts`."""
-        return self._spelled("contexts.jsonl", super().contexts(), context_with, lambda row: row.scenario_id)
+        return self._decoded("contexts.jsonl", super().contexts(), context_with, lambda row: row.scenario_id)
 
     def grades(self) -> Iterator[Grade]:
         """See :meth:`RunFolder.grades`."""
         of_item = self._quoters.scenario_of
-        return self._spelled("grades.jsonl", super().grades(), grade_with, lambda row: of_item.get(row.item_id))
+        return self._decoded("grades.jsonl", super().grades(), grade_with, lambda row: of_item.get(row.item_id))
 
     def judgments(self) -> Iterator[Call]:
         """See :meth:`RunFolder.judgments`.
 
-        What was asked follows from the responses, and stands under the digest of it. A call that follows from none of
-        them has the model for a request.
+        The requests are computed from the responses, and found by their digest. If no response leads to a call, its
+        request has only the model.
         """
-        asked: Asked = self._asked if "judgments.jsonl" in self.run.files else {}
+        requests: Requests = self._requests if "judgments.jsonl" in self.run.files else {}
 
         def with_request(row: Call, change: Change) -> Call:
-            return call_with(row, change, asked[row.key][1] if row.key in asked else row.request)
+            return call_with(row, change, requests[row.key][1] if row.key in requests else row.request)
 
         def scenario_of(row: Call) -> str | None:
-            return asked[row.key][0] if row.key in asked else None
+            return requests[row.key][0] if row.key in requests else None
 
-        return self._spelled("judgments.jsonl", super().judgments(), with_request, scenario_of)
+        return self._decoded("judgments.jsonl", super().judgments(), with_request, scenario_of)
 
     def calls(self) -> Iterator[Call]:
         """See :meth:`RunFolder.calls`."""
-        read = self._read if "calls.jsonl" in self.run.files else {}
-        return self._spelled("calls.jsonl", super().calls(), call_with, lambda row: scenario_of_call(row, read))
+        reader_scenarios = self._reader_scenarios if "calls.jsonl" in self.run.files else {}
+        return self._decoded(
+            "calls.jsonl", super().calls(), call_with, lambda row: scenario_of_call(row, reader_scenarios)
+        )
 
     def traffic(self) -> Iterator[Traffic]:
         """See :meth:`RunFolder.traffic`."""
-        return self._spelled("traffic.jsonl", super().traffic(), traffic_with, lambda row: row.scenario_id or None)
+        return self._decoded("traffic.jsonl", super().traffic(), traffic_with, lambda row: row.scenario_id or None)
 
     @cached_property
     def _quoters(self) -> ScenarioQuoters:
         return ScenarioQuoters(self.benchmark_session)
 
     @cached_property
-    def _asked(self) -> Asked:
-        return asked_in_run(self.benchmark_session, self.run.track, self.prompts(), list(self.responses()))
+    def _requests(self) -> Requests:
+        return requests_in_run(self.benchmark_session, self.run.track, self.prompts(), list(self.responses()))
 
     @cached_property
-    def _read(self) -> dict[Digest, str]:
-        return read_in(super().responses())
+    def _reader_scenarios(self) -> dict[Digest, str]:
+        return scenarios_of_reader_calls(super().responses())
 
-    def _spelled(
+    def _decoded(
         self,
         name: str,
         rows: Iterable[T],

@@ -1,4 +1,4 @@
-"""Whether there is room on disk for what a system is about to take in."""
+"""Warns if the disk has too little space for the histories that a system ingests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 
 def disk_space_warning(history_bytes: Sequence[int] | None, concurrency: int) -> str | None:
-    """Return a sentence where a system that keeps all that it takes in may run out of disk; ``None`` where it will not.
+    """Return a warning if a system that stores its histories may run out of disk space; ``None`` otherwise.
 
     Args:
-        history_bytes: bytes of each history; ``None`` where they are short.
-        concurrency: how many histories are taken in at once.
+        history_bytes: size of each history in bytes; ``None`` if they are short.
+        concurrency: number of histories that are ingested at the same time.
     """
     longest = sorted(history_bytes or (), reverse=True)[:concurrency]
     folder = tempfile.gettempdir()
@@ -20,6 +20,6 @@ def disk_space_warning(history_bytes: Sequence[int] | None, concurrency: int) ->
     if sum(longest) <= free:
         return None
     return (
-        f"A system that keeps all it takes in needs {sum(longest):,} bytes, and {folder} has room for {free:,}: "
-        "make room, or set TMPDIR to another folder."
+        f"A system that stores everything it ingests needs {sum(longest):,} bytes, "
+        f"but {folder} has {free:,} bytes free. Free some space, or set TMPDIR to another folder."
     )

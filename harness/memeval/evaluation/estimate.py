@@ -1,4 +1,4 @@
-"""What a run would take in model calls, tokens, dollars and hours, said before anything is asked."""
+"""Estimates the model calls, tokens, dollars and hours of a run, without a model call."""
 
 from __future__ import annotations
 
@@ -28,46 +28,46 @@ from memeval.systems.source import SystemSource
 from memeval.tokens import count_tokens
 
 ASSUMED_SECONDS = 1.0
-"""Seconds a call where no stored run tells."""
+"""Seconds per call if there is no stored run."""
 
 ASSUMED_ANSWER = "word " * 100
-"""What stands for an answer that is not known yet: about a hundred tokens."""
+"""Placeholder for an unknown answer: about a hundred tokens."""
 
 WRAPPING_TOKENS = 8
-"""Tokens of a chat request beside its text."""
+"""Overhead of a chat request in tokens."""
 
 
 @dataclass(frozen=True)
 class EstimatePart:
-    """What one caller of models would take."""
+    """The estimate for the judge or the reader."""
 
     phase: Phase
     model: str
     calls: int
-    """Calls at most."""
+    """Upper bound."""
     recorded: int
-    """How many of them are on record, and cost nothing."""
+    """Calls that are already recorded, and cost nothing."""
     prompt_tokens: int
-    """Tokens of the calls that are not on record, at most."""
+    """Upper bound, without recorded calls."""
     completion_tokens: int
-    """Tokens of their replies, at most."""
+    """Upper bound, without recorded calls."""
     usd: float | None
-    """Dollars at most; ``None`` where the model has no known price."""
+    """Upper bound in US dollars; ``None`` if the model has no known price."""
     seconds_per_call: float
     basis: str
-    """Where the seconds come from."""
+    """Source of ``seconds_per_call``."""
     concurrency: int
-    """Calls in flight."""
+    """Number of concurrent calls."""
 
     @property
     def hours(self) -> float:
-        """Latency times calls over concurrency: the least that the calls take, however fast all else is."""
+        """Lower bound: latency times calls divided by concurrency."""
         return self.seconds_per_call * (self.calls - self.recorded) / self.concurrency / 3600
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take."""
+    """The estimate for a run."""
 
     system: str
     benchmark: str
@@ -75,47 +75,46 @@ class Estimate:
     questions: int
     parts: tuple[EstimatePart, ...]
     unknown: tuple[str, ...]
-    """What nobody can know beforehand, as sentences."""
+    """Costs that cannot be estimated, as sentences."""
     prices: str | None
-    """The dated price list; ``None`` where there is nothing to price."""
+    """The dated price list; ``None`` if there are no model calls."""
 
 
 def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions) -> Estimate:
-    """Return what a run would take; nothing is run and nothing is asked.
+    """Estimate a run, without running it and without a model call.
 
-    Calls and tokens are upper bounds, but for what the system's answers will be: where it has no stored run on the
-    benchmark, they are taken to have a hundred tokens. Asking a judge again after a reply that is neither yes nor no
-    comes on top, and is rare.
+    Calls and tokens are upper bounds, with two exceptions. If the system has no stored run on the benchmark, an answer
+    counts as a hundred tokens. The rare second request after an unparsable judge reply is not included.
 
     Args:
         source: the system.
         benchmark_session: the benchmark with its data open.
-        options: how it would be run.
+        options: options of the run.
 
     Raises:
-        BadInput: something asked for is not there.
+        BadInput: an option names nothing that exists.
     """
     options = replace(options, models=options.models.on(benchmark_session))
     judge = judge_for(options)
     items = benchmark_session.selected(options.limit)
     latest = _latest(source, benchmark_session, options)
-    before = None if latest is None else decoded_run(latest, benchmark_session)
+    earlier = None if latest is None else decoded_run(latest, benchmark_session)
     parts = []
     with models_for(options.results, options.models, on_disk=(options.results / RECORD).exists()) as models:
         if (options.reader or "").startswith(PREFIX):
             reader = ModelReader(
                 str(options.reader), models.endpoint(Caller.READER), models.gateway, options.limits.reader_tokens
             )
-            parts.append(_reading(benchmark_session, items, reader, options, before))
+            parts.append(_reading(benchmark_session, items, reader, options, earlier))
         if judge.model is not None:
-            parts.append(_judging(benchmark_session, items, judge.model, options, before, models.shared))
+            parts.append(_judging(benchmark_session, items, judge.model, options, earlier, models.shared))
     return Estimate(
         system=source.slug,
         benchmark=benchmark_session.benchmark.info.id,
         items=len(items),
         questions=sum(len(item.question_ids) for item in items),
         parts=tuple(parts),
-        unknown=tuple(_unknown(source, before)),
+        unknown=tuple(_unknown(source, earlier)),
         prices=price_list() if parts else None,
     )
 
@@ -125,29 +124,31 @@ def _judging(
     items: tuple[ItemKey, ...],
     judge: ModelJudge,
     options: RunOptions,
-    before: RunFolder | None,
+    earlier: RunFolder | None,
     record: CallRecord,
 ) -> EstimatePart:
-    asked = {request.key: request for request in map(judge.request, _cases(benchmark_session, items, before))}
-    fresh = [request for key, request in asked.items() if record.find(key) is None]
-    return _part(Phase.JUDGE, judge.model, fresh, len(asked), options.models.judge_concurrency, before)
+    requests = {request.key: request for request in map(judge.request, _cases(benchmark_session, items, earlier))}
+    fresh = [request for key, request in requests.items() if record.find(key) is None]
+    return _part(Phase.JUDGE, judge.model, fresh, len(requests), options.models.judge_concurrency, earlier)
 
 
-def _cases(benchmark_session: BenchmarkSession, items: tuple[ItemKey, ...], before: RunFolder | None) -> Iterator[Case]:
-    """Yield what would be brought before a judge: the answers of the run before, and a stand-in where it has none."""
-    last = {} if before is None else last_attempts(before.responses())
+def _cases(
+    benchmark_session: BenchmarkSession, items: tuple[ItemKey, ...], earlier: RunFolder | None
+) -> Iterator[Case]:
+    """Yield the cases for the judge, with the answers of the earlier run, or placeholders for missing answers."""
+    last = {} if earlier is None else last_attempts(earlier.responses())
     for item in items:
         responses = (
             [last[question] for question in item.question_ids]
             if is_done(item, last) and all(last[question].outcome is Outcome.OK for question in item.question_ids)
-            else [_stand_in(item, question) for question in item.question_ids]
+            else [_placeholder(item, question) for question in item.question_ids]
         )
         yield from benchmark_session.graders[item.category].cases(
             item, benchmark_session.scenarios[item.scenario_id], responses
         )
 
 
-def _stand_in(item: ItemKey, question_id: str) -> Response:
+def _placeholder(item: ItemKey, question_id: str) -> Response:
     return Response(
         item_id=item.item_id,
         scenario_id=item.scenario_id,
@@ -163,31 +164,31 @@ def _reading(
     items: tuple[ItemKey, ...],
     reader: ModelReader,
     options: RunOptions,
-    before: RunFolder | None,
+    earlier: RunFolder | None,
 ) -> EstimatePart:
-    """Return what a model reader would take: every question once, with the whole history or all it may be sent."""
+    """Return the estimate for a model reader: each question once, with the history up to the reader's token limit."""
     requests = []
-    held: tuple[str, str] | None = None
+    opened: tuple[str, str] | None = None
     for item in items:
         scenario = benchmark_session.scenarios[item.scenario_id]
-        if held is None or held[0] != item.scenario_id:
-            held = item.scenario_id, reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
+        if opened is None or opened[0] != item.scenario_id:
+            opened = item.scenario_id, reader.bounded([_beginning(scenario, options.limits.reader_tokens)]).text
         requests += [
-            reader.request(ask.question, ask.timestamp, held[1])
+            reader.request(ask.question, ask.timestamp, opened[1])
             for ask in scenario.questions()
             if ask.question_id in item.question_ids
         ]
-    return _part(Phase.READ, reader.model, requests, len(requests), options.models.model_concurrency, before)
+    return _part(Phase.READ, reader.model, requests, len(requests), options.models.model_concurrency, earlier)
 
 
 def _beginning(scenario: Scenario, tokens: int) -> str:
-    """Return what is said in a history, as far as it can matter to a reader that is sent so many tokens of it."""
+    """Return the beginning of a history: more text than a reader with this token limit receives."""
     turns: list[str] = []
     counted = 0
     for session in scenario.each_session():
         turns += (turn.content for turn in session.turns)
         counted += sum(count_tokens(turn.content) for turn in session.turns)
-        if counted > 2 * tokens:  # lines that stand together are never half as many tokens as each alone
+        if counted > 2 * tokens:  # joined lines have at least half as many tokens as the separate lines
             break
     return "\n".join(turns)
 
@@ -198,53 +199,53 @@ def _part(
     fresh: list[ModelRequest],
     calls: int,
     concurrency: int,
-    before: RunFolder | None,
+    earlier: RunFolder | None,
 ) -> EstimatePart:
-    """Return what some calls would take; ``fresh`` are those of them that are not on record."""
-    sent = sum(count_tokens(canonical_json(request.body)) + WRAPPING_TOKENS for request in fresh)
-    usual = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
-    replied = sum(max(output_limits(request), default=usual) for request in fresh)
-    seconds, basis = _seconds(phase, before)
+    """Return the estimate for calls; ``fresh`` are the requests that are not recorded yet."""
+    prompt_tokens = sum(count_tokens(canonical_json(request.body)) + WRAPPING_TOKENS for request in fresh)
+    default_limit = READER_ANSWER_TOKENS if phase is Phase.READ else JUDGE_TOKENS
+    completion_tokens = sum(max(output_limits(request), default=default_limit) for request in fresh)
+    seconds, basis = _seconds(phase, earlier)
     return EstimatePart(
         phase=phase,
         model=model,
         calls=calls,
         recorded=calls - len(fresh),
-        prompt_tokens=sent,
-        completion_tokens=replied,
-        usd=price_of(model, sent, replied) if fresh else 0.0,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        usd=price_of(model, prompt_tokens, completion_tokens) if fresh else 0.0,
         seconds_per_call=seconds,
         basis=basis,
         concurrency=concurrency,
     )
 
 
-def _seconds(phase: Phase, before: RunFolder | None) -> tuple[float, str]:
-    """Return the seconds of a call and where they come from."""
-    usage = None if before is None else before.run.usage.get(phase)
-    if before is None or usage is None or usage.service is None:
+def _seconds(phase: Phase, earlier: RunFolder | None) -> tuple[float, str]:
+    """Return the seconds per call and their source."""
+    usage = None if earlier is None else earlier.run.usage.get(phase)
+    if earlier is None or usage is None or usage.service is None:
         return ASSUMED_SECONDS, "assumed"
-    return usage.service.p50, f"the median in {before.run.run_id}"
+    return usage.service.p50, f"median of run {earlier.run.run_id}"
 
 
 def _latest(source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions) -> RunFolder | None:
-    """Return the system's latest run on the very data, a full one before any other; its rows must be here."""
-    place = options.results / benchmark_session.benchmark.info.name / source.slug
-    folders = [RunFolder(head.parent) for head in sorted(place.glob("*/run.json"))]
-    fitting = [f for f in folders if f.run.track.data_digest == benchmark_session.dataset.digest and f.has_rows]
-    return max(fitting, key=lambda f: (f.run.coverage.full, f.run.timing.started), default=None)
+    """Return the system's latest run on the same data that has its rows; a full run comes first."""
+    system_folder = options.results / benchmark_session.benchmark.info.name / source.slug
+    folders = [RunFolder(head.parent) for head in sorted(system_folder.glob("*/run.json"))]
+    candidates = [f for f in folders if f.run.track.data_digest == benchmark_session.dataset.digest and f.has_rows]
+    return max(candidates, key=lambda f: (f.run.coverage.full, f.run.timing.started), default=None)
 
 
-def _unknown(source: SystemSource, before: RunFolder | None) -> Iterator[str]:
-    """Yield what nobody can know beforehand."""
+def _unknown(source: SystemSource, earlier: RunFolder | None) -> Iterator[str]:
+    """Yield the costs that cannot be estimated, as sentences."""
     if not source.declared_models:
         return
     models = ", ".join(source.declared_models)
-    own = [] if before is None else [u for p, u in before.run.usage.items() if p not in (Phase.READ, Phase.JUDGE)]
-    if before is None or not own:
-        yield f"The system's own calls to {models} are not known before it has run."
+    own = [] if earlier is None else [u for p, u in earlier.run.usage.items() if p not in (Phase.READ, Phase.JUDGE)]
+    if earlier is None or not own:
+        yield f"The system's own calls to {models} are unknown before its first run."
         return
     calls = sum(usage.calls for usage in own)
     known = all(usage.usd is not None for usage in own)
-    money = f"${sum(usage.usd or 0.0 for usage in own):.4f}" if known else "an unknown sum"
-    yield f"The system's own calls to {models} are not known; {before.run.run_id} made {calls}, for {money}."
+    money = f"${sum(usage.usd or 0.0 for usage in own):.4f}" if known else "an unknown price"
+    yield f"The system's own calls to {models} are unknown. Run {earlier.run.run_id} made {calls}, for {money}."

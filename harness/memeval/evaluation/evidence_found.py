@@ -1,4 +1,4 @@
-"""What of an item's evidence came to the one who answered: among the items retrieved, and in the context read."""
+"""Finds the evidence of an item among the retrieved items, and in the context that the reader received."""
 
 from __future__ import annotations
 
@@ -13,106 +13,106 @@ from memeval.records.response import Context, Response, RetrievedItem
 from memeval.records.scenario import Scenario
 from memeval.tokens import count_tokens
 
-TELLING = 20
-"""A turn of fewer characters is not looked for inside other text: "Thanks!" stands in many places."""
+MIN_CHARACTERS = 20
+"""Shorter turns are not searched for in other text: "Thanks!" occurs in many places."""
 
 
 @dataclass(frozen=True)
-class EvidenceSeen:
-    """How much of an item's evidence was there to answer from."""
+class EvidenceAvailability:
+    """How much of an item's evidence was available for the answer."""
 
     found: EvidenceFound
     """How much was retrieved."""
     rank: int | None = None
-    """Where the last piece stands; see :class:`memeval.records.failure.Failure`."""
+    """Rank of the last piece of evidence; see :class:`memeval.records.failure.Failure`."""
     read: bool = True
-    """Whether all of it stands in the context as it was read; true as well where no context is on record."""
+    """Whether the reader received all of it; also true if no context is recorded."""
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A context, word for word."""
+class _ContextText:
+    """The full text of a context."""
 
     text: str
     ends: Mapping[str, int]
-    """Where in it each turn ends that stands in it as a line of its own."""
+    """End position of each turn that is a separate line of the text."""
     whole: bool
-    """Whether it is made of such turns alone."""
+    """Whether the text has only such turns."""
 
 
 class EvidenceFinder:
-    """A scenario with the contexts that were brought up in it.
+    """Finds evidence in the retrieved items and contexts of a scenario.
 
-    Evidence is found where an item names it or is its very words, or where it stands in the context: a system that
-    hands over its whole history has found everything. Turns are looked for where the key and the system name turns,
-    else sessions, any turn of which will do.
+    Evidence is found if an item names it or has exactly its text, or if the context contains it. So a system that
+    returns its whole history has found everything. If the key and the system name turns, evidence is turns. Otherwise
+    it is sessions, and any turn of a session counts.
 
     Args:
-        scenario: the scenario, whole.
+        scenario: the complete scenario.
         contexts: contexts by digest.
-        reader_tokens: the most tokens of context that a model reader was sent; ``None`` where nothing was cut.
+        reader_tokens: token limit of a model reader's context; ``None`` for no limit.
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
-        self.history = TurnIndex(scenario, mixed=True)  # as the failure analyses of stored runs have it
+        self.history = TurnIndex(scenario, mixed=True)  # stored failure analyses depend on this
         self.questions = {ask.question_id: ask.question for ask in scenario.questions()}
         self._texts = TurnTexts(scenario)
         self._contexts = contexts
         self._reader_tokens = reader_tokens
-        self._spelled: dict[str, _Read | None] = {}
+        self._context_texts: dict[str, _ContextText | None] = {}
 
-    def seen(self, item: ItemKey, responses: Sequence[Response], *, turns: bool = True) -> EvidenceSeen:
-        """Return what of an item's evidence was there.
+    def availability(self, item: ItemKey, responses: Sequence[Response], *, turns: bool = True) -> EvidenceAvailability:
+        """Return how much of an item's evidence was available.
 
         Args:
             item: the item's key.
-            responses: its responses, one a question.
-            turns: whether turns are looked for where they are named; else sessions always are.
+            responses: one response for each of its questions.
+            turns: whether evidence can be turns; ``False`` for sessions only.
         """
-        told = [self.history.retrieved(response.items or ()) for response in responses]
-        pieces, by_turn = self._pieces(item, told, turns)
+        retrieved = [self.history.retrieved(response.items or ()) for response in responses]
+        pieces, by_turn = self._pieces(item, retrieved, turns)
         if not pieces:
-            return EvidenceSeen(EvidenceFound.UNKNOWN)
-        reads = [read for response in responses if (read := self._read(response)) is not None]
-        named = [one.turns or () if by_turn else one.sessions for one in told]
+            return EvidenceAvailability(EvidenceFound.UNKNOWN)
+        contexts = [context for response in responses if (context := self._context_text(response)) is not None]
+        named = [one.turns or () if by_turn else one.sessions for one in retrieved]
         ranks = {name: rank for names in named for rank, name in enumerate(names, start=1)}
-        held = [piece for piece in pieces if piece in ranks or any(self._place(piece, read) for read in reads)]
-        if len(held) == len(pieces):
+        found = [piece for piece in pieces if piece in ranks or any(self._end_of(piece, each) for each in contexts)]
+        if len(found) == len(pieces):
             ranked = len(responses) == 1 and all(piece in ranks for piece in pieces)
-            return EvidenceSeen(
+            return EvidenceAvailability(
                 EvidenceFound.ALL,
                 max(ranks[piece] for piece in pieces) if ranked else None,
-                not reads or all(self._reaches(piece, by_turn, responses) for piece in pieces),
+                not contexts or all(self._reaches(piece, by_turn, responses) for piece in pieces),
             )
-        if not all(map(self._tells, responses)):
-            return EvidenceSeen(EvidenceFound.UNKNOWN)
-        return EvidenceSeen(EvidenceFound.SOME if held else EvidenceFound.NONE)
+        if not all(map(self._origin_is_known, responses)):
+            return EvidenceAvailability(EvidenceFound.UNKNOWN)
+        return EvidenceAvailability(EvidenceFound.SOME if found else EvidenceFound.NONE)
 
-    def _pieces(self, item: ItemKey, told: Sequence[Retrieved], by_turn: bool) -> tuple[tuple[str, ...], bool]:
-        """Return what is looked for, and whether that is turns."""
+    def _pieces(self, item: ItemKey, retrieved: Sequence[Retrieved], by_turn: bool) -> tuple[tuple[str, ...], bool]:
+        """Return the ids of the evidence, and whether they are turn ids."""
         turns = evidence_turns(item)
-        if turns and by_turn and all(one.turns is not None or not one.sources for one in told):
+        if turns and by_turn and all(one.turns is not None or not one.sources for one in retrieved):
             return turns, True
         return item.evidence or tuple(dict.fromkeys(map(self.history.session_of, turns))), False
 
-    def _tells(self, response: Response) -> bool:
-        """Return whether it is known where all that was retrieved comes from."""
+    def _origin_is_known(self, response: Response) -> bool:
+        """Return whether the origin of everything that was retrieved is known."""
         items = response.items
         if items is not None and (not items or any(map(self.history.knows, self.history.retrieved(items).sources))):
             return True
-        read = self._read(response)
-        return read is not None and read.whole
+        context = self._context_text(response)
+        return context is not None and context.whole
 
-    def _read(self, response: Response) -> _Read | None:
+    def _context_text(self, response: Response) -> _ContextText | None:
         digest = response.context_digest
         if digest is None or digest not in self._contexts:
             return None
-        if digest not in self._spelled:
-            self._spelled[digest] = self._spell(self._contexts[digest])
-        return self._spelled[digest]
+        if digest not in self._context_texts:
+            self._context_texts[digest] = self._full_text(self._contexts[digest])
+        return self._context_texts[digest]
 
-    def _spell(self, context: Context) -> _Read | None:
-        """Return a context's words; ``None`` where it was stored for another scenario that has other turns."""
+    def _full_text(self, context: Context) -> _ContextText | None:
+        """Return the full text of a context; ``None`` if it belongs to a scenario with other turns."""
         ends: dict[str, int] = {}
         lines: list[str] = []
         length = -1
@@ -128,26 +128,26 @@ class EvidenceFinder:
         if context.scenario_id != self.history.scenario.scenario_id and digest_of_text(text) != context.digest:
             return None
         whole = all(part.turn_id is not None or not (part.text or "").strip() for part in context.parts)
-        return _Read(text, ends, whole)
+        return _ContextText(text, ends, whole)
 
-    def _place(self, piece: str, read: _Read) -> int | None:
-        """Return where a piece of evidence first ends in a context; ``None`` where it is not in it."""
+    def _end_of(self, piece: str, context: _ContextText) -> int | None:
+        """Return the first end position of a piece of evidence in a context; ``None`` if it is not in it."""
         turns = (piece,) if piece in self.history.turns else self.history.turns_of(piece)
-        places = [read.ends[turn] for turn in turns if turn in read.ends]
-        if not read.whole:
-            places += [end for turn in turns if (end := _end(self.history.turns[turn][1].content, read)) is not None]
-        return min(places, default=None)
+        ends = [context.ends[turn] for turn in turns if turn in context.ends]
+        if not context.whole:
+            ends += [end for turn in turns if (end := _end(self.history.turns[turn][1].content, context)) is not None]
+        return min(ends, default=None)
 
     def _reaches(self, piece: str, by_turn: bool, responses: Sequence[Response]) -> bool:
-        """Return whether a piece of evidence, or an item that names it, stands in a context as it was read."""
+        """Return whether the reader received a piece of evidence, or an item that names it."""
         for response in responses:
-            read = self._read(response)
-            if read is None:
+            context = self._context_text(response)
+            if context is None:
                 continue
             items = [item for item in response.items or () if self._names(item, piece, by_turn)]
-            places = [self._place(piece, read), *(self._item_place(item, read) for item in items)]
-            known = [place for place in places if place is not None]
-            if known and self._within(min(known), read, response, alone=len(responses) == 1):
+            ends = [self._end_of(piece, context), *(self._end_of_item(item, context) for item in items)]
+            known = [end for end in ends if end is not None]
+            if known and self._within(min(known), context, response, alone=len(responses) == 1):
                 return True
         return False
 
@@ -155,19 +155,21 @@ class EvidenceFinder:
         found = self.history.retrieved((item,))
         return piece in ((found.turns or ()) if by_turn else found.sessions)
 
-    def _item_place(self, item: RetrievedItem, read: _Read) -> int | None:
-        return read.ends.get(item.turn_id) if item.turn_id is not None else _end(item.text or "", read, telling=1)
+    def _end_of_item(self, item: RetrievedItem, context: _ContextText) -> int | None:
+        if item.turn_id is not None:
+            return context.ends.get(item.turn_id)
+        return _end(item.text or "", context, min_characters=1)
 
-    def _within(self, place: int, read: _Read, response: Response, *, alone: bool) -> bool:
-        """Return whether the line of a place is among the first ones that a reader's budget allows for."""
+    def _within(self, end: int, context: _ContextText, response: Response, *, alone: bool) -> bool:
+        """Return whether the line of an end position is within the reader's token limit."""
         limit, counted = self._reader_tokens, response.context_tokens
         if limit is None or counted is None or counted <= limit or not alone:
             return True
-        line = read.text.find("\n", place)
-        return count_tokens(read.text if line < 0 else read.text[:line]) <= limit
+        line_end = context.text.find("\n", end)
+        return count_tokens(context.text if line_end < 0 else context.text[:line_end]) <= limit
 
 
-def _end(words: str, read: _Read, telling: int = TELLING) -> int | None:
-    words = words.strip()
-    start = read.text.find(words) if len(words) >= telling else -1
-    return None if start < 0 else start + len(words)
+def _end(text: str, context: _ContextText, min_characters: int = MIN_CHARACTERS) -> int | None:
+    text = text.strip()
+    start = context.text.find(text) if len(text) >= min_characters else -1
+    return None if start < 0 else start + len(text)

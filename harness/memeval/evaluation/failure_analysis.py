@@ -1,7 +1,7 @@
-"""Why items are not right: a pure function of key, scenario, responses, contexts and grade.
+"""Failure analysis: why an item is wrong, as a pure function of key, scenario, responses, contexts and grade.
 
-Causes are read off words and ids, never guessed: an answer is said to be of a wrong time or person only where it names
-one that the key (or the evidence it points at) shows to be wrong, and what is left over is ``unknown``.
+A cause needs proof in words or ids. For example, an answer has a wrong time only if it names a time that the key or its
+evidence shows to be wrong. An item without a proven cause is ``unknown``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.evidence_found import EvidenceFinder, EvidenceSeen
+from memeval.evaluation.evidence_found import EvidenceAvailability, EvidenceFinder
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.times import names_another_time, numbers
@@ -48,43 +48,43 @@ from memeval.records.run import Run
 from memeval.records.track import Track
 
 FAILURES = "failures.jsonl"
-"""The file of a run that holds its failure analysis."""
+"""File name of a run's failure analysis."""
 
 HALF = 0.5
-"""Where the grader measures, an item with at least this credit is right."""
+"""An item with at least this credit is right, if its grader gives credits."""
 
 _COMMON = frozenset("a an the of to in on at for and or is was her his their".split())  # noqa: SIM905
 _BARE_WORDS = frozenset({"yes", "no", "true", "false"})
 
 
 def is_right(grade: Grade) -> bool:
-    """Return whether an item came back right; where the grader measures, with at least half of its credit."""
+    """Return whether an item is right; if its grader gives credits, whether it has at least half."""
     return grade.verdict is True if grade.credit is None else grade.credit >= HALF
 
 
 @dataclass(frozen=True)
 class _Case:
-    """An item that is not right, and all that can be told of it."""
+    """A wrong item, with the properties that its cause depends on."""
 
     item: ItemKey
     question: str
     answer: str
     of_retrieval: bool
-    """Whether what was retrieved is graded, and not the answer."""
+    """Whether the grade is of the retrieved items, not of the answer."""
     grade: Grade
-    seen: EvidenceSeen
-    scene: EvidenceFinder
+    availability: EvidenceAvailability
+    finder: EvidenceFinder
 
     @cached_property
     def own(self) -> str:
-        """The answer without the question given back, and without wrong values that only place something in time."""
+        """The answer without repeated words of the question, and without wrong values that only give a time."""
         wrong = tuple(phrase for fact in self.facts[1] for phrase in fact.phrases)
         named = tuple(phrase for phrase in wrong if states(self.question, (phrase,)))
         return without_framed(without_echo(self.answer, self.question), named)
 
     @property
     def facts(self) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-        """The facts that a right answer states, and those that it must not; none where the key has no phrases."""
+        """The facts that a right answer states, and those that it must not state; empty if the key has no phrases."""
         match self.item.key:
             case BeliefKey(current=current, stale=stale):
                 return (current,), stale
@@ -97,14 +97,14 @@ class _Case:
 
     @cached_property
     def stated(self) -> tuple[bool, bool]:
-        """Whether the answer states what is right, and whether it states what is wrong."""
+        """Whether the answer states a right fact, and whether it states a wrong fact."""
         right, wrong = (tuple(phrase for fact in facts for phrase in fact.phrases) for facts in self.facts)
         has_right, has_wrong = stated(self.own, right, wrong)
         return has_right, has_wrong
 
     @property
-    def wants_doubt(self) -> bool:
-        """Whether nothing is there to be answered."""
+    def has_no_answer(self) -> bool:
+        """Whether the question has no answer, so that an abstention is right."""
         key = self.item.key
         match key:
             case CascadeKey(stance=stance) | UncertaintyKey(stance=stance):
@@ -120,7 +120,7 @@ class _Case:
 
     @cached_property
     def abstains(self) -> bool:
-        """Whether the answer says that it does not know."""
+        """Whether the answer abstains."""
         match self.item.key:
             case CascadeKey() | UncertaintyKey():
                 return hedges(self.answer, self.question)
@@ -132,9 +132,9 @@ class _Case:
 
     @property
     def evidence(self) -> EvidenceFound:
-        """How much evidence was found, where that can explain the grade: not where tokens count, or doubt was due."""
-        explains = self.of_retrieval or not (self.wants_doubt or isinstance(self.item.key, DeltaKey))
-        return self.seen.found if explains else EvidenceFound.UNKNOWN
+        """How much evidence was retrieved; unknown if that cannot explain the grade."""
+        explains = self.of_retrieval or not (self.has_no_answer or isinstance(self.item.key, DeltaKey))
+        return self.availability.found if explains else EvidenceFound.UNKNOWN
 
 
 def _abstained(case: _Case) -> bool:
@@ -142,7 +142,7 @@ def _abstained(case: _Case) -> bool:
 
 
 def _abstained_wrongly(case: _Case) -> bool:
-    return not case.wants_doubt and _abstained(case)
+    return not case.has_no_answer and _abstained(case)
 
 
 def _wrong_person(case: _Case) -> bool:
@@ -150,15 +150,15 @@ def _wrong_person(case: _Case) -> bool:
         case NoiseKey():
             return case.stated[1]
         case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap) if trap is not None:
-            return not _abstained(case) and _holds(case.answer, trap)
+            return not _abstained(case) and _contains(case.answer, trap)
         case _:
             return False
 
 
 def _answered_wrongly(case: _Case) -> bool:
     if isinstance(case.item.key, RecallKey):
-        return case.wants_doubt
-    return case.wants_doubt and bool(case.answer.strip()) and not _abstained(case)
+        return case.has_no_answer
+    return case.has_no_answer and bool(case.answer.strip()) and not _abstained(case)
 
 
 def _broke_the_filter(case: _Case) -> bool:
@@ -180,24 +180,24 @@ def _wrong_time(case: _Case) -> bool:
 
 
 def _names_an_older_number(case: _Case, key: LongMemEvalKey) -> bool:
-    """Return whether an answer gives, in place of the reference's number, one that only earlier evidence holds."""
-    turns = case.scene.history.turns
+    """Return whether an answer has a number of older evidence instead of the reference's number."""
+    turns = case.finder.history.turns
     known = [turns[turn] for turn in key.evidence_turns if turn in turns]
-    wanted, given = numbers(key.answer), numbers(case.answer)
-    if not known or not wanted or wanted & given:
+    expected, answered = numbers(key.answer), numbers(case.answer)
+    if not known or not expected or expected & answered:
         return False
     latest = max(session.session_id for session, _ in known)
-    then: set[float] = set()
-    now: set[float] = set()
+    older: set[float] = set()
+    newer: set[float] = set()
     for session, turn in known:
-        (now if session.session_id == latest else then).update(numbers(turn.content))
-    return bool(given & (then - now))
+        (newer if session.session_id == latest else older).update(numbers(turn.content))
+    return bool(answered & (older - newer))
 
 
-def _holds(answer: str, phrase: str) -> bool:
-    """Return whether an answer holds all telling words of a phrase; a bare yes or no tells nothing."""
-    wanted = set(words(normal(phrase))) - _COMMON
-    return bool(wanted - _BARE_WORDS) and wanted <= set(words(normal(answer)))
+def _contains(answer: str, phrase: str) -> bool:
+    """Return whether an answer contains all significant words of a phrase; a bare yes or no never counts."""
+    expected = set(words(normal(phrase))) - _COMMON
+    return bool(expected - _BARE_WORDS) and expected <= set(words(normal(answer)))
 
 
 _CAUSES: tuple[tuple[Cause, Callable[[_Case], bool]], ...] = (
@@ -210,43 +210,43 @@ _CAUSES: tuple[tuple[Cause, Callable[[_Case], bool]], ...] = (
     (Cause.NOT_RETRIEVED, lambda case: case.evidence in (EvidenceFound.SOME, EvidenceFound.NONE)),
     (
         Cause.RETRIEVED_TOO_LOW,
-        lambda case: case.evidence is EvidenceFound.ALL and (case.of_retrieval or not case.seen.read),
+        lambda case: case.evidence is EvidenceFound.ALL and (case.of_retrieval or not case.availability.read),
     ),
     (Cause.NOT_USED, lambda case: case.evidence is EvidenceFound.ALL),
     (Cause.UNKNOWN, lambda case: True),
 )
-"""The causes in the order in which they are looked for, each with how it is seen."""
+"""The causes and their tests, in order; the first that applies is the cause."""
 
 
-def failure(scene: EvidenceFinder, item: ItemKey, responses: Sequence[Response], grade: Grade) -> Failure:
-    """Return what an item came to, looked at against its evidence.
+def failure(finder: EvidenceFinder, item: ItemKey, responses: Sequence[Response], grade: Grade) -> Failure:
+    """Return the failure analysis of one item.
 
     Args:
-        scene: the item's scenario, with the contexts that were brought up in it.
+        finder: the evidence finder of the item's scenario.
         item: the item's key.
-        responses: the response that counts for each of its questions, in order.
-        grade: its grade.
+        responses: the last response to each of its questions, in order.
+        grade: the item's grade.
     """
     answer = "\n".join(response.answer for response in responses)
-    # A blank answer that was graded, and not found blank: the grade is one of what was retrieved, and of sessions.
+    # A blank answer whose state is not 'empty': the grade is of the retrieved items, by session.
     of_retrieval = not answer.strip() and grade.state is GradeState.GRADED
-    seen, right = scene.seen(item, responses, turns=not of_retrieval), is_right(grade)
+    availability, right = finder.availability(item, responses, turns=not of_retrieval), is_right(grade)
     case = _Case(
         item=item,
-        question=scene.questions.get(item.question_ids[0], ""),
+        question=finder.questions.get(item.question_ids[0], ""),
         answer=answer,
         of_retrieval=of_retrieval,
         grade=grade,
-        seen=seen,
-        scene=scene,
+        availability=availability,
+        finder=finder,
     )
     return Failure(
         item_id=item.item_id,
         category=item.category,
         right=right,
-        found=seen.found,
-        rank=seen.rank,
-        cause=None if right else next(cause for cause, holds in _CAUSES if holds(case)),
+        found=availability.found,
+        rank=availability.rank,
+        cause=None if right else next(cause for cause, applies in _CAUSES if applies(case)),
     )
 
 
@@ -258,7 +258,7 @@ def failures_of(
     grades: Iterable[Grade],
     track: Track | None = None,
 ) -> list[Failure]:
-    """Return what the graded items of a run came to, in plan order; a scenario is opened once for items in a row.
+    """Return the failure analysis of the graded items of a run, in plan order.
 
     Args:
         benchmark_session: the benchmark with its data.
@@ -266,47 +266,47 @@ def failures_of(
         responses: all responses of the run.
         contexts: its contexts.
         grades: its grades.
-        track: its track, which says how much context its reader was sent; ``None`` for all of it.
+        track: its track, which has the reader's token limit; ``None`` for no limit.
     """
-    last, graded = last_attempts(responses), {grade.item_id: grade for grade in grades}
+    last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}
     by_digest = {context.digest: context for context in contexts}
-    cut = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIX) else None
-    found: list[Failure] = []
-    scene: EvidenceFinder | None = None
+    reader_tokens = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIX) else None
+    failures: list[Failure] = []
+    finder: EvidenceFinder | None = None
     for item in items:
-        if item.item_id not in graded:
+        if item.item_id not in grade_of:
             continue
-        if scene is None or scene.history.scenario.scenario_id != item.scenario_id:
-            scene = EvidenceFinder(benchmark_session.scenarios[item.scenario_id], by_digest, cut)
-        given = [last[question] for question in item.question_ids if question in last]
-        found.append(failure(scene, item, given, graded[item.item_id]))
-    return found
+        if finder is None or finder.history.scenario.scenario_id != item.scenario_id:
+            finder = EvidenceFinder(benchmark_session.scenarios[item.scenario_id], by_digest, reader_tokens)
+        answered = [last[question] for question in item.question_ids if question in last]
+        failures.append(failure(finder, item, answered, grade_of[item.item_id]))
+    return failures
 
 
 def failures_of_run(
     folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession] | None = None
 ) -> list[Failure]:
-    """Return the failure analysis of a stored run: what it holds, or where it was sealed without one, made now.
+    """Return the failure analysis of a stored run, computed now if the run has none.
 
     Args:
         folder: the run.
         benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
 
     Raises:
-        BadInput: the run cannot be read; or it holds none and the data is not here, or is not the data of the run.
+        BadInput: the run is not readable; or it has no analysis, and its data is missing or has another digest.
     """
     if FAILURES in folder.run.files:
         return list(folder.failures())
-    ours = data_of(folder.run) if benchmark_session is None else benchmark_session()
-    spelled = decoded_run(folder, ours)
-    return failures_of(ours, ours.keys, spelled.responses(), spelled.contexts(), spelled.grades(), folder.run.track)
+    data = data_of(folder.run) if benchmark_session is None else benchmark_session()
+    decoded = decoded_run(folder, data)
+    return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)
 
 
 def data_of(run: Run, data: Path | None = None) -> BenchmarkSession:
-    """Open the data that a run was made on, whatever errata it was corrected by: no cause depends on them.
+    """Open the data of a run, without errata: no cause depends on them.
 
     Raises:
-        BadInput: it is not here, or is not the data of the run.
+        BadInput: the data is missing, or has another digest than the run's.
     """
     track = run.track
     benchmark_session = BenchmarkSession.open(
@@ -320,13 +320,13 @@ def data_of(run: Run, data: Path | None = None) -> BenchmarkSession:
     if benchmark_session.dataset.digest != track.data_digest:
         raise BadInput(
             f"run {run.run_id} used data {track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
-            remedy="Name the right data with --data, or use the memeval version that the run names.",
+            remedy="Name the right data with --data, or use the memeval version of the run.",
         )
     return benchmark_session
 
 
 def summary(failures: Iterable[Failure]) -> FailureSummary:
-    """Return a failure analysis, counted."""
+    """Count a failure analysis by cause, category and evidence found."""
     rows = list(failures)
     categories: dict[str, list[Failure]] = {}
     for row in rows:
@@ -341,7 +341,7 @@ def summary(failures: Iterable[Failure]) -> FailureSummary:
             )
             for name, members in categories.items()
         ),
-        found=tuple(_found(found, [row for row in rows if row.found is found]) for found in EvidenceFound),
+        found=tuple(_found_count(found, [row for row in rows if row.found is found]) for found in EvidenceFound),
     )
 
 
@@ -350,7 +350,7 @@ def _causes(rows: Iterable[Failure]) -> dict[Cause, int]:
     return {cause: counts[cause] for cause in Cause if counts[cause]}
 
 
-def _found(found: EvidenceFound, rows: Sequence[Failure]) -> FoundCount:
+def _found_count(found: EvidenceFound, rows: Sequence[Failure]) -> FoundCount:
     right = sum(row.right for row in rows)
     return FoundCount(
         found=found, right=right, wrong=len(rows) - right, share_right=right / len(rows) if rows else None

@@ -1,4 +1,4 @@
-"""What a check of something stored found amiss."""
+"""A problem that a check of stored files found."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ REMEDY = "Restore the file, or record a new run."
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a stored run or audit that does not hold."""
+    """A problem of a stored run, audit or matrix."""
 
     where: str
-    """File, and line or field where there is one."""
+    """File, with line or field if known."""
     problem: str
-    """What does not hold, as a sentence."""
+    """The problem, as a sentence."""
     remedy: str = REMEDY
-    """What to do."""
+    """How to fix it."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem} {self.remedy}"

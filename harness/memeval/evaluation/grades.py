@@ -1,4 +1,4 @@
-"""From responses and keys to grades: a pure function, whoever calls it and whenever."""
+"""Grades responses: a pure function of responses and keys."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 CORRECTED = "corrected"
-"""The rule under which errata count: wrong keys replaced, contested items left out."""
+"""Name of the alternate score with errata: wrong keys corrected, contested items excluded."""
 
 
 def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
-    """Return the response that counts for each question: the last attempt at it."""
+    """Return the last attempt of each question, by question id."""
     last: dict[str, Response] = {}
     for response in responses:
-        held = last.get(response.question_id)
-        if held is None or response.attempt > held.attempt:
+        previous = last.get(response.question_id)
+        if previous is None or response.attempt > previous.attempt:
             last[response.question_id] = response
     return last
 
@@ -40,10 +40,10 @@ def grade_items(
         benchmark_session: the benchmark with its data.
         items: the planned items, in plan order.
         responses: all responses of the run.
-        judge: who is asked for verdicts.
+        judge: the judge.
 
     Returns:
-        One grade an item, in plan order.
+        One grade for each item, in plan order.
     """
     last = last_attempts(responses)
     return [
@@ -55,36 +55,36 @@ def grade_items(
 def _graded(
     benchmark_session: BenchmarkSession, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge
 ) -> Grade:
-    """Grade an item, and once more by the corrected key where the errata name it."""
+    """Grade an item, and a second time with its corrected key if the errata name it."""
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
     grade = grader.grade(item, scenario, responses, judge)
     if item.item_id not in corrections:
         return grade
     corrected = corrections[item.item_id]
-    worth = None
+    corrected_score = None
     if corrected is not None:
         other = grader.grade(corrected, scenario, responses, judge)
-        worth = other.credit if other.credit is not None else other.verdict is True
-    return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: worth}})
+        corrected_score = other.credit if other.credit is not None else other.verdict is True
+    return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: corrected_score}})
 
 
 def _with_scenarios(
     benchmark_session: BenchmarkSession, items: Iterable[ItemKey]
 ) -> Iterator[tuple[ItemKey, Scenario]]:
-    """Yield items with their scenarios, and open a scenario once for items in a row that stand in it."""
-    held: Scenario | None = None
+    """Yield items with their scenarios; consecutive items of one scenario share the loaded scenario."""
+    scenario: Scenario | None = None
     for item in items:
-        if held is None or held.scenario_id != item.scenario_id:
-            held = benchmark_session.scenarios[item.scenario_id]
-        yield item, held
+        if scenario is None or scenario.scenario_id != item.scenario_id:
+            scenario = benchmark_session.scenarios[item.scenario_id]
+        yield item, scenario
 
 
 def cases_of(
     benchmark_session: BenchmarkSession, items: Iterable[ItemKey], responses: Iterable[Response]
 ) -> list[Case]:
-    """Return what :func:`grade_items` will bring before a judge, in plan order.
+    """Return the cases that :func:`grade_items` sends to a judge, in plan order.
 
-    The histories, which no model judge is shown, are left out: all cases are in memory at once.
+    All cases are in memory at once, so they leave out the histories, which no model judge receives.
     """
     last = last_attempts(responses)
     corrections = benchmark_session.corrections()

@@ -1,4 +1,4 @@
-"""Who judges: from what the caller names, or a track says, to a judge whose rulings come from recorded judgments."""
+"""Chooses the judge from its name or from a track, and creates judges that use recorded judgments."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memeval.systems.output import visible
 
 @dataclass(frozen=True)
 class ChosenJudge:
-    """A judge, and where it is reached. Choosing one needs no key and no network; asking it does."""
+    """A judge and its endpoint. Choosing a judge needs no key and no network."""
 
     model: ModelJudge | None = None
     """The model judge; ``None`` for the rule set."""
     endpoint: str | None = None
-    """Base URL at which it is reached."""
+    """Base URL of the endpoint; ``None`` for the rule set."""
     label: str | None = None
-    """What it is called where its endpoint is not its maker's."""
+    """Who serves the judge model, if not its maker."""
 
     @property
     def name(self) -> str:
@@ -39,15 +39,15 @@ class ChosenJudge:
         return RulesJudge.name if self.model is None else self.model.name
 
     def on(self, track: Track) -> Track:
-        """Return the track that differs from another in its judge alone.
+        """Return a copy of a track with this judge.
 
         Raises:
-            BadInput: prompts were brought, and none of them is for the track's benchmark.
+            BadInput: the caller's prompts have none for the track's benchmark.
         """
         if self.model is not None and not self.model.brings(track.benchmark):
             raise BadInput(
-                f"none of the prompts is for {track.benchmark}, so they would change nothing.",
-                remedy="Leave --prompts out, or name a folder with prompts of this benchmark.",
+                f"none of the prompts is for {track.benchmark}.",
+                remedy="Remove --prompts, or name a folder with prompts of this benchmark.",
             )
         others = {name: digest for name, digest in track.prompts.items() if not is_judges(name)}
         return track.model_copy(
@@ -61,82 +61,80 @@ class ChosenJudge:
 
     @property
     def seeds(self) -> dict[str, int]:
-        """The seed it is asked with, by its name in a run; none for the rule set."""
+        """The seed of its requests, by its name in a run; empty for the rule set."""
         return {"judge": SEED} if self.model is not None and SEED in self.model.settings.values() else {}
 
     def prompt_rows(self, benchmark: str) -> list[Prompt]:
-        """Return its prompts for a benchmark as they are stored with a run of it."""
+        """Return its prompts for a benchmark as stored with a run."""
         texts = {} if self.model is None else self.model.prompts(benchmark)
         return [Prompt(name=name, text=text) for name, text in sorted(texts.items())]
 
     def recorded(self, calls: Mapping[Digest, Call]) -> Judge:
-        """Return the judge that rules from recorded judgments alone: pure, offline, the same every time."""
+        """Return a judge that uses recorded judgments only, and is deterministic and offline."""
         return RulesJudge() if self.model is None else RecordedJudge(self.model, calls)
 
 
 def choose_judge(named: str, label: str | None = None, prompts: Path | None = None) -> ChosenJudge:
-    """Return the judge that a caller names.
+    """Return the judge with a name.
 
     Args:
         named: ``rules`` or ``openai:MODEL``, with or without a version.
-        label: what a judge at an endpoint that is not its maker's is called.
-        prompts: a folder with other prompts, by the names of memeval's own, or the name of a set that is shipped.
+        label: who serves the judge model, if not its maker.
+        prompts: a folder with other prompts under memeval's file names, or the name of a shipped set.
 
     Raises:
-        BadInput: there is no such judge, its endpoint is not its maker's and it has no label, or a prompt is none.
+        BadInput: the judge does not exist, its label is missing or blank, or a prompt is not valid.
     """
     if named in (RulesJudge.name, RulesJudge.name.partition("@")[0]):
         for option, value in (("--judge-label", label), ("--prompts", prompts)):
             if value is not None:
-                raise BadInput(
-                    f"{option} goes with a model judge.", remedy="Leave it out, or give --judge openai:MODEL."
-                )
+                raise BadInput(f"{option} needs a model judge.", remedy="Remove it, or use --judge openai:MODEL.")
         return ChosenJudge()
     if named.startswith("rules@"):
-        raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"There is: {RulesJudge.name}.")
+        raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"Use {RulesJudge.name}.")
     url = endpoint_for(Caller.JUDGE, needs_key=False).url
     judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts))
     if label is not None and not (label.strip() and label.isprintable()):
-        raise BadInput("--judge-label is blank, or holds signs that do not print.", remedy="Say who serves the model.")
+        raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
     if label is None and not is_makers(url, judge.model):
         raise BadInput(
-            f"{url} is not where the maker of {visible(judge.model)} serves it, and the judge has no label.",
-            remedy="Say who serves it, such as --judge-label 'vLLM at Acme'; the label becomes part of the track.",
+            f"the maker of {visible(judge.model)} does not serve it at {url}, and the judge has no label.",
+            remedy="Name who serves it, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
         )
     return ChosenJudge(judge, url, None if label is None else label.strip())
 
 
 def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
-    """Return the judge that a track names, as it was.
+    """Return the judge of a track, with its stored prompts.
 
     Args:
         track: the track of a stored run.
         prompts: the prompts stored with the run.
 
     Raises:
-        BadInput: this memeval has no such judge.
+        BadInput: this memeval does not have the judge.
     """
     if track.judge_endpoint is None:
         return choose_judge(track.judge)
     texts = {prompt.name: prompt.text for prompt in prompts if is_judges(prompt.name)}
-    settings = _read(texts.pop(SETTINGS)) if SETTINGS in texts else USUAL
+    settings = _parse_settings(texts.pop(SETTINGS)) if SETTINGS in texts else USUAL
     judge = ModelJudge(judge_spec(track.judge), track.judge_endpoint, texts, settings)
     return ChosenJudge(judge, track.judge_endpoint, track.judge_label)
 
 
-def _read(settings: str) -> dict[str, JsonValue]:
-    """Return stored settings of requests."""
+def _parse_settings(settings: str) -> dict[str, JsonValue]:
+    """Parse stored request settings."""
     try:
-        found = json.loads(settings)
+        parsed = json.loads(settings)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise BadInput(f"the run's {SETTINGS} is not a JSON object.", remedy="Restore the run, or record a new one.")
-    return found
+    return parsed
 
 
 def is_judged_by(track: Track, named: str) -> bool:
-    """Return whether a track's judge is the one a caller names, with or without its version, by any of its names."""
+    """Return whether a name means a track's judge, with or without version, also under a model's other names."""
     bare = track.judge.rpartition("@")[0]
     if track.judge_endpoint is None:
         return named in (track.judge, bare)

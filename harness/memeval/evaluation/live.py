@@ -1,4 +1,4 @@
-"""A suite on a live object: retain, settle, recall, reflect, and forget the bank, by the runner of ordinary runs."""
+"""Runs a suite on a live object with the runner of ordinary runs: retain, settle, recall, reflect, forget."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from memeval.systems.live import LiveSystem
 from memeval.systems.output import visible
 
 SUITES = {name: f"astrocyte-{name}@1" for name in ("basic", "stress", "accuracy", "reflect")}
-"""The suites that memeval ships, and the benchmarks that they are."""
+"""The shipped suites, with their benchmark ids."""
 
 BROUGHT = "astrocyte-suite@1"
-"""The benchmark that a file of the caller's own is."""
+"""The benchmark id of a suite file."""
 
 TIERS = ("storage", "engine")
 
@@ -55,35 +55,35 @@ _SECRET = frozenset(
     | {"credential", "credentials", "creds", "dsn", "key", "keys", "passphrase", "passwd", "password", "passwords"}
     | {"privatekey", "pwd", "secret", "secretkey", "secrets", "token"}
 )
-"""Words in the name of a setting that say that its value is a secret."""
+"""Words in the name of a setting whose value is a secret."""
 _SECRET_TOKENS = frozenset({"access", "api", "auth", "refresh", "secret"})
-"""Before "tokens", which else is a number of them."""
+"""Words before "tokens" in the name of a secret; other "tokens" are a number."""
 
 
 @dataclass(frozen=True)
 class SuiteOptions:
-    """How a suite is run on a live object."""
+    """The options of a suite on a live object."""
 
     protocol: str | None = None
-    """The way of asking; ``None`` for searches and reflections where the object can do both."""
+    """The protocol; ``None`` for searches and reflections if the object supports both."""
     judge: str = RulesJudge.name
-    """Who gives verdicts on reflections: ``rules`` or ``openai:MODEL``."""
+    """The judge of reflections: ``rules`` or ``openai:MODEL``."""
     judge_label: str | None = None
-    """What a model judge at an endpoint that is not its maker's is called."""
+    """Who serves the judge model, if not its maker."""
     models: ModelOptions = field(default_factory=ModelOptions)
-    """How the judge is reached."""
+    """Limits and budgets of the judge's calls."""
     results: Path = Path("results")
-    """Where a model judge's replies are on record."""
+    """Folder with the recorded replies of a model judge."""
     limits: Limits = field(default_factory=Limits)
-    """What the object is allowed; of a live one, the sizes of its replies."""
+    """Limits of the object; only the sizes of replies apply."""
     provider: str | None = None
-    """What the system is called; ``None`` for its class."""
+    """Name of the system; ``None`` for the name of its class."""
     provider_tier: str = "storage"
     """``storage`` or ``engine``."""
     config: Mapping[str, object] = field(default_factory=dict)
-    """How the object is set up, as its maker knows; it is kept with the result, without what looks like a secret."""
+    """Settings of the object, stored with the result. Values that look like secrets are redacted."""
     out: Path | None = None
-    """A file that the result is written to, as JSON."""
+    """A JSON file for the result; ``None`` to write none."""
 
 
 def run_suite(
@@ -98,14 +98,16 @@ def run_suite(
     """Run a suite on a live object; see :func:`memeval.api.run_suite`."""
     options, progress = options or SuiteOptions(), progress or Silent()
     if options.provider_tier not in TIERS:
-        raise BadInput(f"there is no provider tier '{visible(options.provider_tier)}'.", remedy="storage or engine.")
+        raise BadInput(
+            f"there is no provider tier '{visible(options.provider_tier)}'.", remedy="Use storage or engine."
+        )
     if not _BANK.fullmatch(bank_id):
         raise BadInput(
-            f"'{visible(bank_id[:80])}' cannot be a bank.",
-            remedy="Take up to 100 letters, digits, dots, colons, dashes and underscores.",
+            f"'{visible(bank_id[:80])}' is not a valid bank id.",
+            remedy="Use up to 100 letters, digits, dots, colons, dashes and underscores.",
         )
     judge = choose_judge(options.judge, options.judge_label)
-    happened: list[str] = []
+    events: list[str] = []
     with closing(LiveSystem(system, options.limits, lambda line: None)) as live:
         benchmark_session = _benchmark_session(suite, live, options.protocol)
         reader = choose_reader(
@@ -115,7 +117,7 @@ def run_suite(
         banks.check(benchmark_session.scenarios.values())
         started = utc_now()
         try:
-            responses = list(_responses(live, benchmark_session, reader, banks, options, happened, progress))
+            responses = list(_responses(live, benchmark_session, reader, banks, options, events, progress))
         finally:
             notes = banks.forget() if clean_after else []
             for note in notes:
@@ -129,9 +131,9 @@ def run_suite(
         metrics=metrics_of_rows(
             responses, grades, twins=_twins(benchmark_session.scenarios.values()), failed_retains=live.failed_retains
         ),
-        per_query_results=tuple(_told(benchmark_session, banks, responses, grades)),
+        per_query_results=tuple(_query_results(benchmark_session, banks, responses, grades)),
         config_snapshot=_snapshot(benchmark_session, judge, live, bank_id, options),
-        notes=tuple(map(redact, dict.fromkeys((*happened, *notes)))),
+        notes=tuple(map(redact, dict.fromkeys((*events, *notes)))),
     )
     if options.out is not None:
         write_whole(options.out, (result.model_dump_json(indent=2) + "\n").encode())
@@ -143,14 +145,14 @@ def _class_of(system: object) -> str:
 
 
 def _no_reader(name: str) -> Reader:
-    raise BadInput(f"a suite goes without the reader '{name}'.")
+    raise BadInput(f"a suite does not use the reader '{name}'.")
 
 
 def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None) -> BenchmarkSession:
-    """Open a suite by its name or its file, to be asked in the widest way that the object can take.
+    """Open a suite by its name or its file, by default with the fullest protocol that the object supports.
 
     Raises:
-        BadInput: there is none.
+        BadInput: the suite does not exist.
     """
     path = Path(suite)
     if str(suite) in SUITES:
@@ -160,87 +162,89 @@ def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None
     else:
         raise BadInput(
             f"there is no suite '{visible(str(suite))}'.",
-            remedy=f"There are {', '.join(SUITES)}; a suite of your own is a file that ends in .yaml or .yml.",
+            remedy=f"Use {', '.join(SUITES)}, or the path of a .yaml or .yml file.",
         )
     if protocol is None:
-        can = live.start().capabilities
-        full = [each for each in benchmark.info.protocols if each.name == "full" and set(each.needs) <= set(can)]
+        capabilities = live.start().capabilities
+        full = [
+            each for each in benchmark.info.protocols if each.name == "full" and set(each.needs) <= set(capabilities)
+        ]
         protocol = full[0].name if full else None
     return BenchmarkSession.open(benchmark, data, protocol=protocol)
 
 
 class _Banks:
-    """The banks that a suite is run in, all below the one that the caller names.
+    """The banks of a suite; their names begin with the bank that the caller names.
 
     Args:
         live: the object.
-        base: the bank of texts and questions that name none.
+        base: the bank of texts and questions without a bank.
     """
 
     def __init__(self, live: LiveSystem, base: str) -> None:
         self._live, self._base = live, base
-        self._first: dict[str, str] = {}
+        self._first_texts: dict[str, str] = {}
 
     def name(self, bank: str | None) -> str:
-        """Return the name that a suite's bank goes by."""
+        """Return the name of a suite's bank in the object."""
         return self._base if bank is None else f"{self._base}-{bank}"
 
-    def moved(self, scenario: Scenario) -> Scenario:
-        """Return a scenario in these banks."""
-        return scenario.model_copy(update={"steps": tuple(map(self._moved, scenario.steps))})
+    def renamed(self, scenario: Scenario) -> Scenario:
+        """Return a scenario with its banks renamed."""
+        return scenario.model_copy(update={"steps": tuple(map(self._renamed, scenario.steps))})
 
-    def _moved(self, step: Step) -> Step:
+    def _renamed(self, step: Step) -> Step:
         if isinstance(step, Retain | Recall | Reflect):
             return step.model_copy(update={"bank": self.name(step.bank)})
         return step
 
     def check(self, scenarios: Iterable[Scenario]) -> None:
-        """Refuse banks that cannot be told apart from what the object holds, or that hold something already.
+        """Check that the object has banks, and that the suite's banks are empty.
 
         Raises:
-            BadInput: that is so.
+            BadInput: a method accepts no bank, or a bank is not empty.
         """
-        told = self._live.start()
+        info = self._live.start()
         for method in ("retain", "recall", "reflect"):
-            if told.can(method) and not self._live.knows_banks(method):
+            if info.can(method) and not self._live.knows_banks(method):
                 raise BadInput(
-                    f"'{method}' of {told.class_name} takes no bank, so the suite would mix with what it holds.",
-                    remedy="Let it take 'bank' or 'bank_id', or run the adapter with memeval run, on an empty memory.",
+                    f"'{method}' of {info.class_name} accepts no bank, so the suite would mix with stored texts.",
+                    remedy="Add a parameter 'bank' or 'bank_id', or use memeval run with an empty memory.",
                 )
         for scenario in scenarios:
             for step in scenario.steps:
                 if isinstance(step, Retain):
-                    self._first.setdefault(self.name(step.bank), step.content)
-        for bank in self._first:
-            if self._holds(bank):
+                    self._first_texts.setdefault(self.name(step.bank), step.content)
+        for bank in self._first_texts:
+            if self._is_not_empty(bank):
                 raise BadInput(
-                    f"the bank '{bank}' holds something already.",
-                    remedy="Name another with bank_id, or forget it first: what it holds would be measured too.",
+                    f"the bank '{bank}' is not empty.",
+                    remedy="Choose another bank_id, or forget the bank first.",
                 )
 
-    def _holds(self, bank: str) -> bool:
-        """Return whether something comes up in a bank for the first text that the suite puts there."""
+    def _is_not_empty(self, bank: str) -> bool:
+        """Return whether a search for the suite's first text in a bank finds anything."""
         if not self._live.start().can("recall"):
             return False
         try:
-            return bool(self._live.recall(self._first[bank], 1, bank=bank).items)
+            return bool(self._live.recall(self._first_texts[bank], 1, bank=bank).items)
         except SystemFailure:
-            return False  # there is no such bank, in the words of this object
+            return False  # the object has no such bank
 
     def forget(self) -> list[str]:
-        """Have all of the banks forgotten; return what stands in the way of it, a sentence each."""
+        """Forget all banks; return a sentence for each failure."""
         if not self._live.knows_banks("forget"):
-            lacks = "its forget takes no bank" if self._live.start().can("forget") else "it has no forget"
-            return [f"Nothing was forgotten: {lacks}. What was retained is still there, in: {', '.join(self._first)}."]
+            reason = "'forget' accepts no bank" if self._live.start().can("forget") else "there is no 'forget'"
+            return [f"No bank was forgotten: {reason}. The suite's texts remain in: {', '.join(self._first_texts)}."]
         notes = []
-        for bank in self._first:
+        for bank in self._first_texts:
             try:
                 self._live.forget(bank=bank)
             except SystemFailure as failure:
                 notes.append(f"The bank '{bank}' was not forgotten: {failure}")
                 continue
-            if self._holds(bank):
-                notes.append(f"The bank '{bank}' was to be forgotten, and still something of it comes up.")
+            if self._is_not_empty(bank):
+                notes.append(f"The bank '{bank}' was forgotten, but a search still finds its texts.")
         return notes
 
 
@@ -250,19 +254,21 @@ def _responses(
     reader: Reader | None,
     banks: _Banks,
     options: SuiteOptions,
-    happened: list[str],
+    events: list[str],
     progress: Progress,
 ) -> Iterator[Response]:
-    """Yield the responses to a suite, as its items come to an end."""
+    """Run a suite, and yield the responses of finished items."""
     limits = benchmark_session.track(reader=reader, limits=options.limits).limits
-    runner = ScenarioRunner(live, reader, limits.search_items, lambda _, told, __: happened.append(told), lambda: False)
+    runner = ScenarioRunner(
+        live, reader, limits.search_items, lambda _, detail, __: events.append(detail), lambda: False
+    )
     progress.start(
         f"{live.start().class_name} on {benchmark_session.benchmark.info.id}", len(benchmark_session.keys), 0
     )
     try:
         for work in benchmark_session.works(benchmark_session.keys, View.ALL, {}):
-            moved = ScenarioWork(banks.moved(work.scenario), work.items, work.attempt)
-            for finished in runner.run(moved):
+            renamed = ScenarioWork(banks.renamed(work.scenario), work.items, work.attempt)
+            for finished in runner.run(renamed):
                 progress.advance(len(finished.items), sum(row.outcome.is_error for row in finished.responses))
                 yield from finished.responses
     finally:
@@ -276,7 +282,7 @@ def _grades(
     options: SuiteOptions,
     progress: Progress,
 ) -> list[Grade]:
-    """Have the responses graded, by a model judge where one is chosen; its replies are on record."""
+    """Grade the responses; the replies of a model judge are recorded."""
     if judge.model is None:
         return grade_items(benchmark_session, benchmark_session.keys, responses, judge.recorded({}))
     cases = cases_of(benchmark_session, benchmark_session.keys, responses)
@@ -289,36 +295,36 @@ def _grades(
 
 
 def _twins(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
-    """Return the searches and reflections that ask the same in the same bank."""
-    asked = [question for scenario in scenarios for question in scenario.questions()]
-    searched = {(each.bank, each.question): each.question_id for each in asked if isinstance(each, Recall)}
-    reflected = [each for each in asked if isinstance(each, Reflect) and (each.bank, each.question) in searched]
+    """Return pairs of search and reflection ids with the same question in the same bank."""
+    questions = [question for scenario in scenarios for question in scenario.questions()]
+    searched = {(each.bank, each.question): each.question_id for each in questions if isinstance(each, Recall)}
+    reflected = [each for each in questions if isinstance(each, Reflect) and (each.bank, each.question) in searched]
     return [(searched[each.bank, each.question], each.question_id) for each in reflected]
 
 
-def _told(
+def _query_results(
     benchmark_session: BenchmarkSession, banks: _Banks, responses: Sequence[Response], grades: Sequence[Grade]
 ) -> Iterator[QueryResult]:
-    """Yield every question with what came of it, in the order it was asked."""
-    given = {row.question_id: row for row in responses}
-    graded = {grade.item_id: grade for grade in grades}
+    """Yield the result of every question, in the order of asking."""
+    response_of = {row.question_id: row for row in responses}
+    grade_of = {grade.item_id: grade for grade in grades}
     for scenario in benchmark_session.scenarios.values():
-        shelf, texts = TextIndex(scenario), TurnTexts(scenario)
+        index, texts = TextIndex(scenario), TurnTexts(scenario)
         asked = {question.question_id: question for question in scenario.questions()}
         for key in benchmark_session.keys:
-            if key.scenario_id == scenario.scenario_id and key.item_id in graded:
-                question, row = asked[key.question_ids[0]], given[key.question_ids[0]]
-                hits = tuple(_hits(shelf, texts, banks, question, row))
-                yield _query_result(key, question, row, graded[key.item_id], shelf, hits)
+            if key.scenario_id == scenario.scenario_id and key.item_id in grade_of:
+                question, row = asked[key.question_ids[0]], response_of[key.question_ids[0]]
+                hits = tuple(_hits(index, texts, banks, question, row))
+                yield _query_result(key, question, row, grade_of[key.item_id], index, hits)
 
 
-def _hits(shelf: TextIndex, texts: TurnTexts, banks: _Banks, asked: Question, row: Response) -> Iterator[Hit]:
-    """Yield what a search brought up, with what was retained beside it."""
+def _hits(index: TextIndex, texts: TurnTexts, banks: _Banks, asked: Question, row: Response) -> Iterator[Hit]:
+    """Yield the items that a search found, with the retained texts that they match."""
     if not isinstance(asked, Recall):
         return
-    for place, item in enumerate(row.items or ()):
-        name = shelf.named(place, item, asked)[0]
-        text = shelf.texts.get(name)
+    for position, item in enumerate(row.items or ()):
+        name = index.named(position, item, asked)[0]
+        text = index.texts.get(name)
         yield Hit(
             text=texts.text(item),
             score=item.score,
@@ -333,13 +339,13 @@ def _hits(shelf: TextIndex, texts: TurnTexts, banks: _Banks, asked: Question, ro
 
 
 def _query_result(
-    key: ItemKey, asked: Question, row: Response, grade: Grade, shelf: TextIndex, hits: tuple[Hit, ...]
+    key: ItemKey, asked: Question, row: Response, grade: Grade, index: TextIndex, hits: tuple[Hit, ...]
 ) -> QueryResult:
-    expected = [shelf.texts[name] for name in key.evidence or ()]
+    expected = [index.texts[name] for name in key.evidence or ()]
     points = [point.text for point in key.key.points] if isinstance(key.key, ReflectKey) else []
     found = 0
     if isinstance(asked, Recall) and isinstance(key.key, RecallKey):
-        ranking, gold = Hits(shelf, asked, key.key, row.items or ()).ranking(key.evidence or ())
+        ranking, gold = Hits(index, asked, key.key, row.items or ()).ranking(key.evidence or ())
         found = len(gold.intersection(ranking))
     seconds = row.timings.search_seconds if isinstance(asked, Recall) else row.timings.ask_seconds
     return QueryResult(
@@ -365,24 +371,24 @@ def _query_result(
 def _snapshot(
     benchmark_session: BenchmarkSession, judge: ChosenJudge, live: LiveSystem, bank_id: str, options: SuiteOptions
 ) -> dict[str, object]:
-    """Return all that decided the figures, without what looks like a secret."""
+    """Return all settings that affect the figures, without secrets."""
     track = judge.on(benchmark_session.track(reader=None, limits=options.limits))
-    told = live.start()
+    info = live.start()
     return {
         "track": track.data(),
         "track_id": track.id,
         "bank_id": bank_id,
-        "system": {"class": told.class_name, "capabilities": list(told.capabilities), "python": told.python},
+        "system": {"class": info.class_name, "capabilities": list(info.capabilities), "python": info.python},
         "harness": harness().data(),
         "config": redacted(dict(options.config)),
     }
 
 
 def redacted(value: object) -> object:
-    """Return plain data without what looks like a secret, by the names it stands under and by its shape."""
+    """Return plain data without secrets, found by their names and by their form."""
     match value:
         case Mapping():
-            return {str(name): _redacted_under(str(name), each) for name, each in value.items()}
+            return {str(name): _redacted_value(str(name), each) for name, each in value.items()}
         case list() | tuple() | set():
             return [redacted(each) for each in value]
         case bool() | int() | float() | None:
@@ -391,14 +397,14 @@ def redacted(value: object) -> object:
             return redact(str(value))
 
 
-def _redacted_under(name: str, value: object) -> object:
-    """Return what stands under a name; a number, such as a limit of tokens, is no secret."""
-    tells = names_a_secret(name) and value and not isinstance(value, bool | int | float | Mapping)
-    return REDACTED if tells else redacted(value)
+def _redacted_value(name: str, value: object) -> object:
+    """Return the value of a named setting; a number, such as a token limit, is not a secret."""
+    is_secret = names_a_secret(name) and value and not isinstance(value, bool | int | float | Mapping)
+    return REDACTED if is_secret else redacted(value)
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether the name of a setting says that its value is a secret: by its whole words, ``apiKey`` being two."""
+    """Return whether the name of a setting has a word for secrets; ``apiKey`` has two words."""
     words = [word.lower() for word in _WORD.findall(name)]
     tokens = any(before in _SECRET_TOKENS for before, word in pairwise(words) if word == "tokens")
     return tokens or not _SECRET.isdisjoint(words)

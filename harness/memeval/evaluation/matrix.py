@@ -1,4 +1,4 @@
-"""Run a matrix: every cell is an ordinary run, and the record of the matrix follows from the runs."""
+"""Runs a matrix: every cell is an ordinary run, and the stored matrix is computed from the runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from memeval.records.matrix import (
 )
 from memeval.systems.source import SystemSource
 
-AGAIN = "Make the matrix again with memeval matrix, or restore what is missing."
+REMEDY = "Run memeval matrix again, or restore the missing files."
 
 
 @dataclass(frozen=True)
@@ -42,23 +42,23 @@ class CellOutcome:
     """The result of one cell."""
 
     benchmark: int
-    """The benchmark, by its place in the plan."""
+    """Index of the benchmark in the plan."""
     reader: str | None
-    """The reader asked for."""
+    """The reader that the plan names; ``None`` for the default."""
     system: str
-    """The configuration."""
+    """Id of the configuration."""
     folder: RunFolder | None = None
-    """Its run."""
+    """The run; ``None`` if the cell failed."""
     error: MemevalError | None = None
-    """Why there is none."""
+    """Why there is no run."""
 
 
 @dataclass(frozen=True)
 class MatrixRun:
-    """A matrix that was run."""
+    """The result of running a matrix."""
 
     folder: MatrixFolder
-    """Where it is stored."""
+    """The stored matrix."""
     outcomes: tuple[CellOutcome, ...]
     """The result of each cell."""
 
@@ -69,46 +69,48 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
 
     Args:
-        plan: what is asked for.
-        options: how the systems are run; readers and judge are the plan's where it names any.
+        plan: the plan of the matrix.
+        options: run options; readers and judge of the plan take precedence.
         progress: receives the progress.
 
     Raises:
-        BadInput: a system is not there, a benchmark does not take its parameters, or the results cannot be written.
+        BadInput: a system does not exist, a benchmark does not accept its parameters, or the results are not writable.
         KeyboardInterrupt: interrupted; the same call resumes.
     """
     progress = progress or Silent()
     sources = sources_of(plan)
     _check_parameters(plan)
     outcomes: list[CellOutcome] = []
-    for place, benchmark in enumerate(plan.benchmarks):
-        outcomes += _on(place, benchmark, plan, sources, options, progress)
+    for index, benchmark in enumerate(plan.benchmarks):
+        outcomes += _cells_of(index, benchmark, plan, sources, options, progress)
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
 
 
 def _check_parameters(plan: MatrixPlan) -> None:
-    """Open every benchmark that is given parameters, so that what it does not take is found before the first run.
+    """Check the parameters of every benchmark before the first run.
 
-    Data that is not here is no fault of the plan: its cells fail, and the others are run.
+    Missing data is not an error here: its cells fail later, and the other cells run.
 
     Raises:
-        BadInput: a benchmark does not take its parameters.
+        BadInput: a benchmark does not accept its parameters.
     """
     for benchmark in plan.benchmarks:
-        found, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
-        if benchmark.parameters and found.available(file):
-            BenchmarkSession.open(found, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier)
+        definition, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
+        if benchmark.parameters and definition.available(file):
+            BenchmarkSession.open(
+                definition, file, benchmark.parameters, protocol=benchmark.protocol, tier=benchmark.tier
+            )
 
 
-def _on(
-    place: int,
+def _cells_of(
+    index: int,
     benchmark: MatrixBenchmark,
     plan: MatrixPlan,
     sources: Sequence[SystemSource],
     options: RunOptions,
     progress: Progress,
 ) -> Iterator[CellOutcome]:
-    """Yield what comes of all cells of one benchmark, whose data is opened once: all have the very same items."""
+    """Run all cells of one benchmark, and yield their outcomes. All cells share the opened data and its items."""
     options = replace(options, protocol=benchmark.protocol, tier=benchmark.tier, judge=plan.judge or options.judge)
     opened: BenchmarkSession | MemevalError
     try:
@@ -124,7 +126,7 @@ def _on(
         opened = error
     for reader in plan.readers or (None,):
         for system, source in zip(plan.systems, sources, strict=True):
-            outcome = CellOutcome(place, reader, system.id)
+            outcome = CellOutcome(index, reader, system.id)
             try:
                 if isinstance(opened, MemevalError):
                     raise opened
@@ -140,22 +142,22 @@ def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) 
     """Return a matrix from its runs.
 
     Args:
-        plan: what was asked for.
-        outcomes: what came of each cell, in the plan's order.
-        results: the folder that the runs lie in.
+        plan: the plan of the matrix.
+        outcomes: the outcome of each cell, in the plan's order.
+        results: the results folder.
 
     Raises:
-        BadInput: a run cannot be read, or runs of one track have different items.
+        BadInput: a run is not readable, or runs of one track have different items.
     """
     metrics = {benchmark.id: metrics_of(benchmark.id) for benchmark in plan.benchmarks}
     cells = tuple(_cell(outcome, results, metrics[plan.benchmarks[outcome.benchmark].id]) for outcome in outcomes)
-    every = {name: metric for known in metrics.values() for name, metric in known.items()}
+    all_metrics = {name: metric for known in metrics.values() for name, metric in known.items()}
     return Matrix(
         matrix_id=plan.matrix_id,
         plan=plan,
         cells=cells,
         tests=tuple(_tests(outcomes)),
-        gates=tuple(gate_results(plan, cells, every)),
+        gates=tuple(gate_results(plan, cells, all_metrics)),
         warnings=tuple(_warnings(plan, outcomes)),
     )
 
@@ -165,7 +167,7 @@ def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]
     if outcome.folder is None:
         state = CellState.NOT_APPLICABLE if isinstance(outcome.error, NotApplicable) else CellState.FAILED
         return cell.model_copy(
-            update={"state": state, "reason": None if outcome.error is None else _told(outcome.error)}
+            update={"state": state, "reason": None if outcome.error is None else _reason(outcome.error)}
         )
     run = outcome.folder.run
     return MatrixCell(
@@ -192,13 +194,13 @@ def _cell(outcome: CellOutcome, results: Path, metrics: Mapping[str, MetricInfo]
     )
 
 
-def _told(error: MemevalError) -> str:
-    """Return why there is no run, without the places of this machine."""
+def _reason(error: MemevalError) -> str:
+    """Return the text of an error without paths of this machine."""
     return error.problem if error.remedy is None else f"{error.problem} {error.remedy}"
 
 
 def _means(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, float | None]:
-    """Return what was measured beside the headline, over all items that have it; roots where they are told so."""
+    """Return the mean of each metric over the items that have it; the square root for metrics such as RMSE."""
     values: dict[str, list[float]] = defaultdict(list)
     for grade in folder.grades():
         for name, value in grade.metrics.items():
@@ -209,38 +211,40 @@ def _means(folder: RunFolder, metrics: Mapping[str, MetricInfo]) -> dict[str, fl
 
 
 def _figures(folder: RunFolder) -> dict[str, float | None]:
-    """Return latencies, tokens, dollars and the figures of a suite, as far as there are any."""
-    told = metrics_of_run(folder).data()
-    told |= {f"recall_at_{depth}": value for depth, value in (told.pop("recall_at_k") or {}).items()}
+    """Return latencies, tokens, costs and the figures of a suite, if known."""
+    figures = metrics_of_run(folder).data()
+    figures |= {f"recall_at_{depth}": value for depth, value in (figures.pop("recall_at_k") or {}).items()}
     run = folder.run
-    told["cost_total_usd"] = run.cost.usd
-    told["usd_per_item"] = None if run.cost.usd is None or not run.coverage.done else run.cost.usd / run.coverage.done
-    told["tokens_per_question"] = run.tokens.per_question
+    figures["cost_total_usd"] = run.cost.usd
+    figures["usd_per_item"] = (
+        None if run.cost.usd is None or not run.coverage.done else run.cost.usd / run.coverage.done
+    )
+    figures["tokens_per_question"] = run.tokens.per_question
     tally = run.scores.overall
-    told["error_rate"] = tally.errors / tally.planned if tally.planned else None
-    return {name: float(value) for name, value in sorted(told.items()) if isinstance(value, int | float)}
+    figures["error_rate"] = tally.errors / tally.planned if tally.planned else None
+    return {name: float(value) for name, value in sorted(figures.items()) if isinstance(value, int | float)}
 
 
 def _tests(outcomes: Sequence[CellOutcome]) -> Iterator[Test]:
-    """Yield each run against the first and the best of those on its track."""
+    """Yield comparisons of each run with the first and the best run on its track."""
     tracks: dict[tuple[int, str | None, str], list[tuple[str, RunFolder]]] = defaultdict(list)
     for outcome in outcomes:
         if outcome.folder is not None and outcome.folder.file("grades.jsonl").exists():
             track = outcome.folder.run.track_id
             tracks[outcome.benchmark, outcome.reader, track].append((outcome.system, outcome.folder))
     for (benchmark, reader, _track), members in tracks.items():
-        best = max(range(len(members)), key=lambda place: members[place][1].run.scores.composite.value or 0.0)
-        for against, head in ((ComparedTo.FIRST, 0), (ComparedTo.BEST, best)):
-            others = [member for place, member in enumerate(members) if place != head]
+        best = max(range(len(members)), key=lambda index: members[index][1].run.scores.composite.value or 0.0)
+        for against, baseline in ((ComparedTo.FIRST, 0), (ComparedTo.BEST, best)):
+            others = [member for index, member in enumerate(members) if index != baseline]
             if not others or (against is ComparedTo.BEST and best == 0):
                 continue
-            comparison = compare_runs([members[head][1], *(folder for _name, folder in others)])
+            comparison = compare_runs([members[baseline][1], *(folder for _name, folder in others)])
             for (system, _folder), pair in zip(others, comparison.pairs, strict=True):
                 yield Test(
                     benchmark=benchmark,
                     reader=reader,
                     against=against,
-                    first=members[head][0],
+                    first=members[baseline][0],
                     system=system,
                     overall=pair.overall,
                     others=(*pair.categories, *pair.metrics),
@@ -248,27 +252,27 @@ def _tests(outcomes: Sequence[CellOutcome]) -> Iterator[Test]:
 
 
 def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str]:
-    """Yield what a reader of the table should know: causes that cannot be told apart, and runs on other tracks."""
+    """Yield warnings: configurations that differ in several keys, and runs on different tracks."""
     ran: dict[str, RunFolder] = {}
     for outcome in outcomes:
         if outcome.folder is not None:
             ran.setdefault(outcome.system, outcome.folder)
-    apart: dict[str, list[str]] = defaultdict(list)
+    differing: dict[str, list[str]] = defaultdict(list)
     for (one, first), (other, second) in combinations(ran.items(), 2):
         systems = first.run.system, second.run.system
         keys = _differing_keys(systems[0].parameters, systems[1].parameters)
         if systems[0].submission_digest == systems[1].submission_digest and len(keys) > 1:
-            apart[other].append(f"{one} ({', '.join(keys)})")
-    for system, others in apart.items():
+            differing[other].append(f"{one} ({', '.join(keys)})")
+    for system, others in differing.items():
         yield (
             f"{system} differs in more than one key from {'; '.join(others)}: "
             "what differs in their scores has no single cause."
         )
-    for place, benchmark in enumerate(plan.benchmarks):
+    for index, benchmark in enumerate(plan.benchmarks):
         for reader in plan.readers or (None,):
-            mine = [o for o in outcomes if (o.benchmark, o.reader) == (place, reader) and o.folder is not None]
+            group = [o for o in outcomes if (o.benchmark, o.reader) == (index, reader) and o.folder is not None]
             tracks: dict[str, list[str]] = defaultdict(list)
-            for outcome in mine:
+            for outcome in group:
                 if outcome.folder is not None:
                     tracks[outcome.folder.run.track_id].append(outcome.system)
             if len(tracks) > 1:
@@ -277,60 +281,62 @@ def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str
 
 
 def _differing_keys(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
-    nothing = object()
-    return sorted(key for key in one.keys() | other.keys() if one.get(key, nothing) != other.get(key, nothing))
+    missing = object()
+    return sorted(key for key in one.keys() | other.keys() if one.get(key, missing) != other.get(key, missing))
 
 
 def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
-    """Check a stored matrix against the runs it is made of.
+    """Check a stored matrix against its runs.
 
     Args:
         stored: the matrix.
-        results: the folder that the runs lie in.
+        results: the results folder.
 
     Returns:
-        What does not hold; empty where all does.
+        The problems; empty if there are none.
     """
     try:
         matrix = stored.matrix
         outcomes = [_outcome(cell, results) for cell in matrix.cells]
-        if lost := [finding for cell in matrix.cells if (finding := _lost(cell, stored, results)) is not None]:
-            return lost
-        again = matrix_of(matrix.plan, outcomes, results)
+        if changed := [
+            finding for cell in matrix.cells if (finding := _run_problem(cell, stored, results)) is not None
+        ]:
+            return changed
+        recomputed = matrix_of(matrix.plan, outcomes, results)
     except MemevalError as error:
-        return [Finding(error.where or str(stored.path), error.problem, error.remedy or AGAIN)]
+        return [Finding(error.where or str(stored.path), error.problem, error.remedy or REMEDY)]
     if stored.path.name != matrix.plan.matrix_id:
         return [Finding(str(stored.path), f"the matrix belongs in {matrix.plan.matrix_id}.", "Move the folder back.")]
-    made = files_of(again)
+    expected = files_of(recomputed)
     return [
-        Finding(str(stored.path / name), "differs from what its runs give.", AGAIN)
-        for name, data in made.items()
+        Finding(str(stored.path / name), "does not match its runs.", REMEDY)
+        for name, data in expected.items()
         if _bytes(stored.path / name) != data
     ]
 
 
-def _lost(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
-    """Return what is wrong with a cell's run: it is gone, or is another one."""
+def _run_problem(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
+    """Return the problem if a cell's run is missing or changed."""
     if cell.run is None:
         return None
     folder = RunFolder(results / cell.run)
     if not (folder.path / "run.json").is_file():
         return Finding(str(stored.path), f"needs the run {cell.run}, which is missing.", "Restore the run.")
     if folder.digest != cell.run_digest:
-        return Finding(str(stored.path), f"needs the run {cell.run}, whose run.json has changed since.")
+        return Finding(str(stored.path), f"needs the run {cell.run}, whose run.json has changed.")
     return None
 
 
 def _outcome(cell: MatrixCell, results: Path) -> CellOutcome:
-    """Return what came of a cell, as the run that it names says.
+    """Return the outcome of a stored cell.
 
     Raises:
-        BadInput: it names a place outside the results.
+        BadInput: the cell names a path outside the results folder.
     """
     if cell.run is not None:
         parts = Path(cell.run).parts
         if len(parts) != 3 or ".." in parts or Path(cell.run).is_absolute():
-            raise BadInput(f"a cell names {cell.run!r}, which is not a run in this results folder.", remedy=AGAIN)
+            raise BadInput(f"a cell names {cell.run!r}, which is not a run in this results folder.", remedy=REMEDY)
         return CellOutcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
     kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
     return CellOutcome(

@@ -1,4 +1,4 @@
-"""Reading a matrix file: strictly, with every problem and its line."""
+"""Reads a matrix file, and reports every problem with its line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, altered_source, find_system
 
 FILE_BYTES = 1_000_000
-"""How long a matrix file may be."""
+"""Maximum size of a matrix file in bytes."""
 
 ID_LENGTH = 20
-"""How long a configuration's id may be: it heads a column."""
+"""Maximum length of a configuration's id, which is a column title."""
 
 CELLS = 2_000
-"""How many runs a matrix may ask for."""
+"""Maximum number of runs in a matrix."""
 
 _PLAN = (
     "name",
@@ -50,23 +50,23 @@ _GATE = ("metric", "minimum", "maximum", "drop", "systems", "benchmarks")
 def read_matrix(path: Path) -> MatrixPlan:
     """Read a matrix file.
 
-    Astrocyte's spelling is read too: ``default_benchmarks`` for ``benchmarks``, and ``scenarios``, each with a
+    Astrocyte's keys are accepted too: ``default_benchmarks`` for ``benchmarks``, and ``scenarios``, each with a
     ``config``, for ``systems``.
 
     Raises:
-        BadInput: it is none; all that is wrong with it is told, a line each.
+        BadInput: the file is not valid. The error has one line for each problem.
     """
     if path.suffix not in (".yaml", ".yml"):
         raise BadInput("not a matrix file: its name does not end in .yaml or .yml.", where=path)
     try:
         if path.stat().st_size > FILE_BYTES:
-            raise BadInput(f"a matrix file has at most {FILE_BYTES:,} bytes, and this one has more.", where=path)
+            raise BadInput(f"the file is larger than {FILE_BYTES:,} bytes.", where=path, remedy="Split the matrix.")
         data = path.read_bytes()
     except OSError as error:
-        remedy = "memeval matrix --example NAME prints one to begin with."
+        remedy = "To print an example, run memeval matrix --example NAME."
         raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
     if all(not line.strip() or line.lstrip().startswith(b"#") for line in data.splitlines()):
-        remedy = "A matrix has benchmarks and systems; memeval matrix --example NAME prints one."
+        remedy = "Add benchmarks and systems. To print an example, run memeval matrix --example NAME."
         raise BadInput("the file is empty.", where=path, remedy=remedy)
     problems = Problems(path)
     plan = _MatrixParser(Entry(compose(path, data), "the matrix", _PLAN, problems), path).plan()
@@ -78,7 +78,7 @@ def sources_of(plan: MatrixPlan) -> list[SystemSource]:
     """Return the systems of a plan, in its order.
 
     Raises:
-        BadInput: one is not there, or takes no parameters.
+        BadInput: a system does not exist, or accepts no parameters.
     """
     return [_source(system) for system in plan.systems]
 
@@ -91,32 +91,32 @@ def _source(system: MatrixSystem) -> SystemSource:
 
 
 class _MatrixParser:
-    """A matrix file as it is read; problems are noted, and stand for nothing.
+    """Parses a matrix file, and collects its problems.
 
     Args:
-        root: the file.
-        path: where it is, for the name.
+        root: the root mapping of the file.
+        path: the path of the file, for the default name.
     """
 
     def __init__(self, root: Entry, path: Path) -> None:
         self._root, self._path = root, path
 
     def plan(self) -> MatrixPlan:
-        """Return what is asked for; void where there are problems."""
+        """Return the plan; it is not usable if there are problems."""
         root = self._root
         for one, other in (("benchmarks", "default_benchmarks"), ("systems", "scenarios")):
             if one in root and other in root:
-                root.problem(other, f"stands for '{one}', which is also present. Keep one of them.")
+                root.problem(other, f"means the same as '{one}', which is also present. Keep one of them.")
         name = root.text("name") if "name" in root else _slug(self._path.stem)
         if "name" in root and name and (not SLUG.fullmatch(name) or len(name) > 40):
-            root.problem("name", "takes at most 40 lower-case letters and digits, with single hyphens between them.")
+            root.problem("name", "is not valid. Use at most 40 lower-case letters, digits and single hyphens.")
             name = ""
         benchmarks = self._benchmarks("default_benchmarks" if "default_benchmarks" in root else "benchmarks")
         systems = self._systems("scenarios" if "scenarios" in root else "systems")
         readers = self._readers()
         cells = len(benchmarks) * len(systems) * max(1, len(readers))
         if cells > CELLS:
-            root.problem("systems", f"and the rest make {cells} runs, and a matrix may have {CELLS}.")
+            root.problem("systems", f"and the other keys make {cells} runs. The limit is {CELLS}.")
         return MatrixPlan(
             name=name or "matrix",
             description=root.text("description") or None if "description" in root else None,
@@ -132,48 +132,48 @@ class _MatrixParser:
         if key not in self._root:
             self._root.needs("benchmarks")
             return found
-        listed = list(self._root.mixed(key, _BENCHMARK))
-        if not listed:
+        entries = list(self._root.mixed(key, _BENCHMARK))
+        if not entries:
             self._root.problem(key, "is empty.")
-        for each in listed:
+        for each in entries:
             if isinstance(each, str):
                 info = self._info(self._root, key, each)
-                read = MatrixBenchmark(id=info.id) if info else None
+                benchmark = MatrixBenchmark(id=info.id) if info else None
             else:
-                read = self._benchmark(each)
-            if read in found:
-                self._root.problem(key, f"names {read.label} twice.")
-            elif read is not None:
-                found.append(read)
+                benchmark = self._benchmark(each)
+            if benchmark in found:
+                self._root.problem(key, f"names {benchmark.label} twice.")
+            elif benchmark is not None:
+                found.append(benchmark)
         return found
 
     def _benchmark(self, entry: Entry) -> MatrixBenchmark | None:
         entry.needs("id")
-        named = entry.text("id") if "id" in entry else ""
-        info = self._info(entry, "id", named) if named else None
+        benchmark_id = entry.text("id") if "id" in entry else ""
+        info = self._info(entry, "id", benchmark_id) if benchmark_id else None
         parameters: dict[str, str | int] = {}
         for name, value in entry.scalars("parameters").items():
             if isinstance(value, str | int) and not isinstance(value, bool):
                 parameters[name] = value
             else:
-                entry.problem("parameters", f"has '{visible(name)}', which takes a text or a whole number.")
-        asked = {key: entry.text(key) or None for key in ("protocol", "tier") if key in entry}
+                entry.problem("parameters", f"has '{visible(name)}', which needs a text or a whole number.")
+        chosen = {key: entry.text(key) or None for key in ("protocol", "tier") if key in entry}
         file = entry.text("data") or None if "data" in entry else None
         if info is None:
             return None
         offered = {"protocol": [p.name for p in info.protocols], "tier": [tier.name for tier in info.tiers]}
         for key, names in offered.items():
-            if asked.get(key) and asked[key] not in names:
-                entry.problem(key, f"is '{visible(str(asked[key]))}', and {info.id} has: {', '.join(names)}.")
+            if chosen.get(key) and chosen[key] not in names:
+                entry.problem(key, f"is '{visible(str(chosen[key]))}', but {info.id} has: {', '.join(names)}.")
         if info.brought and file is None:
-            entry.problem("data", f"is missing: {info.id} is a file of your own.")
-        return MatrixBenchmark(id=info.id, parameters=parameters, file=file, **asked)
+            entry.problem("data", f"is missing. {info.id} needs your own file.")
+        return MatrixBenchmark(id=info.id, parameters=parameters, file=file, **chosen)
 
-    def _info(self, entry: Entry, key: str, named: str) -> BenchmarkInfo | None:
+    def _info(self, entry: Entry, key: str, benchmark_id: str) -> BenchmarkInfo | None:
         try:
-            return find(named).info
+            return find(benchmark_id).info
         except BadInput as error:
-            entry.problem(key, f"names no benchmark: {error}")
+            entry.problem(key, f"is not a known benchmark: {error}")
             return None
 
     def _systems(self, key: str) -> list[MatrixSystem]:
@@ -183,41 +183,41 @@ class _MatrixParser:
             return found
         slugs: dict[str, str] = {}
         field = "config" if key == "scenarios" else "system"
-        listed = list(self._root.mixed(key, _SCENARIO if key == "scenarios" else _SYSTEM))
-        if not listed:
+        entries = list(self._root.mixed(key, _SCENARIO if key == "scenarios" else _SYSTEM))
+        if not entries:
             self._root.problem(key, "is empty.")
-        for each in listed:
+        for each in entries:
             if isinstance(each, str):
-                entry, place, read = self._root, key, MatrixSystem.model_construct(id="", system=each)
+                entry, where, system = self._root, key, MatrixSystem.model_construct(id="", system=each)
             else:
                 each.needs("id", field)
                 purpose = each.text("purpose") or None if "purpose" in each else None
-                entry, place = each, field
-                read = MatrixSystem.model_construct(
+                entry, where = each, field
+                system = MatrixSystem.model_construct(
                     id=each.text("id") if "id" in each else "",
                     system=each.text(field) if field in each else "",
                     parameters=each.scalars("parameters"),
                     purpose=purpose,
                 )
-                if not read.id or not read.system:
+                if not system.id or not system.system:
                     continue
-            read = read.model_copy(update={"id": read.id or _slug(read.system)})
-            if not SLUG.fullmatch(read.id) or len(read.id) > ID_LENGTH:
-                told = f"needs an id of at most {ID_LENGTH} lower-case letters, digits and single hyphens: it heads a"
-                entry.problem("id" if "id" in entry else place, f"{told} column. '{visible(read.id)}' is none.")
+            system = system.model_copy(update={"id": system.id or _slug(system.system)})
+            if not SLUG.fullmatch(system.id) or len(system.id) > ID_LENGTH:
+                rule = f"needs an id of at most {ID_LENGTH} lower-case letters, digits and single hyphens"
+                entry.problem("id" if "id" in entry else where, f"{rule}, but has '{visible(system.id)}'.")
                 continue
-            if read.id in {other.id for other in found}:
-                entry.problem("id" if "id" in entry else place, f"'{read.id}' appears twice.")
+            if system.id in {other.id for other in found}:
+                entry.problem("id" if "id" in entry else where, f"'{system.id}' appears twice.")
                 continue
             try:
-                slug = _source(read).slug
+                slug = _source(system).slug
             except BadInput as error:
-                entry.problem(place, f"cannot be run: {error}")
+                entry.problem(where, f"is not a runnable system: {error}")
                 continue
             if slug in slugs:
-                entry.problem(place, f"is the same system as '{slugs[slug]}'. Give one of them other parameters.")
-            slugs.setdefault(slug, read.id)
-            found.append(MatrixSystem(**read.data()))
+                entry.problem(where, f"is the same system as '{slugs[slug]}'. Change the parameters of one of them.")
+            slugs.setdefault(slug, system.id)
+            found.append(MatrixSystem(**system.data()))
         return found
 
     def _readers(self) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ class _MatrixParser:
             known = name in (NATIVE, OFFLINE) or (name.startswith(PREFIX) and len(name) > len(PREFIX))
             if not known and reader_named(name) is None:
                 self._root.problem(
-                    "readers", f"has '{visible(name)}'; readers are {NATIVE}, {OFFLINE}, and {PREFIX}MODEL."
+                    "readers", f"has '{visible(name)}'. Readers are {NATIVE}, {OFFLINE} and {PREFIX}MODEL."
                 )
         return readers
 
@@ -238,7 +238,7 @@ class _MatrixParser:
             try:
                 choose_judge(judge, None, None)
             except BadInput as error:
-                self._root.problem("judge", f"cannot judge: {error}")
+                self._root.problem("judge", f"is not a judge: {error}")
         return judge or None
 
     def _gates(self, systems: Sequence[MatrixSystem], benchmarks: Sequence[MatrixBenchmark]) -> list[Gate]:
@@ -256,18 +256,18 @@ class _MatrixParser:
             self._check_metric(each, gate, benchmarks)
             if gate.minimum is gate.maximum is gate.drop is None:
                 each.problem("metric", "has no limit. Give a minimum, a maximum or a drop.")
-            for key, named, known in (
+            for key, names, known in (
                 ("systems", gate.systems, {system.id for system in systems}),
                 ("benchmarks", gate.benchmarks, {benchmark.id for benchmark in benchmarks}),
             ):
-                for name in named:
+                for name in names:
                     if name not in known:
                         each.problem(key, f"has '{visible(name)}', which is not in the matrix.")
             gates.append(gate)
         return gates
 
     def _check_metric(self, entry: Entry, gate: Gate, benchmarks: Sequence[MatrixBenchmark]) -> None:
-        """Note a metric that a benchmark of the gate does not measure: no run could pass the gate."""
+        """Report a metric that a benchmark of the gate does not measure: no run could pass the gate."""
         if not gate.metric:
             return
         for benchmark_id in dict.fromkeys(each.id for each in benchmarks):
@@ -275,7 +275,7 @@ class _MatrixParser:
             if gate.metric in known or (gate.benchmarks and benchmark_id not in gate.benchmarks):
                 continue
             near = get_close_matches(gate.metric, known, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else "Name the benchmarks that do with 'benchmarks'."
+            hint = f"Did you mean '{near[0]}'?" if near else "List the benchmarks that measure it under 'benchmarks'."
             entry.problem("metric", f"is '{visible(gate.metric)}', which {benchmark_id} does not measure. {hint}")
 
 

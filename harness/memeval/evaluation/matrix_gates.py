@@ -1,4 +1,4 @@
-"""Promotion gates: limits that a configuration of a matrix has to meet."""
+"""Promotion gates: limits that a configuration of a matrix must meet."""
 
 from __future__ import annotations
 
@@ -11,48 +11,50 @@ from memeval.records.evalresult import EvalMetrics
 from memeval.records.matrix import CellState, Gate, GateResult, MatrixCell, MatrixPlan
 
 _LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
-"""Figures that are better where they are less."""
+"""Figures for which lower is better."""
 
 FIGURES = frozenset(
     {name for name, field in EvalMetrics.model_fields.items() if field.annotation in (float | None, int | None)}
     | {f"recall_at_{depth}" for depth in DEPTHS}
     | {"cost_total_usd", "usd_per_item", "tokens_per_question", "error_rate"}
 )
-"""Names of the figures that a cell can have on any benchmark."""
+"""Names of the figures of a cell that do not depend on the benchmark."""
 
 EPSILON = 1e-9
-"""What counts as equal to a limit: rounding is not failing."""
+"""Tolerance for rounding errors at a limit."""
 
 
 def metric_names(info: BenchmarkInfo) -> frozenset[str]:
-    """Return what a gate can ask for on a benchmark: the composite, its categories and metrics, and the figures."""
+    """Return the metrics that a gate can use on a benchmark: composite, categories, metrics and figures."""
     categories = (*info.categories, *(each for protocol in info.protocols for each in protocol.categories))
-    named = [*(category.name for category in categories), *(metric.name for metric in info.metrics)]
-    return FIGURES | {"composite"} | {name for name in named if not name.endswith("@k")}
+    names = [*(category.name for category in categories), *(metric.name for metric in info.metrics)]
+    return FIGURES | {"composite"} | {name for name in names if not name.endswith("@k")}
 
 
 def gate_results(
     plan: MatrixPlan, cells: Sequence[MatrixCell], metrics: Mapping[str, MetricInfo]
 ) -> Iterator[GateResult]:
-    """Yield whether each cell reaches what the gates for it ask; one without a run reaches nothing.
+    """Yield the result of each gate for each of its cells; a cell without a run fails.
 
     Args:
-        plan: what was asked for.
-        cells: what came of it.
-        metrics: what the benchmarks measure, by name.
+        plan: the plan of the matrix.
+        cells: its cells.
+        metrics: the metrics of the benchmarks, by name.
     """
-    for place, gate in enumerate(plan.promotion_gates):
+    for index, gate in enumerate(plan.promotion_gates):
         for cell in cells:
             if gate.systems and cell.system not in gate.systems:
                 continue
             if gate.benchmarks and plan.benchmarks[cell.benchmark].id not in gate.benchmarks:
                 continue
-            ground = (cell.benchmark, cell.reader, plan.systems[0].id)
-            first = next((c for c in cells if (c.benchmark, c.reader, c.system) == ground), None)
+            baseline = (cell.benchmark, cell.reader, plan.systems[0].id)
+            first = next((c for c in cells if (c.benchmark, c.reader, c.system) == baseline), None)
             value = value_of(cell, gate.metric)
-            passed, sentence = _judged(gate, value, None if first is None else value_of(first, gate.metric), metrics)
+            passed, sentence = _gate_outcome(
+                gate, value, None if first is None else value_of(first, gate.metric), metrics
+            )
             yield GateResult(
-                gate=place,
+                gate=index,
                 benchmark=cell.benchmark,
                 reader=cell.reader,
                 system=cell.system,
@@ -63,7 +65,7 @@ def gate_results(
 
 
 def value_of(cell: MatrixCell, metric: str) -> float | None:
-    """Return what a cell reaches in a number; ``None`` where it has none of that name."""
+    """Return the value of a metric in a cell; ``None`` if the cell does not have it."""
     if cell.state is not CellState.DONE:
         return None
     if metric == "composite":
@@ -72,26 +74,26 @@ def value_of(cell: MatrixCell, metric: str) -> float | None:
 
 
 def numbers_of(cell: MatrixCell) -> dict[str, float | None]:
-    """Return all numbers of a cell beside its headline, by name."""
+    """Return all numbers of a cell except its composite, by name."""
     return {**cell.figures, **cell.metrics, **{category.name: category.share for category in cell.categories}}
 
 
-def _judged(
+def _gate_outcome(
     gate: Gate, value: float | None, first: float | None, metrics: Mapping[str, MetricInfo]
 ) -> tuple[bool, str]:
     if value is None:
         return False, f"there is no {gate.metric}."
-    said, passed = [], True
+    limits, passed = [], True
     if gate.minimum is not None:
         passed = passed and value >= gate.minimum - EPSILON
-        said.append(f"at least {gate.minimum:g}")
+        limits.append(f"at least {gate.minimum:g}")
     if gate.maximum is not None:
         passed = passed and value <= gate.maximum + EPSILON
-        said.append(f"at most {gate.maximum:g}")
+        limits.append(f"at most {gate.maximum:g}")
     if gate.drop is not None:
         known = metrics.get(gate.metric)
-        less = known.direction is Direction.LOWER if known else bool(_LESS.fullmatch(gate.metric))
-        behind = None if first is None else (value - first if less else first - value)
+        lower_is_better = known.direction is Direction.LOWER if known else bool(_LESS.fullmatch(gate.metric))
+        behind = None if first is None else (value - first if lower_is_better else first - value)
         passed = passed and behind is not None and behind <= gate.drop + EPSILON
-        said.append(f"no more than {gate.drop:g} behind the first" + ("" if behind is None else f" ({first:.6g})"))
-    return passed, f"{gate.metric} is {value:.6g}, and is to be {' and '.join(said)}."
+        limits.append(f"no more than {gate.drop:g} behind the first" + ("" if behind is None else f" ({first:.6g})"))
+    return passed, f"{gate.metric} is {value:.6g}, and is to be {' and '.join(limits)}."

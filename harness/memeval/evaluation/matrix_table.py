@@ -1,4 +1,4 @@
-"""A matrix as text: tables for people, and comma-separated values for whatever reads those."""
+"""Writes a matrix as text tables and as CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memeval.records.matrix import CellState, ComparedTo, Matrix, MatrixCell
 from memeval.systems.output import visible
 
 LABEL, COLUMN = 25, 20
-"""Characters of the labels' column, and of each other one (Astrocyte's evaluation, comparing)."""
+"""Width in characters of the label column and of the other columns, as in Astrocyte's tables."""
 
 ABSENT = "N/A"
 
@@ -22,7 +22,7 @@ CSV_COLUMNS = (
     *("name", "value", "low", "high"),
     *("first", "difference", "difference_low", "difference_high", "p", "sign"),
 )
-"""What a line of comma-separated values says: which cell, which number, and how it differs from the first one's."""
+"""The CSV columns: the cell, the number, and its difference from the first configuration."""
 
 NOTHING = "Nothing to compare: no cell of the matrix has a run."
 
@@ -32,13 +32,13 @@ class MatrixLine:
     """A line of a table."""
 
     label: str
-    """What it is called."""
+    """Label of the line."""
     name: str
-    """The number, by its name in a cell."""
-    tell: Callable[[float], str]
-    """How it is written."""
+    """Name of the number in a cell."""
+    write: Callable[[float], str]
+    """Formats the number."""
     tested: str | None = None
-    """What its difference is called in tests; ``None`` where none is made."""
+    """Name of its difference in the tests; ``None`` if it is not tested."""
 
 
 def _quality(value: float) -> str:
@@ -78,12 +78,12 @@ SUITE = (
     MatrixLine("True rejection rate", "true_rejection_rate", _quality, "true_rejection"),
     MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
 )
-"""The lines of a suite, in Astrocyte's order and then memeval's."""
+"""The lines for a suite: first Astrocyte's, in its order, then memeval's."""
 
-OF_SUITES = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
+SUITE_ONLY = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
 """Figures that only suites have."""
 
-SPENT = (
+USAGE = (
     MatrixLine("Context tokens/question", "tokens_per_question", _count),
     MatrixLine("Question p50 (ms)", "e2e_per_question_p50_ms", _milliseconds),
     MatrixLine("Question p95 (ms)", "e2e_per_question_p95_ms", _milliseconds),
@@ -91,13 +91,13 @@ SPENT = (
     MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
     MatrixLine("Cost/item (USD)", "usd_per_item", _dollars),
 )
-"""What every other run took."""
+"""The usage lines of other runs."""
 
 
 def table_text(matrix: Matrix) -> str:
     """Return the tables of a matrix: one for each benchmark and reader, a column for each configuration.
 
-    A number is marked ``▲``, ``▼`` or ``=`` where it was tested against the first configuration's.
+    A number has ``▲``, ``▼`` or ``=`` if it was tested against the first configuration.
     """
     if not any(cell.state is CellState.DONE for cell in matrix.cells):
         return NOTHING
@@ -106,7 +106,7 @@ def table_text(matrix: Matrix) -> str:
 
 
 def csv_text(matrix: Matrix) -> str:
-    """Return a matrix as comma-separated values, a line for each number of each cell."""
+    """Return a matrix as CSV, with a line for each number of each cell."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -117,11 +117,11 @@ def csv_text(matrix: Matrix) -> str:
         tested = _tested(matrix, cell)
         first = next((t.first for t in matrix.tests if _is_of(cell, t.system, t.benchmark, t.reader)), None)
         for name, value, low, high in _numbers(cell):
-            found = tested.get(name)
-            more: list[object] = [None] * 6
-            if found is not None:
-                more = [first, found.difference, found.low, found.high, found.corrected, found.sign.value]
-            writer.writerow([*map(_safe, head), name, value, low, high, *more])
+            test = tested.get(name)
+            comparison: list[object] = [None] * 6
+            if test is not None:
+                comparison = [first, test.difference, test.low, test.high, test.corrected, test.sign.value]
+            writer.writerow([*map(_safe, head), name, value, low, high, *comparison])
         if cell.state is not CellState.DONE:
             writer.writerow([*map(_safe, head), "reason", _safe(cell.reason), *[None] * 8])
     return stream.getvalue()
@@ -137,14 +137,14 @@ def _numbers(cell: MatrixCell) -> Iterator[tuple[str, float | None, float | None
 
 
 def _safe(value: str | None) -> str | None:
-    """Return a text as one that no program of tables takes for a formula."""
+    """Return a text that a spreadsheet does not read as a formula."""
     return f"'{value}" if value and value[0] in "=+-@\t\r" else value
 
 
 def _groups(matrix: Matrix) -> Iterator[list[MatrixCell]]:
-    for place in range(len(matrix.plan.benchmarks)):
+    for index in range(len(matrix.plan.benchmarks)):
         for reader in matrix.plan.readers or (None,):
-            cells = [cell for cell in matrix.cells if (cell.benchmark, cell.reader) == (place, reader)]
+            cells = [cell for cell in matrix.cells if (cell.benchmark, cell.reader) == (index, reader)]
             if cells:
                 yield cells
 
@@ -157,17 +157,17 @@ def _block(matrix: Matrix, cells: Sequence[MatrixCell]) -> Iterator[str]:
     yield visible(f"{plan.label}{reader}")
     yield rule
     yield _row("", [cell.system for cell in cells])
-    yield _row("", [_of(cell, f"{cell.provider} {cell.version}") for cell in cells])
-    yield _row("", [_of(cell, f"{cell.protocol} {cell.tier}") for cell in cells])
+    yield _row("", [_if_done(cell, f"{cell.provider} {cell.version}") for cell in cells])
+    yield _row("", [_if_done(cell, f"{cell.protocol} {cell.tier}") for cell in cells])
     yield rule
     before, after = _lines(cells)
     for line in before:
-        yield _row(line.label, [_told(cell, line, tested[cell.system]) for cell in cells])
+        yield _row(line.label, [_value(cell, line, tested[cell.system]) for cell in cells])
     yield _row("Composite", [_score(cell, tested[cell.system].get("composite")) for cell in cells])
     yield _row("95 % interval", [_interval(cell) for cell in cells])
     for line in after:
-        yield _row(line.label, [_told(cell, line, tested[cell.system]) for cell in cells])
-    yield _row("Items without a verdict", [_of(cell, f"{cell.errors}/{cell.planned}") for cell in cells])
+        yield _row(line.label, [_value(cell, line, tested[cell.system]) for cell in cells])
+    yield _row("Items without a verdict", [_if_done(cell, f"{cell.errors}/{cell.planned}") for cell in cells])
     yield rule
     for cell in cells:
         if cell.state is not CellState.DONE:
@@ -175,22 +175,22 @@ def _block(matrix: Matrix, cells: Sequence[MatrixCell]) -> Iterator[str]:
 
 
 def _lines(cells: Sequence[MatrixCell]) -> tuple[Sequence[MatrixLine], Sequence[MatrixLine]]:
-    """Return the lines before the headline, which suites have, and those after it."""
+    """Return the lines above the composite, which only suites have, and the lines below it."""
     done = [cell for cell in cells if cell.state is CellState.DONE]
     names = dict.fromkeys(name for cell in done for name in _categories(cell))
-    if any(OF_SUITES & cell.figures.keys() for cell in done):
+    if any(SUITE_ONLY & cell.figures.keys() for cell in done):
         return SUITE, [MatrixLine(name, name, _quality, name) for name in names]
     names |= dict.fromkeys(name for cell in done for name in cell.metrics)
-    return (), (*(MatrixLine(name, name, _quality, name) for name in names), *SPENT)
+    return (), (*(MatrixLine(name, name, _quality, name) for name in names), *USAGE)
 
 
 def _categories(cell: MatrixCell) -> list[str]:
     return [category.name for category in cell.categories]
 
 
-def _told(cell: MatrixCell, line: MatrixLine, tested: Mapping[str, Difference]) -> str:
+def _value(cell: MatrixCell, line: MatrixLine, tested: Mapping[str, Difference]) -> str:
     value = numbers_of(cell).get(line.name)
-    return ABSENT if value is None else _signed(line.tell(value), tested.get(line.tested or ""))
+    return ABSENT if value is None else _signed(line.write(value), tested.get(line.tested or ""))
 
 
 def _score(cell: MatrixCell, difference: Difference | None) -> str:
@@ -207,12 +207,12 @@ def _signed(text: str, difference: Difference | None) -> str:
     return text if difference is None else f"{text} {difference.sign}"
 
 
-def _of(cell: MatrixCell, text: str) -> str:
+def _if_done(cell: MatrixCell, text: str) -> str:
     return text if cell.state is CellState.DONE else ABSENT
 
 
 def _tested(matrix: Matrix, cell: MatrixCell) -> dict[str, Difference]:
-    """Return how a cell differs from the first one of its track, by the name of the number."""
+    """Return the differences of a cell from the first configuration on its track, by the name of the number."""
     for test in matrix.tests:
         if test.against is ComparedTo.FIRST and _is_of(cell, test.system, test.benchmark, test.reader):
             overall = () if test.overall is None else (test.overall,)

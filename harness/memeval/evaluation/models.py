@@ -1,4 +1,4 @@
-"""The use of models in a run: limits and caps of the caller, the gateway over them, and what is recorded."""
+"""Model calls of a run: the caller's limits and budgets, the gateway, and the records of calls."""
 
 from __future__ import annotations
 
@@ -27,47 +27,50 @@ from memeval.records.errors import BadInput
 from memeval.records.log import LogLine
 
 RECORD = Path(".record") / "calls.jsonl"
-"""Where judges' and readers' calls are recorded for all runs, below the results folder."""
+"""Path in the results folder of the record of judge and reader calls, shared by all runs."""
 
 CALLS = "calls.jsonl"
-"""The journal's file of a run's own calls: its systems', and those of its reader and judge that failed."""
+"""The journal's file of a run's own calls: its system's calls, and failed calls of its reader and judge."""
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How models are used, whoever asks them. Nothing of it decides an answer, so nothing of it is in the track."""
+    """Limits and budgets of model calls. They do not affect answers, so they are not part of the track."""
 
     judge_concurrency: int = 16
-    """Calls to the judge in flight."""
+    """Number of concurrent judge calls."""
     model_concurrency: int = 16
-    """Calls of readers, and of systems, in flight."""
+    """Number of concurrent reader calls, and of concurrent system calls."""
     requests_per_minute: float | None = None
-    """The most requests a minute, for each of judge, reader and system."""
+    """Maximum requests per minute, for each of judge, reader and system."""
     tokens_per_minute: float | None = None
-    """The most tokens a minute, for each of them."""
+    """Maximum tokens per minute, for each of judge, reader and system."""
     caps: Mapping[tuple[Phase | None, str], float] = field(default_factory=dict)
     """Budgets, by phase (``None`` for the run) and unit: ``usd``, ``tokens`` or ``minutes``."""
     refusals: int = REFUSALS
-    """Stop after so many equal refusals in a row that no retry can help; 0 for never."""
+    """Stop after this many equal refusals in a row that a retry cannot fix; 0 for never."""
     replay: RunFolder | None = None
-    """Answer every call from the record of this run, and send none."""
+    """Answer every call from the record of this run, and send no calls."""
 
     def on(self, benchmark_session: BenchmarkSession) -> Self:
-        """Return the options with the run that is replayed opened by its data.
+        """Return the options with the replayed run decoded.
 
         Raises:
-            BadInput: it was made on other data, and cannot be read without its own.
+            BadInput: the replayed run used other data, and its text is withheld.
         """
         return self if self.replay is None else replace(self, replay=decoded_run(self.replay, benchmark_session))
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Check the numbers.
 
         Raises:
             BadInput: a number is too small, or not finite.
         """
-        whole = (("--judge-concurrency", self.judge_concurrency), ("--model-concurrency", self.model_concurrency))
-        for name, number in whole:
+        concurrencies = (
+            ("--judge-concurrency", self.judge_concurrency),
+            ("--model-concurrency", self.model_concurrency),
+        )
+        for name, number in concurrencies:
             if number < 1:
                 raise BadInput(f"{name} is {number}.", remedy="Give a number of at least 1.")
         if self.refusals < 0:
@@ -77,7 +80,9 @@ class ModelOptions:
             ("--tokens-per-minute", self.tokens_per_minute),
         ):
             if rate is not None and not (0 < rate < math.inf):
-                raise BadInput(f"{name} is {rate:g}.", remedy="Give a number above 0, or leave it out for no limit.")
+                raise BadInput(
+                    f"{name} is {rate:g}.", remedy="Give a number above 0, or remove the option for no limit."
+                )
 
 
 @dataclass(frozen=True)
@@ -86,22 +91,22 @@ class Models:
 
     gateway: Gateway
     shared: CallRecord
-    """Judges' and readers' calls of all runs under the results folder."""
+    """Judge and reader calls of all runs in the results folder."""
     budget: Budget
     replay: RunFolder | None = None
     """The run whose record answers every call."""
-    _happened: SimpleQueue[LogLine] = field(default_factory=SimpleQueue)
+    _log_lines: SimpleQueue[LogLine] = field(default_factory=SimpleQueue)
 
     def happened(self, event: str, detail: str, scenario_id: str) -> None:
-        """Take what the log should say of a system's calls, from any thread."""
-        self._happened.put(LogLine(at=utc_now(), event=event, detail=redact(detail), scenario_id=scenario_id or None))
+        """Add a log line about a system's calls, from any thread."""
+        self._log_lines.put(LogLine(at=utc_now(), event=event, detail=redact(detail), scenario_id=scenario_id or None))
 
     def lines(self) -> list[LogLine]:
-        """Return what happened since this was last asked."""
-        return [self._happened.get() for _ in range(self._happened.qsize())]
+        """Return the log lines since the last call."""
+        return [self._log_lines.get() for _ in range(self._log_lines.qsize())]
 
     def endpoint(self, caller: Caller) -> Endpoint:
-        """Return where a caller's models are reached; what is replayed has the address on record, and needs no key.
+        """Return the endpoint of a caller's models; a replay uses the recorded URL, and needs no key.
 
         Raises:
             BadInput: the base URL in the environment is not a URL.
@@ -112,25 +117,25 @@ class Models:
         return Endpoint(next(urls, None) or endpoint_for(caller, needs_key=False).url)
 
     def check_keys(self, callers: Iterable[Caller]) -> None:
-        """Refuse to begin what would stop at its first call.
+        """Check the keys of callers before the first call.
 
         Raises:
-            BadInput: a caller's endpoint needs a key, and there is none.
+            BadInput: a caller's endpoint needs a key that is missing.
         """
         for caller in callers:
             if self.replay is None:
                 endpoint_for(caller)
 
     def spent(self) -> tuple[float | None, int, int]:
-        """Return the dollars spent so far, the calls made, and those answered from the record; for progress."""
+        """Return US dollars spent, number of calls made, and number of calls answered from the record."""
         return self.gateway.spent_usd, self.gateway.made, self.gateway.cached
 
     def open_run(self, run_id: str, own: CallRecord) -> None:
-        """Let calls be this run's from now on, and count what it spent before it was interrupted.
+        """Assign all later calls to this run, and count what it spent before an interruption.
 
         Args:
             run_id: the run.
-            own: the record of its systems' calls, and of failed ones.
+            own: the record of its system's calls and of failed calls.
         """
         self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))
         self.gateway.open_run(run_id, own)
@@ -140,16 +145,16 @@ class Models:
 def models_for(
     results: Path, options: ModelOptions, note: Callable[[str], None] | None = None, *, on_disk: bool = True
 ) -> Iterator[Models]:
-    """Open the gateway of a run; leaving ends it.
+    """Open the gateway of a run, and close it at the end.
 
     Args:
-        results: the results folder, whose record of calls is shared by all its runs.
-        options: limits and caps.
-        note: is told what a person should know.
-        on_disk: whether any model will be asked, so that the shared record is needed.
+        results: the results folder, with the shared record of calls.
+        options: limits and budgets.
+        note: receives messages for the user; ``None`` for standard error.
+        on_disk: whether the run may call models, so that it needs the shared record.
 
     Raises:
-        BadInput: an option cannot be, or the record cannot be read or written.
+        BadInput: an option is invalid, or the record is not readable or writable.
     """
     options.check()
     with ExitStack() as stack:
@@ -168,15 +173,15 @@ def models_for(
             ),
             budget,
             replay=replay,
-            note=note or _say,
+            note=note or _print_to_stderr,
         )
         yield Models(stack.enter_context(gateway), shared, budget, options.replay)
 
 
 def recorded_calls(folder: RunFolder) -> list[Call]:
-    """Return every call to a model that a run has on record."""
+    """Return every recorded model call of a run."""
     return [*folder.judgments(), *folder.calls()]
 
 
-def _say(sentence: str) -> None:
+def _print_to_stderr(sentence: str) -> None:
     print(sentence, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Planning a run: its track, its inputs, and the items in the order they are done."""
+"""Plans a run: its track, its reader, and its items in plan order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from memeval.tokens import tokenizer_name
 
 
 class Scenarios(Mapping[str, Scenario]):
-    """The scenarios of a dataset, by id, each opened when it is asked for."""
+    """The scenarios of a dataset by id, each loaded when accessed."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -47,16 +47,16 @@ class Scenarios(Mapping[str, Scenario]):
 
 @dataclass(frozen=True)
 class BenchmarkSession:
-    """A benchmark with its data open, asked and graded in one way: scenarios and keys side by side."""
+    """A benchmark with its data open, for one protocol and tier."""
 
     benchmark: Benchmark
     dataset: Dataset
     protocol: str
     tier: str
     errata: Errata | None = None
-    """What corrected scores follow; ``None`` where there are none."""
+    """Errata for corrected scores; ``None`` for no corrected scores."""
     stored: Track | None = None
-    """The track of the stored run that is graded again; ``None`` for a new run."""
+    """The track of the stored run that is regraded; ``None`` for a new run."""
 
     @classmethod
     def open(
@@ -76,14 +76,14 @@ class BenchmarkSession:
             benchmark: the benchmark.
             path: see :meth:`Benchmark.open`.
             parameters: see :meth:`Benchmark.open`.
-            protocol: the way of asking and grading; ``None`` for the benchmark's default.
-            tier: the choice of the data; ``None`` for the benchmark's default.
-            errata: a file of errata; ``None`` for those that memeval ships.
-            shipped_errata: whether to go by those that memeval ships where no file is named.
+            protocol: the protocol; ``None`` for the benchmark's default.
+            tier: the tier of the data; ``None`` for the benchmark's default.
+            errata: errata, or a file of errata; ``None`` for memeval's own.
+            shipped_errata: whether to use memeval's own errata if ``errata`` is ``None``.
 
         Raises:
-            BadInput: the data is missing or is not what the benchmark says it is, or there is no such protocol or
-                tier, or the errata are not this data's.
+            BadInput: the data is missing or has a wrong digest, the protocol or tier does not exist, or the errata are
+                for other data.
         """
         info = benchmark.info
         protocol = _one_of("protocol", protocol, [each.name for each in info.protocols], info.id)
@@ -101,7 +101,7 @@ class BenchmarkSession:
 
     @cached_property
     def keys(self) -> tuple[ItemKey, ...]:
-        """The keys of the items that the protocol asks in the tier, in plan order."""
+        """The keys of the items of the protocol and tier, in plan order."""
         asked = self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)
         return self.benchmark.sampled(asked, self.tier)
 
@@ -112,7 +112,7 @@ class BenchmarkSession:
 
     @cached_property
     def graders(self) -> dict[str, Grader]:
-        """Who grades, by category: for a stored run the versions that its track names, as far as they are kept."""
+        """The graders by category; for a stored run, the grader versions of its track that still exist."""
         current = {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
         for plan in () if self.stored is None else self.stored.categories:
             for grader in self.benchmark.former:
@@ -122,10 +122,10 @@ class BenchmarkSession:
         return current
 
     def corrections(self) -> dict[str, ItemKey | None]:
-        """Return the errata's items: each with its corrected key, or ``None`` where it is left out of the count.
+        """Return the corrected key of each item in the errata; ``None`` for an excluded item.
 
         Raises:
-            BadInput: an entry names no item, or does not say in a usable form what is right.
+            BadInput: an entry names an unknown item, or has no usable correction.
         """
         return self._corrections
 
@@ -134,13 +134,15 @@ class BenchmarkSession:
         if self.errata is None:
             return {}
         keys = {key.item_id: key for key in self.dataset.keys()}  # noqa: SIM118 - no dictionary
-        found: dict[str, ItemKey | None] = {}
+        corrected: dict[str, ItemKey | None] = {}
         for entry in self.errata.entries:
             if entry.id not in keys:
-                raise BadInput(f"the errata name '{visible(entry.id)}', which is no item of {self.benchmark.info.id}.")
-            leaves_out = entry.action is ErratumAction.EXCLUDE
-            found[entry.id] = None if leaves_out else self.dataset.corrected(keys[entry.id], entry)
-        return found
+                raise BadInput(
+                    f"the errata name '{visible(entry.id)}', which is not an item of {self.benchmark.info.id}."
+                )
+            is_excluded = entry.action is ErratumAction.EXCLUDE
+            corrected[entry.id] = None if is_excluded else self.dataset.corrected(keys[entry.id], entry)
+        return corrected
 
     def selected(self, limit: int | None) -> tuple[ItemKey, ...]:
         """Return the items of a run in plan order: all, or the first ``limit`` taken from the categories in turn."""
@@ -149,16 +151,16 @@ class BenchmarkSession:
         by_category: dict[str, list[ItemKey]] = defaultdict(list)
         for key in self.keys:
             by_category[key.category].append(key)
-        turns = (key for turn in zip_longest(*by_category.values()) for key in turn if key is not None)
-        chosen = {key.item_id for _, key in zip(range(limit), turns, strict=False)}
+        in_turn = (key for row in zip_longest(*by_category.values()) for key in row if key is not None)
+        chosen = {key.item_id for _, key in zip(range(limit), in_turn, strict=False)}
         return tuple(key for key in self.keys if key.item_id in chosen)
 
     def track(self, *, reader: Reader | None, limits: Limits) -> Track:
-        """Return the track of a run on this data, judged by the rule set; see :meth:`ChosenJudge.on` for another judge.
+        """Return the track of a run on this data with the rule-set judge; see :meth:`ChosenJudge.on` for other judges.
 
         Args:
-            reader: who answers; ``None`` for the system itself.
-            limits: what a system is allowed, per call; a protocol may ask more items of ``search``.
+            reader: the reader; ``None`` if the system answers.
+            limits: limits of one call to the system; a protocol may raise ``search_items``.
         """
         items = self.protocol_info.search_items
         return Track(
@@ -181,34 +183,34 @@ class BenchmarkSession:
 
     @property
     def protocol_info(self) -> ProtocolInfo:
-        """What the benchmark says of the protocol."""
+        """The benchmark's description of the protocol."""
         return next(each for each in self.benchmark.info.protocols if each.name == self.protocol)
 
     @property
     def _sample(self) -> Digest | None:
-        """Digest of the items' ids where they are a sample; the whole of a benchmark needs none."""
-        whole = len(self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)) == len(self.keys)
-        return None if whole else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
+        """Digest of the item ids of a sample; ``None`` for all items of the benchmark."""
+        is_complete = len(self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)) == len(self.keys)
+        return None if is_complete else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
 
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
-        """Return what is to be done: the scenarios that hold the items, with nothing of their keys.
+        """Return the passes over scenarios that the items need, without their keys.
 
-        Under the view ``evidence`` every item is shown its own sessions, and so has its own pass.
+        With the view ``evidence``, each item has its own pass with its own sessions.
 
         Args:
             items: the open items, in plan order.
-            view: which sessions the system is shown.
-            attempts: per item, which attempt this is; 1 where it is not named.
+            view: which sessions the system receives.
+            attempts: attempt number by item id; 1 if missing.
         """
         passes: dict[tuple[str, int, str], list[ItemKey]] = defaultdict(list)
         for key in items:
-            alone = key.item_id if view is View.EVIDENCE else ""
-            passes[key.scenario_id, attempts.get(key.item_id, 1), alone].append(key)
+            own_pass = key.item_id if view is View.EVIDENCE else ""
+            passes[key.scenario_id, attempts.get(key.item_id, 1), own_pass].append(key)
         return _Works(self.scenarios, view, [(attempt, keys) for (_, attempt, _), keys in passes.items()])
 
 
 class _Works(Sequence[ScenarioWork]):
-    """Passes over scenarios; each scenario is opened when its turn comes."""
+    """Passes over scenarios, each loaded when accessed."""
 
     def __init__(self, scenarios: Scenarios, view: View, passes: Sequence[tuple[int, Sequence[ItemKey]]]) -> None:
         self._scenarios, self._view, self._passes = scenarios, view, passes
@@ -217,15 +219,15 @@ class _Works(Sequence[ScenarioWork]):
         return len(self._passes)
 
     @overload
-    def __getitem__(self, place: int) -> ScenarioWork: ...
+    def __getitem__(self, index: int) -> ScenarioWork: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[ScenarioWork]: ...
+    def __getitem__(self, index: slice) -> Sequence[ScenarioWork]: ...
 
-    def __getitem__(self, place: int | slice) -> ScenarioWork | Sequence[ScenarioWork]:
-        if isinstance(place, slice):
-            return _Works(self._scenarios, self._view, self._passes[place])
-        attempt, keys = self._passes[place]
+    def __getitem__(self, index: int | slice) -> ScenarioWork | Sequence[ScenarioWork]:
+        if isinstance(index, slice):
+            return _Works(self._scenarios, self._view, self._passes[index])
+        attempt, keys = self._passes[index]
         return ScenarioWork(
             scenario=_viewed(self._scenarios[keys[0].scenario_id], keys, self._view),
             items={key.item_id: key.question_ids for key in keys},
@@ -234,7 +236,7 @@ class _Works(Sequence[ScenarioWork]):
 
 
 def _viewed(scenario: Scenario, keys: Sequence[ItemKey], view: View) -> Scenario:
-    """Return a scenario in a view: under ``evidence``, without the sessions that no key of it names."""
+    """Return a scenario in a view; with ``evidence``, only the sessions that its keys name."""
     if view is View.ALL or any(key.evidence is None for key in keys):
         return scenario
     return scenario.only(frozenset(session for key in keys for session in key.evidence or ()))
@@ -245,25 +247,25 @@ def _family(grader: Grader) -> str:
     return grader.name.partition("@")[0]
 
 
-def _one_of(what: str, asked: str | None, offered: Sequence[str], benchmark: str) -> str:
-    if asked is None:
-        return offered[0]
-    if asked not in offered:
-        raise BadInput(f"{benchmark} has no {what} '{asked}'.", remedy=f"It has: {', '.join(offered)}.")
-    return asked
+def _one_of(kind: str, name: str | None, names: Sequence[str], benchmark: str) -> str:
+    if name is None:
+        return names[0]
+    if name not in names:
+        raise BadInput(f"{benchmark} has no {kind} '{name}'.", remedy=f"It has: {', '.join(names)}.")
+    return name
 
 
 def protocols_for(capabilities: Sequence[str], info: BenchmarkInfo) -> list[str]:
-    """Return the protocols of a benchmark that a system can take, under the reader that is usual there.
+    """Return the protocols of a benchmark that a system supports with the default reader.
 
     Args:
         capabilities: the methods the adapter has.
-        info: what the benchmark says of itself.
+        info: the description of the benchmark.
     """
-    return [each.name for each in info.protocols if _can_take(capabilities, each)]
+    return [each.name for each in info.protocols if _supports(capabilities, each)]
 
 
-def _can_take(capabilities: Sequence[str], protocol: ProtocolInfo) -> bool:
+def _supports(capabilities: Sequence[str], protocol: ProtocolInfo) -> bool:
     if not set(protocol.needs) <= set(capabilities):
         return False
     if protocol.reader is None:
@@ -280,23 +282,23 @@ def choose_reader(
     make_model_reader: Callable[[str], Reader],
     protocol: ProtocolInfo | None = None,
 ) -> Reader | None:
-    """Return who answers: ``None`` for the system itself.
+    """Return the reader; ``None`` if the system answers.
 
     Args:
-        asked: ``native`` or a reader's name; ``None`` for the default, which is native where the system has ``query``.
+        asked: ``native`` or a reader's name; ``None`` for the default: native if the system has ``query``.
         capabilities: the methods the adapter has.
-        slug: the system, for the refusal.
-        make_model_reader: gives the reader that a model is, by its name.
-        protocol: the way of asking; it may go with one reader alone, and need methods of its own.
+        slug: the system, for error messages.
+        make_model_reader: creates a model reader from its name.
+        protocol: the protocol, which may require a reader and methods.
 
     Raises:
-        BadInput: there is no such reader.
-        NotApplicable: the system cannot be asked that way.
+        BadInput: the reader does not exist, or the protocol requires another one.
+        NotApplicable: the system lacks a method.
     """
     fixed = protocol.reader if protocol else None
     offline = protocol.offline_reader if protocol and protocol.offline_reader else OFFLINE
     if fixed is not None and asked not in (None, fixed):
-        raise BadInput(f"this protocol goes with the reader '{fixed}' alone.", remedy="Leave --reader out.")
+        raise BadInput(f"this protocol needs the reader '{fixed}'.", remedy="Remove --reader.")
     name = asked or fixed or (NATIVE if "query" in capabilities else offline)
     if name == OFFLINE:
         name = offline
@@ -305,14 +307,14 @@ def choose_reader(
         reader = make_model_reader(name)
     elif name != NATIVE and (reader := reader_named(name)) is None:
         raise BadInput(f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
-    if protocol is not None and (lacking := [need for need in protocol.needs if need not in capabilities]):
+    if protocol is not None and (missing := [need for need in protocol.needs if need not in capabilities]):
         raise NotApplicable(
-            f"{slug} has no {' and no '.join(map(repr, lacking))}, which the protocol '{protocol.name}' needs.",
-            remedy="Give the adapter what is missing, or choose another protocol.",
+            f"{slug} has no {' and no '.join(map(repr, missing))}, which the protocol '{protocol.name}' needs.",
+            remedy="Add the missing methods to the adapter, or choose another protocol.",
         )
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:
         raise NotApplicable(
-            f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose the other reader."
+            f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose another reader."
         )
     return reader

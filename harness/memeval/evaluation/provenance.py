@@ -1,4 +1,4 @@
-"""Which memeval ran, where, and how it was called."""
+"""Version, commit, platform and arguments of the running memeval."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path, PurePath
 from memeval.records.run import Harness
 
 OID = "# branch.oid "
-"""How ``git status --porcelain=v2 --branch`` tells the commit."""
+"""Prefix of the commit line in ``git status --porcelain=v2 --branch``."""
 
 PACKAGES = ("bpe-openai", "pydantic")
-"""Packages whose version can decide a number."""
+"""Packages whose version can affect scores."""
 
 
 def harness() -> Harness:
-    """Return what there is to say about the memeval that runs now."""
+    """Return the identity of the running memeval."""
     commit, dirty = _checkout()
     return Harness(
         version=memeval_version(),
@@ -41,19 +41,19 @@ def memeval_version() -> str:
 
 
 def _without_paths(argument: str) -> str:
-    """Return an argument of the call, an absolute path cut to its last name."""
+    """Return a command-line argument; an absolute path is cut to its last part."""
     option, equals, value = argument.rpartition("=")
     return f"{option}{equals}{PurePath(value).name}" if PurePath(value).is_absolute() else argument
 
 
 @cache
 def _checkout() -> tuple[str | None, bool | None]:
-    """Return commit and dirty flag of the checkout memeval runs from; nothing where it is installed."""
+    """Return commit and dirty flag of memeval's checkout; ``None`` for an installed package."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return None, None
     try:
-        told = subprocess.run(
+        lines = subprocess.run(
             ["git", "-C", str(root), "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", "harness"],
             capture_output=True,
             text=True,
@@ -62,5 +62,5 @@ def _checkout() -> tuple[str | None, bool | None]:
         ).stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
         return None, None
-    commit = next((line.removeprefix(OID) for line in told if line.startswith(OID)), None)
-    return commit, any(not line.startswith("#") for line in told)
+    commit = next((line.removeprefix(OID) for line in lines if line.startswith(OID)), None)
+    return commit, any(not line.startswith("#") for line in lines)

@@ -1,4 +1,4 @@
-"""Stored answers under another judge: a new run on another track, with the very same responses."""
+"""Grades stored answers with another judge: a new run on another track, with the same responses."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from memeval.records.run import Inputs, Run
 
 @dataclass(frozen=True)
 class RejudgeOptions:
-    """How stored answers are judged again."""
+    """The options of rejudging."""
 
     results: Path = Path("results")
-    """Folder the new run is stored under."""
+    """The results folder of the new run."""
     models: ModelOptions = field(default_factory=ModelOptions)
-    """How the judge is asked."""
+    """Limits and budgets of the judge's calls."""
     fresh: bool = False
-    """Make another run, whatever is stored. Recorded judgments are not asked for again, even so."""
+    """Create a new run even if a stored run has the same inputs. Recorded judgments are still reused."""
 
 
 def rejudge_run(
@@ -47,41 +47,43 @@ def rejudge_run(
     data: Path | None = None,
     progress: Progress | None = None,
 ) -> RunFolder:
-    """Grade a run's stored responses under another judge.
+    """Grade a run's stored responses with another judge.
 
     Args:
-        source: the run whose responses are judged.
-        judge: who judges them now.
-        options: how.
-        data: a local copy of the benchmark's data; ``None`` for the copy memeval keeps, or generates.
-        progress: is told how it goes.
+        source: the run with the responses.
+        judge: the new judge.
+        options: options of rejudging.
+        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
+        progress: receives the progress.
 
     Returns:
-        The new run; the one of before where this was done already, be it the source itself.
+        The new run, or an existing run with the same responses and judge, which can be the source.
 
     Raises:
-        BadInput: the run or the benchmark's data cannot be read, or is not the data of the run.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped it; the same call goes on.
+        BadInput: the run or its data is not readable, or the data has another digest than the run's.
+        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Silent()
     run = source.run
     inputs = _inputs(run, judge)
-    place = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
+    system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug
     if not options.fresh:
         if run.fingerprint == inputs.fingerprint:
-            progress.note(f"{source.path}: its verdicts are this very judge's; reused.")
+            progress.note(f"{source.path}: this judge already graded the run; reused.")
             return source
-        done = [folder for folder in finished_runs(place, inputs) if folder.run.answers_from == run.run_id]
+        done = [folder for folder in finished_runs(system_folder, inputs) if folder.run.answers_from == run.run_id]
         if done:
-            progress.note(f"{done[-1].path}: judged before by the very same judge; reused.")
-            shutil.rmtree(done[-1].path / "journal", ignore_errors=True)  # left where it was killed after its head
+            progress.note(f"{done[-1].path}: this run has the same answers and judge; reused.")
+            shutil.rmtree(
+                done[-1].path / "journal", ignore_errors=True
+            )  # remains if the process was killed after it wrote the head
             return done[-1]
     answers = _Answers(source, session_of_run(run, data))
-    asks = judge.model is not None
-    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+    uses_models = judge.model is not None
+    with interruptible(), models_for(options.results, options.models, progress.note, on_disk=uses_models) as models:
         models.gateway.lend(answers.judgments)
         check_key(judge, answers.cases, models, answers.judgments)
-        folder = _folder(place, run, inputs, judge, options.fresh)
+        folder = _folder(system_folder, run, inputs, judge, options.fresh)
         with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
             plan = Journal.plan(folder)
             models.open_run(plan.run_id, own)
@@ -91,14 +93,14 @@ def rejudge_run(
 
 
 class _Answers:
-    """Stored responses with what they answer.
+    """The stored responses of a run, with their items and cases.
 
     Args:
-        source: the run they are stored in.
+        source: the run.
         benchmark_session: the benchmark with the data of the run.
 
     Raises:
-        BadInput: the run cannot be read.
+        BadInput: the run is not readable.
     """
 
     def __init__(self, source: RunFolder, benchmark_session: BenchmarkSession) -> None:
@@ -114,17 +116,17 @@ def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
     return Inputs.of(judge.on(run.track), run.system, run.coverage.limit)
 
 
-def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
-    """Return the folder of the interrupted judging to go on with, or of a new one."""
+def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
+    """Return the folder of an interrupted rejudging to resume, or a new folder."""
     interrupted = [
         folder
-        for folder, plan in unfinished_runs(place).items()
+        for folder, plan in unfinished_runs(system_folder).items()
         if plan.answers_from == run.run_id and plan.inputs.fingerprint == inputs.fingerprint
     ]
     if interrupted and not fresh:
         return interrupted[-1]
     return start(
-        place,
+        system_folder,
         Plan(
             run_id="",
             started="",
@@ -144,7 +146,7 @@ def _folder(place: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bo
 
 
 def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallRecord, progress: Progress) -> Rows:
-    """Have a run's responses judged, and return the rows of the new run."""
+    """Judge a run's responses, and return the rows of the new run."""
     source = answers.source
     title = f"judging {source.run.system.slug} by {judge.name}"
     recorded = judge.recorded(judgments(judge, answers.cases, models, progress, title))

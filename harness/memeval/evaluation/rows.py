@@ -1,4 +1,4 @@
-"""The rows of a run, before they are written."""
+"""All rows of a run, before sealing."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from memeval.records.traffic import Traffic
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a run, in the order they are sealed in."""
+    """The rows of a run, in sealed order."""
 
     responses: list[Response]
     contexts: list[Context]
     grades: list[Grade]
     judgments: list[Call] = field(default_factory=list)
-    """The judge's calls, by key: those that decided, and those that failed."""
+    """The judge's calls by key, with failed calls."""
     calls: list[Call] = field(default_factory=list)
     """The reader's and the system's calls."""
     prompts: list[Prompt] = field(default_factory=list)
-    """The prompts in use."""
+    """The prompts of judge and reader."""
     traffic: list[Traffic] = field(default_factory=list)
-    """The exchanges with hosts, as they ended."""
+    """The exchanges with hosts, in order of completion."""
 
     def files(self) -> dict[str, Sequence[Stored]]:
-        """Return the rows by file; what calls over the network left has a file only where there is any."""
-        always: dict[str, Sequence[Stored]] = {
+        """Return the rows by file name; files for network calls are left out if empty."""
+        required: dict[str, Sequence[Stored]] = {
             "responses.jsonl": self.responses,
             "contexts.jsonl": self.contexts,
             "grades.jsonl": self.grades,
         }
-        sometimes: dict[str, Sequence[Stored]] = {
+        optional: dict[str, Sequence[Stored]] = {
             "judgments.jsonl": self.judgments,
             "calls.jsonl": self.calls,
             "prompts.jsonl": self.prompts,
             "traffic.jsonl": self.traffic,
         }
-        return {**always, **{name: rows for name, rows in sometimes.items() if rows}}
+        return {**required, **{name: rows for name, rows in optional.items() if rows}}

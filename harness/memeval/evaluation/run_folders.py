@@ -1,4 +1,4 @@
-"""Where a run goes on: the finished run to reuse, the unfinished one to resume, or a new folder."""
+"""Finds the folder of a run: a finished run to reuse, an unfinished run to resume, or a new folder."""
 
 from __future__ import annotations
 
@@ -15,66 +15,68 @@ from memeval.records.run import Inputs
 from memeval.records.track import Track
 
 
-def finished_runs(place: Path, inputs: Inputs) -> list[RunFolder]:
-    """Return the finished runs of the very same inputs, oldest first.
+def finished_runs(system_folder: Path, inputs: Inputs) -> list[RunFolder]:
+    """Return the finished runs with the same inputs, oldest first.
 
     Args:
-        place: the folder of a system's runs on a benchmark.
-        inputs: what decides the answers.
+        system_folder: the folder of a system's runs on a benchmark.
+        inputs: all inputs that affect the answers.
     """
-    folders = (RunFolder(head.parent) for head in sorted(place.glob("*/run.json")))
+    folders = (RunFolder(head.parent) for head in sorted(system_folder.glob("*/run.json")))
     return [folder for folder in folders if folder.run.fingerprint == inputs.fingerprint]
 
 
-def unfinished_runs(place: Path) -> dict[Path, Plan]:
+def unfinished_runs(system_folder: Path) -> dict[Path, Plan]:
     """Return the unfinished runs with their plans, oldest first."""
     return {
         plan.parent.parent: Journal.plan(plan.parent.parent)
-        for plan in sorted(place.glob("*/journal/plan.json"))
+        for plan in sorted(system_folder.glob("*/journal/plan.json"))
         if not (plan.parent.parent / "run.json").exists()
     }
 
 
 def find_run_folder(
-    place: Path, inputs: Inputs, *, replayed: bool, retry_errors: bool, progress: Progress
+    system_folder: Path, inputs: Inputs, *, replayed: bool, retry_errors: bool, progress: Progress
 ) -> tuple[Path | None, RunFolder | None]:
-    """Find where a run of a system goes on.
+    """Find the run to reuse, resume or retry.
 
     Args:
-        place: the folder of the system's runs on the benchmark.
-        inputs: what decides the answers.
-        replayed: whether all model calls come from a record; such a run stands beside the one it repeats.
-        retry_errors: whether failed items are tried again.
-        progress: is told what a person should know.
+        system_folder: the folder of the system's runs on the benchmark.
+        inputs: all inputs that affect the answers.
+        replayed: whether all model calls come from a record; such a run never reuses the run that it repeats.
+        retry_errors: whether failed items are retried.
+        progress: receives messages for the user.
 
     Returns:
-        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start another; and, where
-        that tries the failed items of a finished run again, the finished run.
+        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the
+        finished run whose failed items are retried, if any.
 
     Raises:
-        BadInput: an unfinished run is here that was started with other inputs.
+        BadInput: an unfinished run was started with other inputs.
     """
     plans = {
         folder: plan
-        for folder, plan in unfinished_runs(place).items()
+        for folder, plan in unfinished_runs(system_folder).items()
         if plan.answers_from is None and plan.imported is None and plan.replayed is replayed
     }
     same = [folder for folder, plan in plans.items() if plan.inputs.fingerprint == inputs.fingerprint]
     if same:
         return same[-1], None
-    finished = [] if replayed else [folder for folder in finished_runs(place, inputs) if not folder.run.replayed]
+    finished = (
+        [] if replayed else [folder for folder in finished_runs(system_folder, inputs) if not folder.run.replayed]
+    )
     if finished:
         if retry_errors and finished[-1].run.scores.overall.errors:
             return None, finished[-1]
-        progress.note(f"{finished[-1].path}: finished before with the very same inputs; reused.")
+        progress.note(f"{finished[-1].path}: this finished run has the same inputs; reused.")
         return finished[-1].path, None
     if plans:
         folder, plan = list(plans.items())[-1]
         parts = ", ".join(differing(plan.inputs, inputs))
         raise BadInput(
-            f"an unfinished run is here that was started with other inputs; what differs: {parts}.",
+            f"an unfinished run was started with other inputs. Different: {parts}.",
             where=folder,
-            remedy="Restore them to resume it, or start another run with --fresh.",
+            remedy="Restore the inputs to resume it, or start a new run with --fresh.",
         )
     return None, None
 
@@ -92,20 +94,22 @@ def differing_parts(one: Track, other: Track) -> list[str]:
     return [name for name in Track.model_fields if getattr(one, name) != getattr(other, name)]
 
 
-def start(place: Path, plan: Plan) -> Path:
-    """Make the folder of a new run; a run's id holds its start to the second, so twins wait for the next one.
+def start(system_folder: Path, plan: Plan) -> Path:
+    """Create the folder of a new run.
+
+    A run's id contains its start to the second, so a second run with the same inputs waits for the next second.
 
     Args:
-        place: the folder of the system's runs on the benchmark.
-        plan: what the run sets out to do; its id and its start are filled in here.
+        system_folder: the folder of the system's runs on the benchmark.
+        plan: the plan of the run; this function fills in its id and its start.
 
     Raises:
-        BadInput: it cannot be made.
+        BadInput: the folder cannot be created.
     """
     while True:
         now = datetime.now(UTC)
         run_id = f"{now:%Y%m%dT%H%M%SZ}-{plan.inputs.fingerprint[:8]}"
         dated = plan.model_copy(update={"run_id": run_id, "started": now.isoformat(timespec="milliseconds")})
-        if Journal.start(place / run_id, dated):
-            return place / run_id
+        if Journal.start(system_folder / run_id, dated):
+            return system_folder / run_id
         time.sleep(1.0 - now.microsecond / 1e6)

@@ -1,4 +1,4 @@
-"""Running a system on a benchmark: resume, reuse or start; execute; judge; seal."""
+"""Runs a system on a benchmark: resume, reuse or start; execute; judge; seal."""
 
 from __future__ import annotations
 
@@ -55,80 +55,80 @@ from memeval.systems.source import SystemSource, start_system
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a system is run."""
+    """The options of a run."""
 
     results: Path = Path("results")
-    """Folder the run is stored under."""
+    """The results folder of the run."""
     protocol: str | None = None
-    """Way of asking and grading; ``None`` for the benchmark's default. Decides how the benchmark is opened."""
+    """The protocol; ``None`` for the benchmark's default. Used when the benchmark is opened."""
     tier: str | None = None
-    """Choice of the data; ``None`` for the benchmark's default. Decides how the benchmark is opened."""
+    """The tier of the data; ``None`` for the benchmark's default. Used when the benchmark is opened."""
     errata: Path | None = None
-    """A file of errata for corrected scores; ``None`` for memeval's own. Decides how the benchmark is opened."""
+    """A file of errata for corrected scores; ``None`` for memeval's own. Used when the benchmark is opened."""
     judge: str | None = None
-    """Who gives verdicts: ``rules`` or ``openai:MODEL``; ``None`` for the rule set, or the replayed run's judge."""
+    """The judge: ``rules`` or ``openai:MODEL``; ``None`` for the rule set, or the replayed run's judge."""
     judge_label: str | None = None
-    """What a model judge at an endpoint that is not its maker's is called."""
+    """Who serves the judge model, if not its maker."""
     prompts: Path | None = None
-    """A folder with other prompts for a model judge."""
+    """Folder with other prompts for a judge model."""
     reader: str | None = None
-    """Who answers: ``native``, ``extractive`` or ``openai:MODEL``; ``None`` for the system where it can, or
-    for the replayed run's reader."""
+    """The reader: ``native``, ``extractive`` or ``openai:MODEL``; ``None`` for the replayed run's reader, or else
+    the system itself if it can answer."""
     models: ModelOptions = field(default_factory=ModelOptions)
-    """How models are used."""
+    """Limits and budgets of model calls."""
     setup: SystemSetup = field(default_factory=SystemSetup)
-    """How the system is held and reached."""
+    """Sandbox, hosts and environment cache."""
     conformance: bool = True
-    """Whether a submission that can cost money must have kept to the contract before it is run."""
+    """Whether a submission that can cost money must pass the conformance check before the run."""
     limits: Limits = field(default_factory=Limits)
-    """What the system is allowed, per call."""
+    """Limits of one call to the system."""
     limit: int | None = None
-    """Run only so many items, taken from the categories in turn; such a run is partial."""
+    """Run at most this many items, taken from the categories in turn; such a run is partial."""
     concurrency: int = 4
-    """Scenarios in flight."""
+    """Number of scenarios that run at the same time."""
     fresh: bool = False
-    """Start another run, whatever is stored."""
+    """Start a new run even if a stored run has the same inputs."""
     retry_errors: bool = False
-    """Try failed items again; both attempts stay on record."""
+    """Retry failed items; both attempts stay on record."""
     keep_going: bool = False
-    """Run all items, even where the first ones all fail with the same error."""
+    """Run all items, even if the first ones all fail with the same error."""
 
 
 def run_system(
     source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions, progress: Progress | None = None
 ) -> RunFolder:
-    """Run a system on a benchmark, or return the finished run of the very same inputs.
+    """Run a system on a benchmark, or return the finished run with the same inputs.
 
     Args:
         source: the system.
         benchmark_session: the benchmark with its data open.
-        options: how it is run.
-        progress: is told how it goes.
+        options: options of the run.
+        progress: receives the progress.
 
     Returns:
         The sealed run.
 
     Raises:
-        BadInput: something asked for is not there, the adapter cannot be loaded, or an unfinished run of this system
-            was started with other inputs.
-        StoppedEarly: the first items all failed with the same error; the same call with ``retry_errors`` resumes.
-        GatewayStopped: a model's endpoint, its key or a budget stopped the run; the same call resumes.
-        KeyboardInterrupt: interrupted; what came to an end is on disk, and the same call resumes.
+        BadInput: an option names nothing that exists, the adapter does not load, or an unfinished run of this system
+            has other inputs.
+        StoppedEarly: the first items all failed with the same error. The same call with ``retry_errors`` resumes.
+        GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
+        KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
     """
     progress = progress or Silent()
     options = replace(options, models=options.models.on(benchmark_session))
     judge = judge_for(options)
-    if lack := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
-        progress.note(lack)
+    if warning := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
+        progress.note(warning)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
     if options.models.replay is not None and prepared.hosts:
         raise BadInput(
-            f"'{source.slug}' reaches hosts of its own, and what they replied is not on record.",
-            remedy="Run it again without --replay.",
+            f"'{source.slug}' uses its own hosts, and their replies are not recorded.",
+            remedy="Run it without --replay.",
         )
-    asks = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
+    uses_models = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
     traffic = ExchangeBuffer()
-    with models_for(options.results, options.models, progress.note, on_disk=asks) as models:
+    with models_for(options.results, options.models, progress.note, on_disk=uses_models) as models:
         setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic)
         with system_instances(prepared, options.limits, models, traffic) as new_instance:
             first = new_instance(lambda line: None)
@@ -140,7 +140,7 @@ def run_system(
 
 @dataclass(frozen=True)
 class _Setting:
-    """What a run is made of."""
+    """The parts of a run."""
 
     prepared: PreparedSystem
     benchmark_session: BenchmarkSession
@@ -152,15 +152,14 @@ class _Setting:
 
     @property
     def source(self) -> SystemSource:
-        """The system."""
         return self.prepared.source
 
 
 def judge_for(options: RunOptions) -> ChosenJudge:
-    """Refuse what cannot be, and return who judges.
+    """Check the numbers of the options, and return the judge.
 
     Raises:
-        BadInput: a number is too small, or there is no such judge.
+        BadInput: a number is too small, or the judge does not exist.
     """
     for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
         if value is not None and value < 1:
@@ -172,7 +171,7 @@ def judge_for(options: RunOptions) -> ChosenJudge:
 
 
 def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
-    """Refuse a submission that could cost money and whose numbers would mean nothing."""
+    """Raise ``BadInput`` if a submission that can cost money fails the conformance check."""
     options, prepared = setting.options, setting.prepared
     is_submission = prepared.source.kind is SystemKind.SUBMISSION
     if options.conformance and is_submission and prepared.pays and options.models.replay is None:
@@ -182,7 +181,7 @@ def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
 
 
 def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_instance: NewInstance) -> RunFolder:
-    """Find where the run goes on, execute what is open, have it judged, and seal it; see :func:`run_system`."""
+    """Resume or start the run, execute the open items, judge and seal; see :func:`run_system`."""
     source, benchmark_session, options, progress = (
         setting.source,
         setting.benchmark_session,
@@ -191,39 +190,41 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
     )
     reader = _reader(setting, hello)
     inputs = _inputs(setting, hello, reader)
-    place = options.results / benchmark_session.benchmark.info.name / source.slug
+    system_folder = options.results / benchmark_session.benchmark.info.name / source.slug
     items = benchmark_session.selected(options.limit)
     folder, retried = None, None
     if not options.fresh:
         folder, retried = find_run_folder(
-            place,
+            system_folder,
             inputs,
             replayed=options.models.replay is not None,
             retry_errors=options.retry_errors,
             progress=progress,
         )
     if folder is not None and (folder / "run.json").exists():
-        shutil.rmtree(folder / "journal", ignore_errors=True)  # left where the run was killed right after its head
+        shutil.rmtree(
+            folder / "journal", ignore_errors=True
+        )  # remains if the process was killed after it wrote the head
         return RunFolder(folder)
     setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
-        folder = start(place, _plan(setting, inputs, hello, reader, retried))
+        folder = start(system_folder, _plan(setting, inputs, hello, reader, retried))
     with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
         setting.models.open_run(plan.run_id, own)
         setting.traffic.store_in(journal.exchanged)
-        again = frozenset(journal.responses) if options.retry_errors else frozenset()
+        retryable = frozenset(journal.responses) if options.retry_errors else frozenset()
         if plan.carries_over is not None:
-            retried = decoded_run(RunFolder(place / plan.carries_over), benchmark_session)
-            again = _carry_over(retried, journal)
-        open_items, attempts = _open_items(items, journal, again)
+            retried = decoded_run(RunFolder(system_folder / plan.carries_over), benchmark_session)
+            retryable = _carry_over(retried, journal)
+        open_items, attempts = _open_items(items, journal, retryable)
         done = len(items) - len(open_items)
         for note in benchmark_session.dataset.notes:
             progress.note(note)
             journal.log(LogLine(at=utc_now(), event="data", detail=note))
         progress.start(f"{source.slug} on {benchmark_session.benchmark.info.id}", len(items), done)
         if done > 0:
-            progress.note(f"{done} of {len(items)} items are on disk already; going on with the rest.")
+            progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
         try:
             Scheduler(
@@ -248,17 +249,20 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
 def _early_stop(
     setting: _Setting, items: Sequence[ItemKey], open_items: Sequence[ItemKey], journal: Journal
 ) -> Callable[[Sequence[FinishedItems]], None]:
-    """Return what stops a run whose first items all fail alike; nothing does where that is meant to be."""
+    """Return a watcher that stops a run whose first items all fail with the same error.
+
+    Controls and runs with ``keep_going`` are never stopped.
+    """
     source = setting.source
     if setting.options.keep_going or source.kind is SystemKind.CONTROL:
         return lambda finished: None
-    tried = {item.item_id for item in open_items}
-    earlier = [row for row in last_attempts(journal.responses.values()).values() if row.item_id not in tried]
+    open_ids = {item.item_id for item in open_items}
+    earlier = [row for row in last_attempts(journal.responses.values()).values() if row.item_id not in open_ids]
     return EarlyStop(len(items), earlier, f"{source.slug} on {setting.benchmark_session.benchmark.info.id}").watch
 
 
 def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
-    """Return who answers; a replayed run has the reader it had, unless another is asked for."""
+    """Return the reader; a replayed run keeps its reader unless the options name another."""
     replay, asked = setting.options.models.replay, setting.options.reader
     if replay is not None and asked is None:
         asked = replay.run.track.reader
@@ -270,20 +274,20 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
     protocol, slug = setting.benchmark_session.protocol_info, setting.source.slug
     try:
         return choose_reader(asked, hello.capabilities, slug, model_reader, protocol)
-    except NotApplicable as lacking:
+    except NotApplicable as error:
         info = setting.benchmark_session.benchmark.info
         others = protocols_for(hello.capabilities, info)
-        if not others or protocol.name in others:  # then it is the reader asked for that it cannot take
+        if not others or protocol.name in others:  # the chosen reader is the cause
             raise
         raise NotApplicable(
-            lacking.problem, remedy=f"{slug} can take {info.id} under --protocol {' or '.join(others)}."
+            error.problem, remedy=f"{slug} supports {info.id} with --protocol {' or '.join(others)}."
         ) from None
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
-    """Return who will call models."""
-    asking = [] if judge.model is None else [Caller.JUDGE]
-    return [*asking, Caller.READER] if isinstance(reader, ModelReader) else asking
+    """Return which of judge and reader call models."""
+    callers = [] if judge.model is None else [Caller.JUDGE]
+    return [*callers, Caller.READER] if isinstance(reader, ModelReader) else callers
 
 
 def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inputs:
@@ -295,7 +299,7 @@ def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inp
 def _plan(
     setting: _Setting, inputs: Inputs, hello: AdapterInfo, reader: Reader | None, retried: RunFolder | None
 ) -> Plan:
-    reads = isinstance(reader, ModelReader)
+    has_model_reader = isinstance(reader, ModelReader)
     return Plan(
         run_id="",
         started="",
@@ -306,7 +310,7 @@ def _plan(
         network=setting.prepared.network,
         sandbox=None if setting.prepared.sandbox is None else str(setting.prepared.sandbox),
         harness=harness(),
-        seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if reads else {}),
+        seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if has_model_reader else {}),
         carries_over=retried.run.run_id if retried else None,
         replayed=setting.options.models.replay is not None,
     )
@@ -320,7 +324,7 @@ def _judged(
     reader: Reader | None,
     retried: RunFolder | None,
 ) -> Rows:
-    """Have the responses judged, and return all rows of the run."""
+    """Judge the responses, and return all rows of the run."""
     judge, benchmark_session, progress = setting.judge, setting.benchmark_session, setting.progress
     responses = in_plan_order(items, journal.responses.values())
     title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
@@ -341,29 +345,29 @@ def _judged(
     )
 
 
-def _carry_over(kept: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
-    """Put the rows of a finished run, as far as they are missing, into the journal of the one that starts from them.
+def _carry_over(source: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
+    """Copy the missing rows of a finished run into the journal of the run that retries it.
 
     Returns:
-        Question and attempt of all these rows.
+        Question id and attempt of all rows of the finished run.
     """
-    rows = {(row.question_id, row.attempt): row for row in kept.responses()}
+    rows = {(row.question_id, row.attempt): row for row in source.responses()}
     missing = tuple(row for key, row in rows.items() if key not in journal.responses)
     if missing:
-        journal.write([FinishedItems((), missing, tuple(kept.contexts()))])
-        journal.log(LogLine(at=utc_now(), event="carried over", detail=f"the rows of {kept.run.run_id}"))
+        journal.write([FinishedItems((), missing, tuple(source.contexts()))])
+        journal.log(LogLine(at=utc_now(), event="carried over", detail=f"the rows of {source.run.run_id}"))
     return frozenset(rows)
 
 
 def _open_items(
-    items: Sequence[ItemKey], journal: Journal, again: frozenset[tuple[str, int]]
+    items: Sequence[ItemKey], journal: Journal, retryable: frozenset[tuple[str, int]]
 ) -> tuple[list[ItemKey], dict[str, int]]:
-    """Return the items that are still to be done, and which attempt each is.
+    """Return the items that still need to run, and the attempt number of each.
 
     Args:
         items: the planned items, in plan order.
-        journal: what is on disk.
-        again: question and attempt of the rows that are tried again where they failed.
+        journal: the rows on disk.
+        retryable: question id and attempt of the rows that are retried if they failed.
     """
     last = last_attempts(journal.responses.values())
     open_items, attempts = [], {}
@@ -372,7 +376,7 @@ def _open_items(
         if not is_done(item, last):
             open_items.append(item)
             attempts[item.item_id] = max((row.attempt for row in rows), default=1)
-        elif any(row.outcome.is_error and (row.question_id, row.attempt) in again for row in rows):
+        elif any(row.outcome.is_error and (row.question_id, row.attempt) in retryable for row in rows):
             open_items.append(item)
             attempts[item.item_id] = max(row.attempt for row in rows) + 1
     return open_items, attempts

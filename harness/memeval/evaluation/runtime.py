@@ -1,4 +1,4 @@
-"""What a system is given to run with: its environment, a sandbox, services, and doors to models and hosts."""
+"""Prepares a system to run: its environment, sandbox, services, and access to models and hosts."""
 
 from __future__ import annotations
 
@@ -39,80 +39,78 @@ if TYPE_CHECKING:
     from memeval.records.traffic import Traffic
 
 NewInstance = Callable[[Log], SystemInstance]
-"""Makes an instance of a system, not started; given what takes the lines it prints."""
+"""Creates an instance of a system, not started. The argument receives the lines that it prints."""
 
 
 class ExchangeBuffer:
-    """Takes exchanges with hosts from any thread, and keeps them until there is a journal to store them in."""
+    """Buffers exchanges with hosts, from any thread, until a journal stores them."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._held: list[Traffic] = []
-        self._store: Callable[[Traffic], None] = self._held.append
+        self._lock = threading.Lock()
+        self._buffered: list[Traffic] = []
+        self._store: Callable[[Traffic], None] = self._buffered.append
 
     def __call__(self, row: Traffic) -> None:
-        """Take an exchange."""
-        with self._guard:
+        """Store an exchange."""
+        with self._lock:
             self._store(row)
 
     def store_in(self, store: Callable[[Traffic], None]) -> None:
-        """Hand on what was taken so far, and all that comes from now on."""
-        with self._guard:
-            for row in self._held:
+        """Send the buffered and all later exchanges to ``store``."""
+        with self._lock:
+            for row in self._buffered:
                 store(row)
             self._store = store
 
 
 def default_sandbox_mode(environment: Mapping[str, str]) -> SandboxMode:
-    """Return whether systems are held in where a caller does not say.
+    """Return the sandbox mode of the environment: ``MEMEVAL_SANDBOX``, or ``auto``.
 
     Raises:
-        BadInput: ``MEMEVAL_SANDBOX`` names no such mode.
+        BadInput: ``MEMEVAL_SANDBOX`` is not a sandbox mode.
     """
-    named = environment.get("MEMEVAL_SANDBOX") or SandboxMode.AUTO.value
+    mode = environment.get("MEMEVAL_SANDBOX") or SandboxMode.AUTO.value
     try:
-        return SandboxMode(named)
+        return SandboxMode(mode)
     except ValueError:
-        raise BadInput(
-            f"MEMEVAL_SANDBOX is '{named}'.", remedy=f"Set it to one of: {', '.join(SandboxMode)}."
-        ) from None
+        raise BadInput(f"MEMEVAL_SANDBOX is '{mode}'.", remedy=f"Set it to one of: {', '.join(SandboxMode)}.") from None
 
 
 @dataclass(frozen=True)
 class SystemSetup:
-    """How the caller wants a system to be held and reached. Nothing of it is the system's own."""
+    """The caller's settings for running a system."""
 
     sandbox: SandboxMode = field(default_factory=lambda: default_sandbox_mode(os.environ))
-    """Whether it is held in; unless said, as ``MEMEVAL_SANDBOX`` says, and else where bubblewrap works."""
+    """Sandbox mode; the default is ``MEMEVAL_SANDBOX``, or ``auto``: sandboxed if bubblewrap works."""
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """Declared hosts whose requests go elsewhere, each with a base URL: a server of the caller's own, say."""
+    """Base URLs that replace declared hosts, for example the caller's own server."""
     cache: Path | None = None
-    """Where environments are kept; ``None`` for the user's cache folder."""
+    """Folder for environments; ``None`` for the user's cache folder."""
 
 
 @dataclass(frozen=True)
 class PreparedSystem:
-    """A system with all that it needs, ready to be started."""
+    """A system that is ready to start."""
 
     source: SystemSource
-    """The system, its launch in its own environment."""
+    """The system, with its launch in its own environment."""
     sandbox: Sandbox | None = None
-    """What holds it in; ``None`` for nothing."""
+    """Its sandbox; ``None`` if not sandboxed."""
     environment: EnvironmentIdentity | None = None
-    """The environment built for it."""
+    """The environment built for it; ``None`` if it needs none."""
     services: tuple[ServiceIdentity, ...] = ()
-    """Services that will run beside it."""
+    """Services that run with it."""
     hosts: Mapping[str, HostRoute] = field(default_factory=dict)
-    """Where requests to the hosts it declares go."""
+    """Routes of requests to its declared hosts."""
 
     @property
     def isolation(self) -> Isolation:
-        """What it can reach of the machine."""
+        """Which files of the machine it can reach."""
         return Isolation.FILES_REACHABLE if self.sandbox is None else Isolation.SANDBOXED
 
     @property
     def network(self) -> Network:
-        """What it can reach of the network."""
+        """Which part of the network it can reach."""
         if self.sandbox is None:
             return Network.OPEN
         if self.hosts:
@@ -121,11 +119,11 @@ class PreparedSystem:
 
     @property
     def pays(self) -> bool:
-        """Whether it reaches models or hosts, which can cost money."""
+        """Whether it can reach models or hosts, and so cost money."""
         return bool(self.source.declared_models or self.hosts)
 
     def environment_digest(self, hello: AdapterInfo) -> Digest:
-        """Return the digest of what it runs with."""
+        """Return the digest of its environment and services."""
         if self.environment is None and not self.services:
             return hello.environment_digest
         built = None if self.environment is None else self.environment.digest
@@ -134,9 +132,9 @@ class PreparedSystem:
         )
 
     def identity(self, hello: AdapterInfo) -> SystemIdentity:
-        """Return what is recorded of the system."""
+        """Return the recorded identity of the system."""
         source = self.source
-        told = source.submission or Submission.model_construct(
+        submission = source.submission or Submission.model_construct(
             slug=source.slug, name=source.name, version=source.version
         )
         return SystemIdentity(
@@ -152,11 +150,11 @@ class PreparedSystem:
             declared_models=source.declared_models,
             parameters=dict(source.parameters),
             variant=source.variant,
-            adapter_kind=told.kind,
-            deterministic=told.deterministic,
-            self_reported=told.self_reported,
-            label=told.label,
-            vendor=told.vendor,
+            adapter_kind=submission.kind,
+            deterministic=submission.deterministic,
+            self_reported=submission.self_reported,
+            label=submission.label,
+            vendor=submission.vendor,
             environment=self.environment,
             services=self.services,
             hosts=tuple(HostUse(host=host, origin=route.origin) for host, route in sorted(self.hosts.items())),
@@ -166,22 +164,22 @@ class PreparedSystem:
 def prepare(
     source: SystemSource, setup: SystemSetup, note: Callable[[str], None], hidden: tuple[Path, ...] = ()
 ) -> PreparedSystem:
-    """Build or find what a system needs.
+    """Prepare a system: sandbox, hosts, services and environment.
 
     Args:
         source: the system.
-        setup: how it is held and reached.
-        note: told what a person should know, such as that an environment is being built.
-        hidden: folders that the system never sees, even where one that it does see holds them: the results, say.
+        setup: the caller's settings.
+        note: receives messages for the user, for example that an environment is built.
+        hidden: folders that the system cannot see, such as the results.
 
     Raises:
-        BadInput: there is no sandbox and one was asked for, the environment cannot be built, a service is not
-            installed, or a key or a host is missing.
+        BadInput: the sandbox does not work, the environment cannot be built, a service is not installed, or a key or
+            a host is missing.
     """
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
-        covered = (*hidden, *(() if source.launch.folder is None else left_out(source.launch.folder)))
-        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in covered if folder.is_dir()))
+        hidden_folders = (*hidden, *(() if source.launch.folder is None else left_out(source.launch.folder)))
+        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in hidden_folders if folder.is_dir()))
     routes: Mapping[str, HostRoute] = {}
     services: tuple[ServiceIdentity, ...] = ()
     submission = source.submission
@@ -221,16 +219,16 @@ def prepare(
 def system_instances(
     prepared: PreparedSystem, limits: Limits, models: Models, traffic: Callable[[Traffic], None] = lambda row: None
 ) -> Iterator[NewInstance]:
-    """Open the doors through which a system reaches models and hosts, and yield what makes its instances.
+    """Serve models and hosts to a system, and yield a function that creates its instances.
 
     Args:
         prepared: the system.
-        limits: what it is allowed, per call.
+        limits: limits of one call to the system.
         models: the gateway.
-        traffic: told of every exchange with a host, from another thread.
+        traffic: receives every exchange with a host, from another thread.
 
     Raises:
-        BadInput: it declares models, and there is no key to reach them with.
+        BadInput: the system declares models, and their key is missing.
     """
     source = prepared.source
     if not prepared.pays:
@@ -243,7 +241,7 @@ def system_instances(
     with ExitStack() as stack:
         sandbox, socket = prepared.sandbox, None
         if sandbox is not None:
-            socket = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memeval-"))) / "door.sock"
+            socket = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memeval-"))) / "gateway.sock"
             sandbox = replace(sandbox, socket=socket)
         server = stack.enter_context(
             ModelServer(
@@ -260,8 +258,8 @@ def system_instances(
         )
 
         def new_instance(log: Log) -> SystemInstance:
-            door = server.door()
-            process = SystemProcess(source.launch, limits, log, door.environment, door.waited, sandbox)
-            return SystemInstance(process, door)
+            endpoint = server.door()
+            process = SystemProcess(source.launch, limits, log, endpoint.environment, endpoint.waited, sandbox)
+            return SystemInstance(process, endpoint)
 
         yield new_instance

@@ -61,15 +61,15 @@ class ScaffoldAnswers:
     """The answers to the questions of ``memeval submit new``."""
 
     name: str
-    """What the system is called."""
+    """Name of the system."""
     kind: AdapterKind = AdapterKind.PYTHON
-    """How memeval talks to it."""
+    """Kind of the adapter."""
     licence: str = "Apache-2.0"
     """SPDX expression of its licence."""
     summary: str = ""
-    """What it is, in a sentence."""
+    """Description in one sentence."""
     author: str = ""
-    """Who wrote it."""
+    """Author of the system."""
     models: tuple[str, ...] = ()
     """Models it uses."""
 
@@ -93,12 +93,12 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path) -> Pa
     """Create a submission that passes the check, and return its folder.
 
     Args:
-        answers: what goes into its manifest.
-        submissions: the folder above it.
+        answers: the fields of its manifest.
+        submissions: the parent folder.
         templates: the folder with the sample code of each kind.
 
     Raises:
-        BadInput: it already exists, or an answer is invalid; nothing is written then.
+        BadInput: the folder exists, or an answer is invalid. In both cases nothing is written.
     """
     slug = slug_of(answers.name)
     folder = submissions / slug
@@ -106,18 +106,18 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path) -> Pa
         raise BadInput("already exists.", where=folder, remedy="Choose another name.")
     try:
         submissions.mkdir(parents=True, exist_ok=True)
-        # Written beside its place and renamed: it appears whole or not at all.
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=submissions) as beside:
-            making = Path(beside) / slug
-            making.mkdir()
+        # Written to a temporary folder and renamed, so that no half-written submission appears.
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=submissions) as temporary:
+            draft = Path(temporary) / slug
+            draft.mkdir()
             for path in _template_files(answers.kind, templates):
-                shutil.copyfile(path, making / path.name)
+                shutil.copyfile(path, draft / path.name)
             for name, text in _texts(answers, slug, folder).items():
-                (making / name).write_text(text, "utf-8")
-            _, faults = examined_folder(making)
+                (draft / name).write_text(text, "utf-8")
+            _, faults = examined_folder(draft)
             if faults:
                 raise BadInput(faults[0].problem, remedy=faults[0].remedy)
-            making.rename(folder)
+            draft.rename(folder)
     except OSError as error:
         raise BadInput(
             f"cannot be written ({error.strerror or error}).", where=folder, remedy="Name another folder with --to."
@@ -133,7 +133,7 @@ def _template_files(kind: AdapterKind, templates: Path) -> list[Path]:
 
 
 def _texts(answers: ScaffoldAnswers, slug: str, folder: Path) -> dict[str, str]:
-    """Return the files that follow from the answers, by name."""
+    """Return the generated files by name."""
     texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, slug, folder)}
     if answers.kind is not AdapterKind.COMMAND:
         texts["requirements.lock"] = LOCK

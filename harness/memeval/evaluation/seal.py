@@ -1,4 +1,4 @@
-"""Sealing a run: rows in plan order, digests, scores; the folder becomes a run at one stroke, or not at all."""
+"""Seals a run: writes rows in plan order, digests and scores, and the head last."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from memeval.storage import write_whole
 def seal(
     folder: Path, plan: Plan, rows: Rows, log: Sequence[LogLine], concurrency: int, benchmark_session: BenchmarkSession
 ) -> RunFolder:
-    """Write the sealed run with its failure analysis, without the benchmark's words where they may not be published.
+    """Write the sealed run with its failure analysis, and withhold the benchmark's text if its licence requires that.
 
-    The head, ``run.json``, is written last: until it is there the run is unfinished and its journal is whole.
+    The head, ``run.json``, is written last: without it the run is unfinished, and its journal is complete.
 
     Args:
         folder: the run's folder.
-        plan: what the run set out to do.
+        plan: the plan of the run.
         rows: all its rows.
-        log: what happened.
-        concurrency: scenarios that were in flight.
+        log: its log.
+        concurrency: number of scenarios that ran at the same time.
         benchmark_session: the benchmark with the data of the run open.
 
     Raises:
@@ -62,7 +62,7 @@ def seal(
 
 
 def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int) -> Run:
-    """Return the head of a run: everything that follows from its plan and its rows."""
+    """Return the head of a run, computed from its plan and its rows."""
     track = plan.inputs.track
     usage = summary.usage(plan.run_id, rows.responses, rows.calls, rows.judgments)
     return Run(
@@ -97,17 +97,17 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
 
 
 def coverage(limit: int | None, planned: int, responses: Iterable[Response], grades: Sequence[Grade]) -> Coverage:
-    """Return how much of the plan was done."""
+    """Return how many planned items have a grade, and how many were retried."""
     retried = {row.item_id for row in responses if row.attempt > 1}
     return Coverage(planned=planned, done=len(grades), limit=limit, retried=len(retried))
 
 
 def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
-    """Return the dollars of a run: what its model calls took, as far as memeval can know all of them.
+    """Return the cost of a run's model calls; unknown, with a reason, if memeval cannot observe all calls.
 
     Args:
-        system: who ran; what memeval ships calls no model by itself.
-        usage: what went through the gateway, or was reported, by phase.
+        system: the system; shipped controls call no model themselves.
+        usage: measured or self-reported usage by phase.
     """
     unpriced = sum(phase.unpriced for phase in usage.values())
     if unpriced:
@@ -120,12 +120,12 @@ def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
         return Cost(usd=None, reason="memeval does not see whether the system calls models")
     if any(phase.source is UsageSource.SELF_REPORTED for phase in usage.values()):
         return Cost(usd=None, reason="the system's own calls are known by its own account only")
-    seen = sum(phase.usd or 0.0 for phase in usage.values())
-    return Cost(usd=seen, reason="calls past memeval's gateway are not seen" if system.declared_models else None)
+    observed = sum(phase.usd or 0.0 for phase in usage.values())
+    return Cost(usd=observed, reason="calls past memeval's gateway are not seen" if system.declared_models else None)
 
 
 def in_plan_order(items: Iterable[ItemKey], responses: Iterable[Response]) -> list[Response]:
-    """Return the responses to the planned items: by item, question, attempt."""
+    """Return the responses to the planned items, sorted by item, question and attempt."""
     by_question: dict[str, list[Response]] = {}
     for response in responses:
         by_question.setdefault(response.question_id, []).append(response)
@@ -144,5 +144,5 @@ def used_contexts(responses: Iterable[Response], contexts: Mapping[str, Context]
 
 
 def _pretty(run: Run) -> bytes:
-    """Return the head as text that a reviewer can read and compare line by line."""
+    """Return the head as indented JSON with sorted keys, for line-by-line review."""
     return (json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Looking for keys in the files of a submission, before they are published for good."""
+"""Scans the files of a submission for secrets."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ PLUGINS = (
     *("PypiTokenDetector", "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector"),
     *("TelegramBotTokenDetector", "TwilioKeyDetector"),
 )
-"""Detectors of keys that have a shape. Those that go by a variable's name or by randomness find digests, too."""
+"""Detectors of keys with a known form. Detectors by variable name or randomness would also find digests."""
 
 ENTROPY = {"name": "Base64HighEntropyString", "limit": 4.7}
-"""Keys without a shape: long random texts in quotes. Hexadecimal digits, as digests are written, stay below this."""
+"""Detector of keys without a known form: long random texts in quotes. Hexadecimal digests stay below the limit."""
 
 LINE_LENGTH = 20_000
-"""Characters of a line at most: some detectors take hours over a line of a million."""
+"""Maximum characters of a line: some detectors need hours for a line of a million."""
 
-REMEDY = "Take it out, and have it revoked: what was pushed once is known. Keys go by [[hosts]] or declared_models."
+REMEDY = "Remove it, and revoke it if it was pushed. Use [[hosts]] or declared_models for keys."
 
 
 def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
-    """Yield what looks like a secret, by file and line; the secret itself is not repeated.
+    """Yield possible secrets by file and line, without the secret itself.
 
     Args:
-        files: the files of a submission, by their path inside it. Lock files are full of digests, so that only keys of
-            a known shape are looked for in them.
+        files: the files of a submission by relative path. Lock files contain digests, so they are only scanned for keys
+            with a known form.
     """
     from detect_secrets.core.scan import scan_file
     from detect_secrets.settings import transient_settings
 
     logging.getLogger("detect_secrets").setLevel(logging.CRITICAL)
     settings = {
-        "plugins_used": [*({"name": name} for name in PLUGINS), ENTROPY],
+        "plugins_used": [*({"name": plugin} for plugin in PLUGINS), ENTROPY],
         "filters_used": [
             {"path": "detect_secrets.filters.heuristic.is_sequential_string"},
             {"path": "detect_secrets.filters.heuristic.is_templated_secret"},
         ],
     }
-    for inside, path in files.items():
+    for name, path in files.items():
         if long := _long_line(path):
-            sentence = f"has more than {LINE_LENGTH:,} characters, and is not looked through for secrets."
+            sentence = f"has more than {LINE_LENGTH:,} characters, so it cannot be scanned for secrets."
             yield Problem(where=f"{path}:{long}", sentence=sentence, remedy="Break the line.")
             continue
-        found: dict[int, str] = dict(_shapes(path))
-        if inside not in LOCKS:
+        found: dict[int, str] = dict(_known_forms(path))
+        if name not in LOCKS:
             with transient_settings(settings):
                 for secret in scan_file(str(path)):
                     found.setdefault(secret.line_number, secret.type)
@@ -61,7 +61,7 @@ def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
 
 
 def _long_line(path: Path) -> int | None:
-    """Return the number of the first line of a text that is too long; detectors leave alone what is no text."""
+    """Return the number of the first line that is too long; ``None`` for binary files, which detectors skip."""
     try:
         lines = path.read_text("utf-8").split("\n")
     except UnicodeDecodeError:
@@ -69,8 +69,8 @@ def _long_line(path: Path) -> int | None:
     return next((number for number, line in enumerate(lines, 1) if len(line) > LINE_LENGTH), None)
 
 
-def _shapes(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield lines that hold a key of a known shape, or the value of one of this machine's secret variables."""
+def _known_forms(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield lines with a key of a known form, or with the value of a secret environment variable."""
     text = path.read_text("utf-8", errors="replace")
     if redact(text) == text:
         return

@@ -1,4 +1,4 @@
-"""Checks a submission, from its files to a few items of a benchmark; a pull request is checked in the same way."""
+"""Checks a submission: its files, its installation, its conformance, and a few items of a benchmark."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ from memeval.systems.source import MANIFEST, SystemSource, examined_folder, star
 
 SMOKE_BENCHMARK = "beliefs@1"
 SMOKE_SIZE = 6
-"""What the smoke step runs: one item of each category, generated in seconds, without a key."""
+"""Data of the smoke step: one item of each category, generated in seconds, without a key."""
 
 QUOTED_ERRORS = 3
-"""How many different errors of the smoke step a report names."""
+"""Number of different errors of the smoke step in a report."""
 
 QUOTED_LINES = 10
-"""How many of the last lines of output a report quotes where a system cannot be loaded."""
+"""Number of output lines in a report if a system does not start."""
 
 SCANNED_BYTES = TOTAL_BYTES + len(LOCKS) * LOCK_BYTES
-"""How many bytes are scanned for secrets: as many as a submission may have."""
+"""Maximum bytes to scan for secrets: the maximum size of a submission."""
 
 FIRST_CHECK = CHECKS[0].name
-"""The conformance check without which the smoke step is pointless."""
+"""The smoke step needs this conformance check to pass."""
 
 FIX_FIRST = "Skipped: fix the errors above."
 
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """How a submission is checked."""
+    """The options of a check."""
 
     run: bool = True
-    """Whether it is also installed and run."""
+    """Whether to install and run the system too."""
     results: Path | None = None
-    """The results folder in which the conformance report is stored; ``None`` stores none."""
+    """Results folder for the conformance report; ``None`` to store no report."""
     setup: SystemSetup = field(default_factory=SystemSetup)
-    """Its sandbox and hosts."""
+    """Sandbox, hosts and environment cache."""
 
 
 def check_submission(
@@ -71,12 +71,12 @@ def check_submission(
     """Check a submission; a step that cannot run is skipped, with the reason.
 
     Args:
-        folder: the folder with its ``submission.toml``, anywhere.
-        options: how it is checked.
+        folder: a folder with a ``submission.toml``.
+        options: options of the check.
         note: receives messages for the user.
 
     Returns:
-        The report: all steps, and every problem with file, line and what to do.
+        The report: all steps, and every problem with file, line and remedy.
     """
     options = options or CheckOptions()
     check = _Check(folder, options, note)
@@ -140,17 +140,17 @@ class _Check:
         """Run all steps."""
         read = self._step(StepName.READ, self._read)
         self._step(StepName.SECRETS, self._secrets)
-        why = FIX_FIRST if self._options.run else "Skipped: --no-run."
+        reason = FIX_FIRST if self._options.run else "Skipped: --no-run."
         later = [StepName.INSTALL, StepName.CONFORMANCE, StepName.SMOKE]
         if self.source is not None and read is StepOutcome.PASSED and self._options.run:
             source = self.source
-            lacking = _lacking(source)
-            installed = self._step(StepName.INSTALL, lambda: self._install(source, lacking))
-            why, later = lacking or FIX_FIRST, later[1:]
-            if installed is StepOutcome.PASSED and lacking is None:
+            missing_key = _missing_key(source)
+            installed = self._step(StepName.INSTALL, lambda: self._install(source, missing_key))
+            reason, later = missing_key or FIX_FIRST, later[1:]
+            if installed is StepOutcome.PASSED and missing_key is None:
                 self._step(StepName.CONFORMANCE, lambda: self._conform(source))
-                if self._finds_nothing():
-                    why, later = (
+                if self._failed_first_check():
+                    reason, later = (
                         f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested.",
                         later[-1:],
                     )
@@ -158,7 +158,7 @@ class _Check:
                     self._step(StepName.SMOKE, lambda: self._smoke(source))
                     return
         for name in later:
-            self._step(name, lambda: _skip(why))
+            self._step(name, lambda: _skip(reason))
 
     def _step(self, name: StepName, make: Callable[[], str]) -> StepOutcome:
         """Run a step, and record its outcome."""
@@ -198,9 +198,11 @@ class _Check:
             raise _Skipped("Skipped: some files cannot be scanned. Fix the errors above.")
         return f"{len(files)} files, no secrets found."
 
-    def _install(self, source: SystemSource, lacking: str | None) -> str:
-        self.prepared = prepare(_without_hosts(source) if lacking else source, self._options.setup, self._notes.note)
-        if lacking:
+    def _install(self, source: SystemSource, missing_key: str | None) -> str:
+        self.prepared = prepare(
+            _without_hosts(source) if missing_key else source, self._options.setup, self._notes.note
+        )
+        if missing_key:
             return "Installed, not started."
         with (
             models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
@@ -212,55 +214,55 @@ class _Check:
                 try:
                     hello = start_system(self.prepared.source, first.process)
                 except BadInput as error:
-                    raise _Refused("The system does not start.", _of_start(error, printed)) from None
+                    raise _Refused("The system does not start.", _start_problems(error, printed)) from None
         self.environment_digest = self.prepared.environment_digest(hello)
         sandbox = self.prepared.sandbox
-        held = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
+        sandbox_note = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
         variants = self._start_variants(source)
-        varied = f" Variants started: {', '.join(variants)}." if variants else ""
-        return f"Started. Methods found: {', '.join(hello.capabilities)}. {held}{varied}"
+        variants_note = f" Variants started: {', '.join(variants)}." if variants else ""
+        return f"Started. Methods found: {', '.join(hello.capabilities)}. {sandbox_note}{variants_note}"
 
     def _start_variants(self, source: SystemSource) -> list[str]:
-        """Start each variant once, since one may have parameters that the class does not take; return their names.
+        """Start each variant once, to check its parameters; return the names.
 
-        Those whose key is missing are skipped.
+        Skips the variants whose key is missing.
         """
-        lacking = {name: _lacking(variant_source(source, name)) for name in _submission(source).variants}
-        for name, sentence in lacking.items():
+        missing_keys = {name: _missing_key(variant_source(source, name)) for name in _submission(source).variants}
+        for name, sentence in missing_keys.items():
             if sentence is not None:
                 self._notes.note(f"The variant '{name}' is not started: {sentence.removeprefix('Skipped: ')}")
-        names = [name for name, sentence in lacking.items() if sentence is None]
+        names = [name for name, sentence in missing_keys.items() if sentence is None]
         for name in names:
-            varied = prepare(variant_source(source, name), self._options.setup, self._notes.note)
+            prepared = prepare(variant_source(source, name), self._options.setup, self._notes.note)
             printed: deque[str] = deque(maxlen=QUOTED_LINES)
             with (
                 models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
-                system_instances(varied, Limits(), models) as new_instance,
+                system_instances(prepared, Limits(), models) as new_instance,
                 closing(new_instance(printed.append).process) as process,
             ):
                 try:
-                    start_system(varied.source, process)
+                    start_system(prepared.source, process)
                 except BadInput as error:
-                    raise _Refused(f"The variant '{name}' does not start.", _of_start(error, printed)) from None
+                    raise _Refused(f"The variant '{name}' does not start.", _start_problems(error, printed)) from None
         return names
 
     def _conform(self, source: SystemSource) -> str:
-        with tempfile.TemporaryDirectory(prefix="memeval-check-") as nowhere:
-            results = self._options.results or Path(nowhere)
+        with tempfile.TemporaryDirectory(prefix="memeval-check-") as temporary:
+            results = self._options.results or Path(temporary)
             report = check_conformance(source, results, self._notes, setup=self._options.setup)
         self.conformance = report.checks
         tally = Counter(each.outcome for each in report.checks)
         failed = [each for each in report.checks if each.outcome is CheckOutcome.FAILED]
-        words = ", ".join(f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome])
-        detail = f"{words}."
+        counts = ", ".join(f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome])
+        detail = f"{counts}."
         if failed and report.holds:
-            detail += " What failed is not required: the site shows it beside the scores."
+            detail += " The failed checks are not required. The site shows them beside the scores."
         if not report.holds:
-            raise _Refused(detail, [_of_check(each) for each in failed if each.mandatory])
+            raise _Refused(detail, [_check_problem(each) for each in failed if each.mandatory])
         return detail
 
-    def _finds_nothing(self) -> bool:
-        """Whether it failed the first check: each question might then take until its time limit."""
+    def _failed_first_check(self) -> bool:
+        """Return whether the first check failed; then each question could run until its time limit."""
         return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
@@ -279,8 +281,8 @@ class _Check:
         return f"{len(rows)} questions of {SMOKE_BENCHMARK}, no errors."
 
 
-def _lacking(source: SystemSource) -> str | None:
-    """Return why a system can be installed but not run: a key is missing; ``None`` where it can."""
+def _missing_key(source: SystemSource) -> str | None:
+    """Return which key is missing to run a system, as a sentence; ``None`` if no key is missing."""
     submission = _submission(source)
     missing = [host for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
     if missing:
@@ -296,27 +298,28 @@ def _without_hosts(source: SystemSource) -> SystemSource:
 
 
 def _submission(source: SystemSource | None) -> Submission:
-    """Return the manifest of a system in a folder."""
+    """Return the manifest of a system that has one."""
     assert source is not None and source.submission is not None  # noqa: S101
     return source.submission
 
 
-def _skip(why: str) -> str:
-    raise _Skipped(why)
+def _skip(reason: str) -> str:
+    raise _Skipped(reason)
 
 
 def _problem(error: MemevalError) -> Problem:
     return Problem(where=error.where, sentence=error.problem, remedy=error.remedy)
 
 
-def _of_start(error: BadInput, printed: Iterable[str]) -> list[Problem]:
-    """Return why a system cannot be loaded, and its last lines of output."""
+def _start_problems(error: BadInput, printed: Iterable[str]) -> list[Problem]:
+    """Return the reason why a system does not start, and its last lines of output."""
     problem = _problem(error)
     if problem.remedy is None and str(problem.where).endswith(".py"):
         problem = problem.model_copy(update={"remedy": "Fix this error, then check again."})
-    lines = (line.removeprefix(error.problem).strip() for line in printed)
+    first_sentence = error.problem.partition(". ")[0].removesuffix(".") + "."
+    lines = (line.removeprefix(first_sentence).strip() for line in printed)
     return [problem, *(Problem(sentence=f"Output: {line}") for line in lines if line)]
 
 
-def _of_check(check: ConformanceCheck) -> Problem:
+def _check_problem(check: ConformanceCheck) -> Problem:
     return Problem(sentence=f"{check.name}: {check.detail}", remedy=check.remedy)

@@ -1,4 +1,4 @@
-"""The figures of a suite, from rows: those of a stored run, or of one that was never stored."""
+"""Computes the figures of a suite from rows."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 
 QUANTILES = (50, 95, 99)
-"""The percentiles at which latencies are told."""
+"""The reported percentiles of latencies."""
 
 
 def percentile(values: Sequence[float], p: float) -> float | None:
-    """Return a percentile by linear interpolation between the two values around it; ``None`` of nothing.
+    """Return a percentile with linear interpolation; ``None`` for no values.
 
     Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``).
 
     Args:
-        values: in any order.
+        values: the values, in any order.
         p: from 0 to 100.
 
     Raises:
-        ValueError: ``p`` is not.
+        ValueError: ``p`` is outside this range.
     """
     if not 0 <= p <= 100:
-        raise ValueError(f"a percentile lies between 0 and 100, and {p:g} does not")
+        raise ValueError(f"the percentile must be between 0 and 100, not {p:g}")
     if not values:
         return None
     ordered = sorted(values)
-    place = (len(ordered) - 1) * p / 100
-    below = floor(place)
+    position = (len(ordered) - 1) * p / 100
+    below = floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 def metrics_of_run(folder: RunFolder) -> EvalMetrics:
     """Return the figures of a stored run of a suite.
 
     Raises:
-        BadInput: its rows are not here.
+        BadInput: its rows are missing.
     """
     return metrics_of_rows(list(folder.responses()), list(folder.grades()), list(folder.calls()))
 
@@ -62,11 +62,11 @@ def metrics_of_rows(
     """Return the figures of rows.
 
     Args:
-        responses: all responses; the last attempt at a question counts.
-        grades: one grade an item.
-        calls: model calls; those of the system are counted.
-        twins: searches and reflections, by item id, that ask the same in the same bank.
-        failed_retains: texts that could not be retained, where that is known.
+        responses: all responses; the last attempt of a question counts.
+        grades: one grade for each item.
+        calls: model calls; only the system's calls count.
+        twins: item ids of searches and reflections with the same question in the same bank.
+        failed_retains: number of texts that the system failed to retain; ``None`` if unknown.
     """
     last = {row.question_id: row for row in sorted(responses, key=lambda row: row.attempt)}
     rows = list(last.values())
@@ -105,34 +105,34 @@ def metrics_of_rows(
 
 
 def _mean(grades: Iterable[Grade], name: str) -> float | None:
-    """Return the mean of a measure over the items that have it."""
+    """Return the mean of a metric over the items that have it."""
     values = [value for grade in grades if (value := grade.metrics.get(name)) is not None]
     return fsum(values) / len(values) if values else None
 
 
-def _share(holds: Iterable[bool]) -> float | None:
-    found = list(holds)
-    return sum(found) / len(found) if found else None
+def _share(outcomes: Iterable[bool]) -> float | None:
+    listed = list(outcomes)
+    return sum(listed) / len(listed) if listed else None
 
 
 def _latencies(rows: Sequence[Response], reflected: set[str]) -> dict[str, float | None]:
-    """Return the percentiles of single calls in milliseconds, by the names of their fields."""
+    """Return latency percentiles in milliseconds, by field name."""
     asked = [(row.item_id in reflected, row.timings) for row in rows if not row.outcome.is_error]
     seconds = {
         "retain": [each for row in rows for each in row.timings.retain_seconds],
         "recall": [times.search_seconds for _, times in asked if times.search_seconds is not None],
         "reflect": [times.ask_seconds for mine, times in asked if mine and times.ask_seconds is not None],
     }
-    told = {
+    percentiles = {
         f"{name}_latency_p{p}_ms": _milliseconds(percentile(values, p))
         for name, values in seconds.items()
         for p in QUANTILES
     }
-    whole = [
+    totals = [
         fsum(each or 0.0 for each in (times.ask_seconds, times.search_seconds, times.read_seconds))
         for _, times in asked
     ]
-    return told | {f"e2e_per_question_p{p}_ms": _milliseconds(percentile(whole, p)) for p in QUANTILES[:2]}
+    return percentiles | {f"e2e_per_question_p{p}_ms": _milliseconds(percentile(totals, p)) for p in QUANTILES[:2]}
 
 
 def _milliseconds(seconds: float | None) -> float | None:
@@ -140,7 +140,7 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 def _duration(rows: Sequence[Response]) -> float | None:
-    """Return the seconds that all calls took together."""
+    """Return the total seconds of all calls."""
     times = [row.timings for row in rows]
     parts = [
         each
@@ -152,7 +152,7 @@ def _duration(rows: Sequence[Response]) -> float | None:
 
 
 def _gap(twins: Iterable[tuple[str, str]], grades: Mapping[str, Grade]) -> RecallReflectGap | None:
-    """Return how searching and reflecting go together; ``None`` where nothing is asked both ways."""
+    """Return the joint counts of search and reflection results; ``None`` without twins."""
     counted = Counter(
         ((grades[search].metrics.get("hit") or 0.0) > 0, grades[reflect].verdict is True)
         for search, reflect in twins
@@ -169,7 +169,7 @@ def _gap(twins: Iterable[tuple[str, str]], grades: Mapping[str, Grade]) -> Recal
 
 
 def _spent(rows: Sequence[Response], calls: Sequence[Call]) -> dict[str, object]:
-    """Return what the system's own model calls took: as measured, else as it says, else nothing that is known."""
+    """Return the usage of the system's own model calls: measured, else self-reported, else unknown."""
     reports = [row.usage for row in rows if row.usage is not None]
     if not calls:
         counts = [count for each in reports for count in (each.prompt_tokens, each.completion_tokens)]

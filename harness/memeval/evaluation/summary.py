@@ -1,4 +1,4 @@
-"""Sums over a run's rows: time by phase, tokens, coverage. Pure functions, so that ``verify`` can do them again."""
+"""Sums over a run's rows: time by phase, tokens, usage. They are pure functions, so ``verify`` can recompute them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from memeval.records.run import Percentiles, Tokens, TokenSource
 
 
 def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dict[Phase, Percentiles]:
-    """Return the time spent by phase; a phase that did not occur is left out.
+    """Return the time by phase; a phase that did not occur is left out.
 
     Args:
         responses: the run's responses.
-        judgments: the judge's calls; of each, the service time when it was made.
+        judgments: the judge's calls, with their service times.
     """
     spent: dict[Phase, list[float]] = {phase: [] for phase in Phase}
     for response in responses:
@@ -46,9 +46,9 @@ def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dic
 def usage(
     run_id: str, responses: Iterable[Response], calls: Iterable[Call], judgments: Iterable[Call]
 ) -> dict[Phase, PhaseUsage]:
-    """Return what the model calls of a run took, by phase; a phase without any is left out.
+    """Return the usage of model calls by phase; a phase without calls is left out.
 
-    What a system says of its own calls is taken where none of them came through the gateway.
+    A system's self-reported usage counts only if none of its calls came through the gateway.
 
     Args:
         run_id: the run; calls of other runs were answered from the record.
@@ -57,12 +57,12 @@ def usage(
         judgments: the judge's calls.
     """
     by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
-    lent = False
+    has_system_calls = False
     for call in chain(calls, judgments):
         by_phase[call.phase].append(call)
-        lent = lent or call.caller is Caller.SYSTEM
+        has_system_calls = has_system_calls or call.caller is Caller.SYSTEM
     found = {phase: _measured(run_id, made) for phase, made in by_phase.items() if made}
-    rows = [] if lent else list(responses)
+    rows = [] if has_system_calls else list(responses)
     reported = [row.usage for row in rows if row.usage is not None]
     if reported:
         searched = any(row.timings.search_seconds is not None for row in rows)
@@ -71,7 +71,7 @@ def usage(
 
 
 def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
-    """Sum up the calls of one phase, those that another run paid for apart."""
+    """Sum up the calls of one phase; calls that another run paid for are counted separately."""
     fresh = [call for call in calls if call.run_id == run_id]
     cached = [call for call in calls if call.run_id != run_id]
     unpriced = sum(_is_unpriced(call) for call in fresh)
@@ -92,7 +92,7 @@ def _measured(run_id: str, calls: Sequence[Call]) -> PhaseUsage:
 
 
 def _reported(reports: Sequence[ReportedUsage]) -> PhaseUsage:
-    """Sum up a system's own account; how many calls it made, it does not say."""
+    """Sum up self-reported usage, which does not include the number of calls."""
     dollars = [report.cost_usd for report in reports if report.cost_usd is not None]
     return PhaseUsage(
         source=UsageSource.SELF_REPORTED,
@@ -104,7 +104,7 @@ def _reported(reports: Sequence[ReportedUsage]) -> PhaseUsage:
 
 
 def _is_unpriced(call: Call) -> bool:
-    """Whether a call was answered, and nobody knows for how much. What brought no usable reply is failed, not that."""
+    """Return whether a call was answered and its price is unknown; a call without usable reply is failed instead."""
     return call.error is None and call.cost_usd is None
 
 
@@ -113,7 +113,7 @@ def _dollars(calls: Iterable[Call]) -> float:
 
 
 def _count(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of what was counted; ``None`` where nothing was."""
+    """Return the sum of the known counts; ``None`` if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -132,7 +132,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def tokens(responses: Iterable[Response]) -> Tokens:
-    """Return the context tokens of a run: measured where any context came back, else as the system reports."""
+    """Return the context tokens of a run: measured if any context was returned, else self-reported."""
     rows = list(responses)
     measured = [float(row.context_tokens) for row in rows if row.context_tokens is not None]
     reported = [row.reported_tokens for row in rows if row.reported_tokens is not None]

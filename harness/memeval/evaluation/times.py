@@ -1,4 +1,4 @@
-"""Times and numbers in short texts, and whether two texts name different ones. What is not seen clearly is not seen."""
+"""Reads times and numbers in short texts, and compares those of two texts. Unclear times are left out."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ _BARE = re.compile(rf"\b(?:{_NUMBER})(?!\w|\.\d)")
 
 
 class StatedDate(NamedTuple):
-    """A date as far as it is told."""
+    """A date; ``None`` for each part that the text leaves out."""
 
     year: int | None
     month: int | None
     day: int | None
 
     def agrees(self, other: StatedDate) -> bool:
-        """Return whether no part that both tell is different."""
+        """Return whether no part that both have is different."""
         return all(mine is None or theirs is None or mine == theirs for mine, theirs in zip(self, other, strict=True))
 
 
 def dates(text: str) -> frozenset[StatedDate]:
-    """Return the dates a text names; without their days where it places things before, after or around them."""
+    """Return the dates in a text; without days if the text says before, after, around or similar."""
     text = " ".join(normal(text).split())
     vague = _ABOUT.search(text) is not None
     return frozenset(_date(found, vague) for found in _DATE.finditer(text))
 
 
 def durations(text: str) -> frozenset[tuple[float, str]]:
-    """Return the lengths of time a text names, each as a number with its unit, such as ``(3.0, "week")``."""
+    """Return the durations in a text, each as a number with its unit, such as ``(3.0, "week")``."""
     return frozenset((_value(found[1]), found[2]) for found in _COUNTED.finditer(" ".join(normal(text).split())))
 
 
 def numbers(text: str) -> frozenset[float]:
-    """Return the numbers a text names, in digits or in single words."""
+    """Return the numbers in a text, in digits or single words."""
     return frozenset(_value(found[0]) for found in _BARE.finditer(normal(text)))
 
 
 def names_another_time(answer: str, reference: str) -> bool:
-    """Return whether both texts name dates, or both lengths of time in one unit, and none of them agree."""
-    wanted, given = dates(reference), dates(answer)
-    if wanted and given:
-        return not any(mine.agrees(theirs) for mine in given for theirs in wanted)
-    lengths = durations(reference)
-    units = {unit for _, unit in lengths}
-    told = {length for length in durations(answer) if length[1] in units}
-    return bool(told) and not told & lengths
+    """Return whether both texts have dates, or durations in one unit, and none of them agree."""
+    expected_dates, answer_dates = dates(reference), dates(answer)
+    if expected_dates and answer_dates:
+        return not any(mine.agrees(theirs) for mine in answer_dates for theirs in expected_dates)
+    expected = durations(reference)
+    units = {unit for _, unit in expected}
+    answered = {duration for duration in durations(answer) if duration[1] in units}
+    return bool(answered) and not answered & expected
 
 
 def _date(found: re.Match[str], vague: bool) -> StatedDate:

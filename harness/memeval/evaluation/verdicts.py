@@ -1,4 +1,4 @@
-"""Bringing answers before a model judge; what it says is on record before anything is graded by it."""
+"""Sends answers to a model judge, and collects the model calls of a run for sealing."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.response import Response
 
 
-def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, lent: Iterable[Call] = ()) -> None:
-    """Refuse to begin where a judge must be asked and there is no key to it.
+def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorded: Iterable[Call] = ()) -> None:
+    """Check that the judge's key is set if a judgment is not recorded yet.
 
     Args:
-        judge: the judge; the rule set needs no key, and neither does a judge whose judgments are all on record.
+        judge: the judge; the rule set needs no key.
         cases: the answers.
         models: the gateway.
-        lent: further judgments that are on record.
+        recorded: further recorded judgments.
 
     Raises:
-        BadInput: there is no key.
+        BadInput: the key is missing.
     """
     if judge.model is None:
         return
-    known = {call.key for call in lent if call.error is None}
-    asked = (judge.model.request(case).key for case in cases)
-    if any(key not in known and models.shared.find(key) is None for key in asked):
+    recorded_keys = {call.key for call in recorded if call.error is None}
+    keys = (judge.model.request(case).key for case in cases)
+    if any(key not in recorded_keys and models.shared.find(key) is None for key in keys):
         models.check_keys([Caller.JUDGE])
 
 
 def judgments(
     judge: ChosenJudge, cases: Sequence[Case], models: Models | None, progress: Progress, title: str
 ) -> dict[Digest, Call]:
-    """Return the recorded judgments that rule on some answers, and have those made that are not on record yet.
+    """Return the judgments of some answers; ask the judge for those that are not recorded yet.
 
     Args:
         judge: the judge; the rule set needs none.
         cases: the answers.
         models: the gateway; may be ``None`` for the rule set.
-        progress: is told how it goes.
-        title: what progress is called.
+        progress: receives the progress.
+        title: title of the progress.
 
     Raises:
-        GatewayStopped: the endpoint, its key or a budget stopped the run; what was answered is on record.
+        GatewayStopped: the endpoint or key failed, or a budget is spent. Finished judgments are recorded.
     """
     if judge.model is None or models is None or not cases:
         return {}
@@ -72,7 +72,7 @@ def judgments(
 
 
 def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
-    """Return the judgments of a run as they are sealed: by key, a failed call before the good one of the same key.
+    """Return the judgments of a run in sealed order: by key, failed calls before the successful call.
 
     Args:
         judge: the judge that graded.
@@ -81,7 +81,7 @@ def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
     used = list(judge.used.values()) if isinstance(judge, RecordedJudge) else []
     failed = [] if own is None else [call for call in own.rows() if call.caller is Caller.JUDGE]
     rows = {(call.key, call.error is None, call.at): call for call in (*used, *failed)}
-    return [rows[place] for place in sorted(rows)]
+    return [rows[position] for position in sorted(rows)]
 
 
 def call_rows(
@@ -91,27 +91,29 @@ def call_rows(
     own: CallRecord,
     retried: RunFolder | None,
 ) -> list[Call]:
-    """Return the reader's and the system's calls of a run as they are sealed.
+    """Return the reader's and the system's calls of a run in sealed order.
 
-    First the reader's, by key: those that answered, and those that failed. Then the system's, by scenario in the
-    benchmark's order, and as they came.
+    First the reader's calls, by key, with failed calls. Then the system's calls, by scenario in the benchmark's order,
+    and by time in a scenario.
 
     Args:
         benchmark_session: the benchmark with its data.
         responses: all responses of the run.
-        models: the gateway, with the record of all runs, or the run whose record answered.
-        own: the record of the run's systems' calls, and of failed ones.
-        retried: the finished run whose responses this one starts from, where there is one.
+        models: the gateway, with the shared record and the replayed run.
+        own: the record of the system's calls and of failed calls.
+        retried: the finished run that this run retries; ``None`` for none.
     """
-    mine = [*(() if retried is None else retried.calls()), *own.rows()]
-    read = [call for call in mine if call.caller is Caller.READER]
+    run_calls = [*(() if retried is None else retried.calls()), *own.rows()]
+    reader_calls = [call for call in run_calls if call.caller is Caller.READER]
     replayed = [] if models.replay is None else [row for row in models.replay.calls() if row.caller is Caller.READER]
-    answered = {call.key: call for call in replayed}  # a failed call stands before the good one of its key
+    answered = {call.key: call for call in replayed}  # a failed call precedes the successful call with the same key
     for key in {response.reader_key for response in responses} - {None}:
         if (call := models.shared.find(str(key)) or answered.get(str(key))) is not None:
-            read.append(call)
-    rows = {(call.key, call.error is None, call.at): call for call in read}
-    place = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
-    made = [call for call in mine if call.caller is Caller.SYSTEM]
-    made.sort(key=lambda call: place.get(call.scenario_id or "", -1))  # stable: as they came
-    return [*(rows[at] for at in sorted(rows)), *made]
+            reader_calls.append(call)
+    rows = {(call.key, call.error is None, call.at): call for call in reader_calls}
+    scenario_order = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
+    system_calls = [call for call in run_calls if call.caller is Caller.SYSTEM]
+    system_calls.sort(
+        key=lambda call: scenario_order.get(call.scenario_id or "", -1)
+    )  # stable sort: keeps the order of calls
+    return [*(rows[position] for position in sorted(rows)), *system_calls]

@@ -1,4 +1,4 @@
-"""Verifying a stored run: schema, digests, coverage, and scores computed again from the rows."""
+"""Verifies stored runs: schema, digests, coverage, and scores recomputed from the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.matrix import verify_matrix
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.seal import cost, coverage
-from memeval.evaluation.withholding import says
+from memeval.evaluation.withholding import has_verdict
 from memeval.gateway.prices import price_list
 from memeval.gateway.replies import UnusableReply, read, text_of
 from memeval.grading.judged import JUDGED
@@ -33,17 +33,17 @@ from memeval.records.traffic import Traffic
 from memeval.storage import listed
 
 _RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
-"""What becomes of an answer that was brought before a judge."""
+"""The possible states of a judged answer."""
 
 
 def verify_run(folder: RunFolder) -> list[Finding]:
-    """Check a stored run against itself; no benchmark data and no network are needed.
+    """Check a stored run for consistency, without benchmark data and network.
 
     Args:
         folder: the run.
 
     Returns:
-        What does not hold; empty where all does.
+        The problems; empty if there are none.
     """
     head = str(folder.path / "run.json")
     try:
@@ -73,39 +73,40 @@ def verify_run(folder: RunFolder) -> list[Finding]:
 
 
 def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
-    """The ids follow from the parts, and the folder is where the run says it belongs."""
+    """Check the ids, the isolation and the folder of a run."""
     if run.track_id != run.track.id:
-        yield Finding(f"{head}: track_id", f"is {run.track_id}, and the track's parts make {run.track.id}.")
+        yield Finding(f"{head}: track_id", f"is {run.track_id}, but the track's parts give {run.track.id}.")
     inputs = Inputs.of(run.track, run.system, run.coverage.limit)
     if run.fingerprint != inputs.fingerprint:
         yield Finding(f"{head}: fingerprint", "does not follow from the track, system and parameters in the file.")
     if not run.run_id.endswith("-" + run.fingerprint[:8]):
         yield Finding(f"{head}: run_id", "does not end in the first digits of the fingerprint.")
-    held = run.isolation is Isolation.SANDBOXED
-    if held is (run.sandbox is None) or held is (run.network is Network.OPEN):
-        told = f"isolation {run.isolation}, network {run.network}, sandbox {run.sandbox or 'none'}"
-        yield Finding(f"{head}: isolation", f"contradicts the other fields: {told}.")
-    elsewhere = (run.imported is not None, run.system.kind is SystemKind.IMPORTED, run.isolation is Isolation.ELSEWHERE)
-    if len(set(elsewhere)) > 1:
-        told = f"kind {run.system.kind}, isolation {run.isolation}, {'an' if run.imported else 'no'} origin elsewhere"
-        yield Finding(f"{head}: imported", f"contradicts the other fields: {told}.")
-    stands = folder.path.resolve().parts[-3:]
-    belongs = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
-    if stands != belongs:
+    sandboxed = run.isolation is Isolation.SANDBOXED
+    if sandboxed is (run.sandbox is None) or sandboxed is (run.network is Network.OPEN):
+        fields = f"isolation {run.isolation}, network {run.network}, sandbox {run.sandbox or 'none'}"
+        yield Finding(f"{head}: isolation", f"contradicts the other fields: {fields}.")
+    imported = (run.imported is not None, run.system.kind is SystemKind.IMPORTED, run.isolation is Isolation.ELSEWHERE)
+    if len(set(imported)) > 1:
+        origin = "an" if run.imported else "no"
+        fields = f"kind {run.system.kind}, isolation {run.isolation}, {origin} origin of imported answers"
+        yield Finding(f"{head}: imported", f"contradicts the other fields: {fields}.")
+    actual = folder.path.resolve().parts[-3:]
+    expected = (run.track.benchmark.partition("@")[0], run.system.slug, run.run_id)
+    if actual != expected:
         yield Finding(
             str(folder.path),
-            f"the run belongs in {'/'.join(belongs)}, not in {'/'.join(stands)}.",
+            f"the run belongs in {'/'.join(expected)}, not in {'/'.join(actual)}.",
             "Move the folder back.",
         )
 
 
 def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
-    """Every file is there, whole, and the one that was sealed."""
+    """Check that exactly the sealed files exist, with their digests."""
     for name in sorted(set(run.files) - set(ROW_FILES)):
-        yield Finding(f"{head}: files", f"names an unknown file {name!r}.")
+        yield Finding(f"{head}: files", f"lists an unknown file {name!r}.")
     for name in ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "log.jsonl"):
         if name not in run.files:
-            yield Finding(f"{head}: files", f"names no {name}.")
+            yield Finding(f"{head}: files", f"does not list {name}.")
     for name, stated in run.files.items():
         if name not in ROW_FILES:
             continue
@@ -129,17 +130,17 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
 
 
 def _rows(folder: RunFolder, responses: list[Response], grades: list[Grade], contexts: list[str]) -> Iterator[Finding]:
-    """Rows fit together: one grade an item, in order, with the outcome of its responses."""
+    """Check that each item has one grade, consistent with the outcome of its responses."""
     grades_file, responses_file = folder.file("grades.jsonl"), folder.file("responses.jsonl")
     by_item: dict[str, list[Response]] = {}
-    seen: set[tuple[str, int]] = set()
-    known = set(contexts)
+    attempts: set[tuple[str, int]] = set()
+    stored_contexts = set(contexts)
     for number, response in enumerate(responses, start=1):
         where = f"{responses_file}:{number}"
-        if (response.question_id, response.attempt) in seen:
-            yield Finding(where, f"{response.question_id} has attempt {response.attempt} twice.")
-        seen.add((response.question_id, response.attempt))
-        if response.context_digest is not None and response.context_digest not in known:
+        if (response.question_id, response.attempt) in attempts:
+            yield Finding(where, f"{response.question_id} has two rows for attempt {response.attempt}.")
+        attempts.add((response.question_id, response.attempt))
+        if response.context_digest is not None and response.context_digest not in stored_contexts:
             yield Finding(where, "names a context that is not in contexts.jsonl.gz.")
         by_item.setdefault(response.item_id, []).append(response)
     graded: set[str] = set()
@@ -150,15 +151,15 @@ def _rows(folder: RunFolder, responses: list[Response], grades: list[Grade], con
         graded.add(grade.item_id)
         rows = by_item.get(grade.item_id)
         if rows is None:
-            yield Finding(where, f"{grade.item_id} has a grade and no response.")
+            yield Finding(where, f"{grade.item_id} has a grade but no response.")
             continue
         outcome = first_not_ok(list(last_attempts(rows).values()))
-        if not _fits(grade, outcome):
+        if not _is_consistent(grade, outcome):
             yield Finding(
                 where, f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
             )
     for item_id in by_item.keys() - graded:
-        yield Finding(str(grades_file), f"{item_id} has responses and no grade.")
+        yield Finding(str(grades_file), f"{item_id} has responses but no grade.")
 
 
 def first_not_ok(responses: list[Response]) -> Outcome:
@@ -166,48 +167,48 @@ def first_not_ok(responses: list[Response]) -> Outcome:
     return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
 
 
-def _fits(grade: Grade, outcome: Outcome) -> bool:
-    unsettled = grade.verdict is None and grade.credit is None
+def _is_consistent(grade: Grade, outcome: Outcome) -> bool:
+    has_no_result = grade.verdict is None and grade.credit is None
     if outcome.is_error:
-        return grade.state.value == outcome.value and unsettled
-    if unsettled != grade.state.is_error:
+        return grade.state.value == outcome.value and has_no_result
+    if has_no_result != grade.state.is_error:
         return False
     return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
 
 
 def _calls(folder: RunFolder, run: Run, judgments: list[Call], calls: list[Call]) -> Iterator[Finding]:
-    """Every model call stands under the key of its request, and says of its reply what the reply says.
+    """Check the key of every model call, and the fields that follow from its reply.
 
-    Where the benchmark's words are kept out, the keys follow from the data, and ``reproduce`` checks them. A call's
-    dollars follow from its tokens by the run's price list; they are computed again where that is the one at hand.
+    If the benchmark's text is withheld, keys need the data, and ``reproduce`` checks them. Costs are recomputed only if
+    the run used the current price list.
     """
     priced = run.prices == price_list()
     for name, rows in (("judgments.jsonl", judgments), ("calls.jsonl", calls)):
         if run.redistribution is Redistribution.FULL:
-            yield from misplaced(folder, name, rows)
+            yield from wrong_keys(folder, name, rows)
         for number, call in enumerate(rows, start=1):
-            if (field := _untrue(call, priced and call.run_id == run.run_id)) is not None:
-                yield Finding(f"{folder.file(name)}:{number}", f"has another '{field}' than its reply makes.")
+            if (field := _wrong_field(call, priced and call.run_id == run.run_id)) is not None:
+                yield Finding(f"{folder.file(name)}:{number}", f"has a '{field}' that does not match its reply.")
 
 
-def _untrue(call: Call, priced: bool) -> str | None:
-    """Return the field in which a call and its reply differ; ``None`` where there is none, or no usable reply."""
+def _wrong_field(call: Call, priced: bool) -> str | None:
+    """Return the first field that does not match the reply; ``None`` if all match or there is no usable reply."""
     if call.error is not None or call.reply is None:
         return None
     try:
-        told = read(call.reply, call.request.api)
+        reply = read(call.reply, call.request.api)
     except UnusableReply:
         return "reply"
     fields = ("model", "fingerprint", "prompt_tokens", "completion_tokens")
-    wrong = next((field for field in fields if getattr(call, field) != getattr(told, field)), None)
-    if wrong is None and priced and call.cost_usd != told.price(call.request.model):
+    wrong = next((field for field in fields if getattr(call, field) != getattr(reply, field)), None)
+    if wrong is None and priced and call.cost_usd != reply.price(call.request.model):
         return "cost_usd"
     return wrong
 
 
 def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list[Call]) -> Iterator[Finding]:
-    """What a model judge ruled on names a judgment that is there, and is what the reply says."""
-    said = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
+    """Check that each verdict of a model judge has a stored judgment, and matches its reply."""
+    replies = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
     model = run.track.judge.partition(":")[2].rpartition("@")[0]
     for number, call in enumerate(judgments, start=1):
         asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
@@ -217,75 +218,75 @@ def _judgments(folder: RunFolder, run: Run, grades: list[Grade], judgments: list
         where = f"{folder.file('grades.jsonl')}:{number}"
         if grade.judgment_key is None:
             if run.track.judge_endpoint is not None and grade.grader in JUDGED and grade.state in _RULED:
-                yield Finding(where, f"{grade.item_id} has no judgment, although its judge is a model.")
-        elif grade.judgment_key not in said:
+                yield Finding(where, f"{grade.item_id} has no judgment, but its judge is a model.")
+        elif grade.judgment_key not in replies:
             yield Finding(where, f"{grade.item_id} names a judgment that is missing from judgments.jsonl.gz.")
-        elif not says(said[grade.judgment_key], grade.verdict, run.redistribution):
-            yield Finding(where, f"{grade.item_id}: the verdict is not what the judge replied.")
+        elif not has_verdict(replies[grade.judgment_key], grade.verdict, run.redistribution):
+            yield Finding(where, f"{grade.item_id}: the verdict does not match the judge's reply.")
 
 
 def _readings(folder: RunFolder, responses: list[Response], calls: list[Call]) -> Iterator[Finding]:
-    """What a model reader answered names a call that is there."""
-    read = {call.key for call in calls}
+    """Check that each answer of a model reader has a stored call."""
+    stored_keys = {call.key for call in calls}
     for number, response in enumerate(responses, start=1):
-        if response.reader_key is not None and response.reader_key not in read:
+        if response.reader_key is not None and response.reader_key not in stored_keys:
             where = f"{folder.file('responses.jsonl')}:{number}"
             yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
 
 
-def misplaced(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
-    """Check that every model call of a file stands under the key of its request.
+def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
+    """Yield a finding for each model call whose key does not match its request.
 
     Args:
         folder: the run.
         name: the file.
-        calls: its rows, with all words.
+        calls: its rows, with their full text.
     """
     for number, call in enumerate(calls, start=1):
         if call.key != _key_of(call):
-            yield Finding(f"{folder.file(name)}:{number}", "has another key than its request gives.")
+            yield Finding(f"{folder.file(name)}:{number}", "has a key that does not match its request.")
 
 
 def is_checked_without_data(run: Run) -> bool:
-    """Return whether :func:`verify_run` checks all of a run; else the keys of its model calls need the data."""
+    """Return whether :func:`verify_run` checks all of a run; otherwise the keys of its model calls need the data."""
     return run.redistribution is Redistribution.FULL or not run.files.keys() & {"judgments.jsonl", "calls.jsonl"}
 
 
 def _key_of(call: Call) -> str | None:
-    """Return the key that follows from what was asked; ``None`` where a system's call does not say in which place."""
+    """Return the key of a call's request; ``None`` if a system's call has no ordinal."""
     if call.caller is not Caller.SYSTEM:
         return call.request.key
     return None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
 
 
 def _traffic(folder: RunFolder, run: Run, traffic: list[Traffic]) -> Iterator[Finding]:
-    """Exchanges are with hosts that the system declares, and that the run says were reached."""
-    known = {use.host for use in run.system.hosts}
+    """Check that the system declares the hosts of its exchanges."""
+    declared = {use.host for use in run.system.hosts}
     for number, row in enumerate(traffic, start=1):
-        if row.host not in known and row.error is None:
+        if row.host not in declared and row.error is None:
             where = f"{folder.file('traffic.jsonl')}:{number}"
             yield Finding(where, f"names the host {row.host}, which the system does not declare.")
 
 
 def _prompts(folder: RunFolder, run: Run, prompts: list[Prompt]) -> Iterator[Finding]:
-    """The prompts that are stored are those of the track."""
+    """Check that the stored prompts are the prompts of the track."""
     path = folder.file("prompts.jsonl")
     for number, prompt in enumerate(prompts, start=1):
         if prompt.digest != run.track.prompts.get(prompt.name):
-            yield Finding(f"{path}:{number}", f"the prompt {prompt.name!r} is not the one that the track names.")
+            yield Finding(f"{path}:{number}", f"the prompt {prompt.name!r} is not the prompt of the track.")
     for name in sorted(run.track.prompts.keys() - {prompt.name for prompt in prompts}):
-        yield Finding(str(path), f"the prompt {name!r}, which the track names, is not in it.")
+        yield Finding(str(path), f"the prompt {name!r} of the track is missing.")
 
 
 def _sums(run: Run, rows: Rows, head: str) -> Iterator[Finding]:
-    """Whatever in the head follows from the rows, follows from them."""
+    """Check the fields of the head that are computed from the rows."""
     try:
         scores = score(run.track.categories, rows.grades)
     except (ValueError, OverflowError) as error:
-        yield Finding(f"{head}: track.categories", f"are not those of the grades: {error}.")
+        yield Finding(f"{head}: track.categories", f"do not match the grades: {error}.")
         return
     usage = summary.usage(run.run_id, rows.responses, rows.calls, rows.judgments)
-    again: dict[str, tuple[object, object]] = {
+    recomputed: dict[str, tuple[object, object]] = {
         "scores": (run.scores, scores),
         "coverage": (
             run.coverage,
@@ -296,8 +297,8 @@ def _sums(run: Run, rows: Rows, head: str) -> Iterator[Finding]:
         "usage": (run.usage, usage),
     }
     if run.usage or usage:
-        again["cost"] = (run.cost, cost(run.system, usage))
-    for name, (stated, computed) in again.items():
+        recomputed["cost"] = (run.cost, cost(run.system, usage))
+    for name, (stated, computed) in recomputed.items():
         if stated != computed:
             where, was, now = _first_difference(name, _plain(stated), _plain(computed))
             yield Finding(f"{head}: {where}", f"is {was}, but the rows give {now}.")
@@ -310,32 +311,32 @@ def _plain(value: object) -> object:
 
 
 def _first_difference(name: str, one: object, other: object) -> tuple[str, object, object]:
-    """Return where two trees of plain data first differ, and what stands there in each."""
+    """Return the path and the two values of the first difference between two trees of plain data."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted(one.keys() | other.keys()):
             if one.get(key) != other.get(key):
                 return _first_difference(f"{name}.{key}", one.get(key), other.get(key))
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+        for index, (left, right) in enumerate(zip(one, other, strict=True)):
             if left != right:
-                return _first_difference(f"{name}[{place}]", left, right)
+                return _first_difference(f"{name}[{index}]", left, right)
     return name, one, other
 
 
 def verify_results(path: Path) -> list[Finding]:
-    """Check every stored run at or under a path, and the audits, the matrices and the ledger where they lie there.
+    """Check the stored runs, audits, matrices and ledger in a folder and its subfolders.
 
-    A run that the ledger speaks of must still be here, with the bytes it had.
+    A run that the ledger names must exist with unchanged bytes.
 
     Raises:
-        BadInput: there is neither a run nor a ledger.
+        BadInput: the folder has no run, audit or ledger.
     """
     folders = runs_under(path)
     audits = stored_audits(path)
     matrices = stored_matrices(path)
     ledger = Ledger(path)
     if not folders and not audits and not ledger.path.exists():
-        raise BadInput("there is no finished run here.", where=path, remedy="Name a run, or a folder above runs.")
+        raise BadInput("no finished run found.", where=path, remedy="Name a run, or a folder that contains runs.")
     findings = [finding for folder in folders for finding in verify_run(folder) if not _is_deleted(folder)]
     findings += [finding for audit in audits for finding in verify_audit(audit)]
     findings += [finding for matrix in matrices for finding in verify_matrix(matrix, path)]
@@ -343,18 +344,18 @@ def verify_results(path: Path) -> list[Finding]:
         entries = ledger.entries()
     except MemevalError as error:
         return [*findings, Finding(error.where or str(ledger.path), error.problem, error.remedy or REMEDY)]
-    here = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
+    digests = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
     for number, entry in enumerate(entries, start=1):
         where = f"{ledger.path}:{number}"
-        if entry.run_id not in here:
+        if entry.run_id not in digests:
             findings.append(Finding(where, f"names run {entry.run_id}, which is missing.", "Restore the run."))
-        elif here[entry.run_id] != entry.run_digest:
-            findings.append(Finding(where, f"names run {entry.run_id}, whose run.json has changed since."))
+        elif digests[entry.run_id] != entry.run_digest:
+            findings.append(Finding(where, f"names run {entry.run_id}, whose run.json has changed."))
     return findings
 
 
 def _is_deleted(folder: RunFolder) -> bool:
-    """Return whether another process deleted a run since it was listed."""
+    """Return whether another process deleted the run after it was listed."""
     return not (folder.path / "run.json").exists()
 
 

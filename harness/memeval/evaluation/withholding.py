@@ -1,8 +1,8 @@
-"""Keeping other people's words out of what is stored: the rows of a run with all that stands in its data quoted.
+"""Withholds a benchmark's text from stored rows: replaces it by marks that refer to the data.
 
-Every row is quoted from the scenario it belongs to. What names none, such as a line that a system printed, is looked up
-in all scenarios of the run. What a judge was asked is left out, but for the model: it follows from the data and the
-responses, and its key tells whether it does.
+The text of a row comes from its scenario. A row without a scenario, such as a line of output, is searched in all
+scenarios of the run. Judge requests are stored with the model only: data and responses determine the rest, and the key
+proves it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from memeval.records.track import Redistribution, Track
 T = TypeVar("T", bound=Stored)
 
 OPEN_AT_ONCE = 16
-"""Scenarios that are held while rows in any order are read."""
+"""Number of scenarios in memory while rows are read in any order."""
 
 
 class ScenarioQuoters:
-    """The quoters of a benchmark's scenarios, each made when it is asked for.
+    """The quoters of a benchmark's scenarios, each created when accessed.
 
     Args:
         benchmark_session: the benchmark with its data open.
@@ -61,7 +61,7 @@ class ScenarioQuoters:
             self._keys.setdefault(key.scenario_id, []).append(key)
         self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
         """The scenario of every item."""
-        self._held = lru_cache(maxsize=OPEN_AT_ONCE)(self._made)
+        self._cached = lru_cache(maxsize=OPEN_AT_ONCE)(self._new_quoter)
 
     def of(self, scenario_id: str) -> Quoter:
         """Return the quoter of a scenario.
@@ -69,20 +69,20 @@ class ScenarioQuoters:
         Raises:
             BadInput: the data has no such scenario.
         """
-        return self._held(scenario_id)
+        return self._cached(scenario_id)
 
     def spell(self, mark: str) -> str:
-        """Return the words of a mark that names its scenario.
+        """Return the text of a mark that names its scenario.
 
         Raises:
-            BadInput: it stands for nothing.
+            BadInput: the mark refers to no text.
         """
         scenario, _, rest = mark.partition(" ")
         if not scenario.startswith("@"):
             raise no_such_mark(mark, "no scenario")
         return self.of(unquote(scenario[1:])).spell(rest)
 
-    def _made(self, scenario_id: str) -> Quoter:
+    def _new_quoter(self, scenario_id: str) -> Quoter:
         try:
             scenario = self._benchmark_session.scenarios[scenario_id]
         except KeyError:
@@ -92,12 +92,12 @@ class ScenarioQuoters:
         return Quoter(scenario, self._keys.get(scenario_id, ()))
 
 
-Asked = Mapping[Digest, tuple[str, ModelRequest]]
-"""What a judge is asked, by key: the scenario it is about, and the request."""
+Requests = Mapping[Digest, tuple[str, ModelRequest]]
+"""Judge requests by key, each with its scenario id."""
 
 
-def asked_of(judge: ChosenJudge, cases: Iterable[Case]) -> Asked:
-    """Return all that a judge may be asked about some answers; nothing where it is the rule set."""
+def requests_of(judge: ChosenJudge, cases: Iterable[Case]) -> Requests:
+    """Return all possible requests to a judge about some answers; empty for the rule set."""
     model = judge.model
     if model is None:
         return {}
@@ -108,56 +108,56 @@ def asked_of(judge: ChosenJudge, cases: Iterable[Case]) -> Asked:
     }
 
 
-def asked_in_run(
+def requests_in_run(
     benchmark_session: BenchmarkSession, track: Track, prompts: Iterable[Prompt], responses: Sequence[Response]
-) -> Asked:
-    """Return all that the judge of a run may have been asked.
+) -> Requests:
+    """Return all possible requests to the judge of a run.
 
     Args:
         benchmark_session: the benchmark with its data.
         track: the run's track.
         prompts: the run's prompts.
-        responses: the run's responses, with all words.
+        responses: the run's responses with their full text.
 
     Raises:
-        BadInput: this memeval has no such judge.
+        BadInput: this memeval does not have the judge.
     """
     judge = judge_of(track, prompts)
     if judge.model is None:
         return {}
     answered = {row.item_id for row in responses}
-    return asked_of(
+    return requests_of(
         judge,
         cases_of(benchmark_session, [key for key in benchmark_session.keys if key.item_id in answered], responses),
     )
 
 
-def read_in(responses: Iterable[Response]) -> dict[Digest, str]:
-    """Return the scenario of every call in which a model reader answered, by its key."""
+def scenarios_of_reader_calls(responses: Iterable[Response]) -> dict[Digest, str]:
+    """Return the scenario id of every model reader call, by the key of the call."""
     return {row.reader_key: row.scenario_id for row in responses if row.reader_key is not None}
 
 
-def scenario_of_call(call: Call, read: Mapping[Digest, str]) -> str | None:
-    """Return the scenario that a reader's or a system's call is about; ``None`` where none is known."""
-    return read.get(call.key) if call.caller is Caller.READER else call.scenario_id or None
+def scenario_of_call(call: Call, reader_scenarios: Mapping[Digest, str]) -> str | None:
+    """Return the scenario id of a reader's or a system's call; ``None`` if unknown."""
+    return reader_scenarios.get(call.key) if call.caller is Caller.READER else call.scenario_id or None
 
 
-def says(reply: str | None, verdict: bool | None, redistribution: Redistribution) -> bool:
-    """Return whether a judge's reply gives a verdict, as far as it can be read.
+def has_verdict(reply: str | None, verdict: bool | None, redistribution: Redistribution) -> bool:
+    """Return whether a judge's reply gives a verdict; a reply with withheld text counts as yes.
 
     Args:
-        reply: its text; ``None`` where there is none.
+        reply: its text; ``None`` for no reply.
         verdict: the verdict.
-        redistribution: whether its words are all there; where some are kept out, only the data tell.
+        redistribution: whether text may be withheld from the reply.
     """
-    is_quoted = redistribution is Redistribution.IDS and "⟦" in (reply or "")
-    return is_quoted or parse_strict(reply or "") is verdict
+    has_marks = redistribution is Redistribution.IDS and "⟦" in (reply or "")
+    return has_marks or parse_strict(reply or "") is verdict
 
 
 def withheld(
     rows: Rows, log: Sequence[LogLine], benchmark_session: BenchmarkSession, track: Track
 ) -> tuple[Rows, list[LogLine]]:
-    """Return the rows of a run and its log without the benchmark's words.
+    """Return the rows of a run and its log without the benchmark's text.
 
     Args:
         rows: the rows.
@@ -165,45 +165,46 @@ def withheld(
         benchmark_session: the benchmark with its data.
         track: the run's track.
     """
-    sheets = _RowsByScenario(benchmark_session)
-    asked = asked_in_run(benchmark_session, track, rows.prompts, rows.responses)
-    read = read_in(rows.responses)
-    of_item = sheets.quoters.scenario_of
-    done = replace(
+    pending = _RowsByScenario(benchmark_session)
+    requests = requests_in_run(benchmark_session, track, rows.prompts, rows.responses)
+    reader_scenarios = scenarios_of_reader_calls(rows.responses)
+    of_item = pending.quoters.scenario_of
+    quoted_rows = replace(
         rows,
-        responses=sheets.add(rows.responses, response_with, lambda row: row.scenario_id, lambda row: row.item_id),
-        contexts=sheets.add(rows.contexts, context_with, lambda row: row.scenario_id),
-        grades=sheets.add(rows.grades, grade_with, lambda row: of_item.get(row.item_id), lambda row: row.item_id),
-        judgments=sheets.add_judgments(rows.judgments, asked),
-        calls=sheets.add(rows.calls, call_with, lambda row: scenario_of_call(row, read)),
-        traffic=sheets.add(rows.traffic, traffic_with, lambda row: row.scenario_id or None),
+        responses=pending.add(rows.responses, response_with, lambda row: row.scenario_id, lambda row: row.item_id),
+        contexts=pending.add(rows.contexts, context_with, lambda row: row.scenario_id),
+        grades=pending.add(rows.grades, grade_with, lambda row: of_item.get(row.item_id), lambda row: row.item_id),
+        judgments=pending.add_judgments(rows.judgments, requests),
+        calls=pending.add(rows.calls, call_with, lambda row: scenario_of_call(row, reader_scenarios)),
+        traffic=pending.add(rows.traffic, traffic_with, lambda row: row.scenario_id or None),
     )
-    lines = sheets.add(log, line_with, lambda row: row.scenario_id or None)
-    sheets.fill()
-    return done, lines
+    lines = pending.add(log, line_with, lambda row: row.scenario_id or None)
+    pending.fill()
+    return quoted_rows, lines
 
 
 def withheld_audit(
-    probes: Sequence[Probe], judgments: Sequence[Call], benchmark_session: BenchmarkSession, asked: Asked
+    probes: Sequence[Probe], judgments: Sequence[Call], benchmark_session: BenchmarkSession, requests: Requests
 ) -> tuple[list[Probe], list[Call]]:
-    """Return the rows of an audit without the benchmark's words.
+    """Return the rows of an audit without the benchmark's text.
 
-    Calibration answers are made of the keys of several items, and give way to their digests: they follow from the data.
+    Calibration answers combine the keys of several items, so they are replaced by their digests.
 
     Args:
         probes: the calibration answers.
         judgments: the calls to a model judge.
         benchmark_session: the benchmark with its data.
-        asked: what the judge was asked.
+        requests: the requests to the judge.
     """
-    sheets = _RowsByScenario(benchmark_session)
-    closed = sheets.add_judgments(judgments, asked)
-    sheets.fill()
-    return [probe.model_copy(update={"answer": digest_bytes(probe.answer.encode())}) for probe in probes], closed
+    pending = _RowsByScenario(benchmark_session)
+    quoted_judgments = pending.add_judgments(judgments, requests)
+    pending.fill()
+    quoted_probes = [probe.model_copy(update={"answer": digest_bytes(probe.answer.encode())}) for probe in probes]
+    return quoted_probes, quoted_judgments
 
 
-def _closed(call: Call, change: Change) -> Call:
-    """Return a judgment with nothing of what was asked but the model."""
+def _with_model_only(call: Call, change: Change) -> Call:
+    """Return a judgment whose request has the model only."""
     request = call.request
     return call_with(
         call, change, ModelRequest(endpoint=request.endpoint, api=request.api, body={"model": request.model})
@@ -212,23 +213,23 @@ def _closed(call: Call, change: Change) -> Call:
 
 @dataclass(frozen=True)
 class _QuotedRow:
-    """A row to be quoted."""
+    """A row whose text will be quoted."""
 
-    sheet: list[Any]
-    place: int
+    rows: list[Any]
+    index: int
     change: Callable[[Any, Change], Any]
     item_id: str | None
     wholes: bool
 
-    def made(self, change: Change) -> Any:
-        return self.change(self.sheet[self.place], change)
+    def changed(self, change: Change) -> Any:
+        return self.change(self.rows[self.index], change)
 
-    def put(self, row: Any) -> None:
-        self.sheet[self.place] = row
+    def replace(self, row: Any) -> None:
+        self.rows[self.index] = row
 
 
 class _RowsByScenario:
-    """Rows that are quoted scenario by scenario, so that each is opened once, whatever order the rows are in.
+    """Rows grouped by scenario, so that each scenario is opened once.
 
     Args:
         benchmark_session: the benchmark with its data.
@@ -237,7 +238,7 @@ class _RowsByScenario:
     def __init__(self, benchmark_session: BenchmarkSession) -> None:
         self.quoters = ScenarioQuoters(benchmark_session)
         self._jobs: dict[str, list[_QuotedRow]] = {}
-        self._strays: list[_QuotedRow] = []
+        self._without_scenario: list[_QuotedRow] = []
 
     def add(
         self,
@@ -252,46 +253,48 @@ class _RowsByScenario:
         Args:
             rows: the rows.
             change: changes the text in a row.
-            scenario_of: gives the scenario a row belongs to; ``None`` where it names none.
-            item_of: gives the item a row belongs to, whose question and key are quoted however short they are.
-            wholes: whether what is short is quoted where it is all there is.
+            scenario_of: returns the scenario id of a row, or ``None``.
+            item_of: returns the item id of a row, or ``None``. Its question and key are always quoted, even if short.
+            wholes: whether to quote a short text that is a complete field.
         """
-        sheet = list(rows)
-        for place, row in enumerate(sheet):
+        changed = list(rows)
+        for index, row in enumerate(changed):
             scenario_id = scenario_of(row)
-            jobs = self._strays if scenario_id is None else self._jobs.setdefault(scenario_id, [])
-            jobs.append(_QuotedRow(sheet, place, change, item_of(row), wholes))
-        return sheet
+            jobs = self._without_scenario if scenario_id is None else self._jobs.setdefault(scenario_id, [])
+            jobs.append(_QuotedRow(changed, index, change, item_of(row), wholes))
+        return changed
 
-    def add_judgments(self, rows: Iterable[Call], asked: Asked) -> list[Call]:
-        """Return a list of judgments; their verdicts are words of their own, however short an answer key is."""
-        return self.add(rows, _closed, lambda row: asked[row.key][0] if row.key in asked else None, wholes=False)
+    def add_judgments(self, rows: Iterable[Call], requests: Requests) -> list[Call]:
+        """Return a list of judgments, which :meth:`fill` quotes except for their verdicts."""
+        return self.add(
+            rows, _with_model_only, lambda row: requests[row.key][0] if row.key in requests else None, wholes=False
+        )
 
     def fill(self) -> None:
         """Quote all rows."""
-        parts = self._parts_of_strays()
+        parts = self._parts_without_scenario()
         for scenario_id, jobs in self._jobs.items():
             quoter = self.quoters.of(scenario_id)
             for job in jobs:
-                row = job.made(_encoding(quoter, job))
+                row = job.changed(_encoding(quoter, job))
                 spills = quoter.spills(row.to_json())
-                job.put(job.made(quoter.encode_every_word) if spills else row)
+                job.replace(job.changed(quoter.encode_every_word) if spills else row)
             for part in parts:
                 parts[part] = quoter.refine(parts[part])
-        for job in self._strays:
-            job.put(job.made(self._refined(parts)))
+        for job in self._without_scenario:
+            job.replace(job.changed(self._refined(parts)))
 
     def _refined(self, parts: Mapping[str, str]) -> Change:
-        """Return the change of rows that name no scenario; JSON is quoted as a text where that leaves less of it."""
+        """Return the change for rows without a scenario; JSON is quoted as plain text if that leaves less text."""
 
         def change(text: str, *, keep: frozenset[str] = frozenset()) -> str:
-            made = quoted(text, parts.__getitem__, self.quoters.spell, keep)
-            return min(made, as_text(parts[text]), key=left) if is_json(text) else made
+            result = quoted(text, parts.__getitem__, self.quoters.spell, keep)
+            return min(result, as_text(parts[text]), key=left) if is_json(text) else result
 
         return change
 
-    def _parts_of_strays(self) -> dict[str, str]:
-        """Return the texts of the rows that name no scenario, each with what it is so far."""
+    def _parts_without_scenario(self) -> dict[str, str]:
+        """Return the texts of the rows without a scenario, each with its current replacement."""
         parts: dict[str, str] = {}
 
         def collect(part: str) -> str:
@@ -303,8 +306,8 @@ class _RowsByScenario:
                 collect(text)
             return text
 
-        for job in self._strays:
-            job.change(job.sheet[job.place], collecting)
+        for job in self._without_scenario:
+            job.change(job.rows[job.index], collecting)
         return parts
 
 
