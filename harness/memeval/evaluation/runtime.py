@@ -260,8 +260,8 @@ def system_instances(
         )
 
         def new_instance(log: Log) -> SystemInstance:
-            door = server.door()
-            process = SystemProcess(source.launch, limits, log, door.environment, door.waited, sandbox)
-            return SystemInstance(process, door)
+            endpoint = server.endpoint()
+            process = SystemProcess(source.launch, limits, log, endpoint.environment, endpoint.waited, sandbox)
+            return SystemInstance(process, endpoint)
 
         yield new_instance
