@@ -1,4 +1,4 @@
-"""Systems, readers and doors for tests of the execution side."""
+"""Systems, readers and endpoints for tests of the execution side."""
 
 from __future__ import annotations
 
@@ -86,15 +86,15 @@ class Reads:
         return ReaderAnswer(f"read {len(contexts)}", note="2 lines were not sent." if number == 1 else None)
 
 
-class Doorkeeper:
-    """A door that writes down what it is told, with what the system did in between."""
+class RecordingEndpoint:
+    """Records scenarios and phases, and the calls of the system between them."""
 
     def __init__(self) -> None:
-        self.told: list[str | Phase] = []
+        self.recorded: list[str | Phase] = []
 
     def enter(self, scenario_id: str) -> None:
-        self.told.append(scenario_id)
+        self.recorded.append(scenario_id)
 
     def in_phase(self, phase: Phase) -> None:
-        if self.told[-1] != phase:
-            self.told.append(phase)
+        if self.recorded[-1] != phase:
+            self.recorded.append(phase)

@@ -15,7 +15,7 @@ CONTENTS = [turn.content for session in MADE.sessions() for turn in session.turn
 
 
 @given(st.lists(st.one_of(st.sampled_from(LINES + CONTENTS), st.text(alphabet=st.characters(codec="utf-8")))))
-def test_any_context_spells_out_the_very_text_it_was_made_from(lines: list[str]) -> None:
+def test_any_stored_context_gives_the_original_text(lines: list[str]) -> None:
     text = "\n".join(lines)
     texts = TurnTexts(MADE)
     stored = texts.context(text)
@@ -23,18 +23,18 @@ def test_any_context_spells_out_the_very_text_it_was_made_from(lines: list[str])
     assert stored.digest == digest_of_text(text)
 
 
-def test_a_quoted_turn_is_stored_by_id_and_not_by_its_words() -> None:
+def test_a_quoted_turn_is_stored_by_id() -> None:
     stored = TurnTexts(MADE).context("\n".join(LINES))
     assert [part.turn_id for part in stored.parts] == ["s001:t01", "s001:t02", "s002:t01", "s002:t02"]
     assert all(part.text is None and part.dated for part in stored.parts)
 
 
-def test_lines_of_its_own_are_one_part_however_many_they_are() -> None:
+def test_other_lines_are_one_part() -> None:
     stored = TurnTexts(MADE).context("\n".join([*["a line"] * 9, "", LINES[0], "", ""]))
     assert [part.text for part in stored.parts] == ["a line\n" * 9, None, "\n"]
 
 
-def test_an_item_equal_to_a_turn_is_stored_by_id_and_any_other_with_its_words() -> None:
+def test_an_item_equal_to_a_turn_is_stored_by_id_and_others_as_text() -> None:
     texts = TurnTexts(MADE)
     quoted = texts.item(CONTENTS[0], ("s001:t01",), 0.5)
     own = texts.item("Ada lives in Lima", (), None)

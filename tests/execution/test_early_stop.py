@@ -31,7 +31,7 @@ def finished(rows: Iterable[Response]) -> list[FinishedItems]:
     return [FinishedItems((each.item_id,), (each,), ()) for each in rows]
 
 
-def test_the_first_items_that_all_fail_alike_stop_a_run_and_the_first_error_is_named() -> None:
+def test_equal_errors_of_the_first_items_stop_a_run_with_the_first_error() -> None:
     watch = EarlyStop(100, [], "acme on tiny@1")
     watch.watch(finished(row(number) for number in range(FIRST_ITEMS - 1)))
     with pytest.raises(StoppedEarly, match=rf"^acme on tiny@1: stopped: the first {FIRST_ITEMS} items all") as stop:
@@ -50,7 +50,7 @@ def test_the_first_items_that_all_fail_alike_stop_a_run_and_the_first_error_is_n
         "no session s{n:03d}:t01 (request {n:06x}a1).",
     ],
 )
-def test_numbers_and_ids_make_no_other_error(error: str) -> None:
+def test_errors_that_differ_only_in_numbers_and_ids_are_equal(error: str) -> None:
     with pytest.raises(StoppedEarly):
         EarlyStop(100, [], "").watch(finished(row(n, error.format(n=n * 37)) for n in range(FIRST_ITEMS)))
 
@@ -65,7 +65,7 @@ def test_numbers_and_ids_make_no_other_error(error: str) -> None:
     ],
     ids=["answered", "another error", "another kind", "a reader's"],
 )
-def test_one_item_that_comes_out_otherwise_lets_a_run_go_on_for_good(other: Response) -> None:
+def test_one_item_with_another_result_disables_the_early_stop(other: Response) -> None:
     watch = EarlyStop(100, [], "")
     watch.watch(finished([*(row(number) for number in range(5)), other, *(row(number) for number in range(10, 60))]))
 
@@ -75,7 +75,7 @@ def test_errors_of_a_readers_model_never_stop_a_run() -> None:
     EarlyStop(100, [], "").watch(finished(rows))
 
 
-def test_a_run_that_is_over_anyway_is_not_stopped() -> None:
+def test_a_finished_run_is_not_stopped() -> None:
     EarlyStop(FIRST_ITEMS, [], "").watch(finished(row(number) for number in range(FIRST_ITEMS)))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.execution.habits import HabitsReader, told
+from memeval.execution.habits import HabitsReader, reviews_in
 from memeval.execution.readers import reader_named
 
 
@@ -107,7 +107,7 @@ def test_reviews_are_read_however_a_system_hands_them_on(context: str) -> None:
 
 
 def test_fields_belong_to_what_they_stand_below_and_unlabelled_lines_go_on() -> None:
-    found = list(told(f"chatter\n[2025-01-05] user: {SHOES}\n and more\nDomain: Books\n  Title: x"))
+    found = list(reviews_in(f"chatter\n[2025-01-05] user: {SHOES}\n and more\nDomain: Books\n  Title: x"))
     assert [dict(one) for one in found] == [
         {
             "Title": "Great running shoes",

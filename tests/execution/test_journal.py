@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_rows_come_back_when_the_journal_is_opened_again(folder: Path) -> None:
+def test_rows_are_read_when_the_journal_is_reopened(folder: Path) -> None:
     with Journal(folder) as journal:
         journal.write([finished(response("a")), finished(response("b", "Oslo"))])
     with Journal(folder) as journal:
@@ -46,7 +46,7 @@ def test_rows_come_back_when_the_journal_is_opened_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 17, 100])
-def test_a_row_that_was_being_written_at_the_kill_is_cut_off_and_the_rest_stays(folder: Path, cut: int) -> None:
+def test_an_incomplete_last_row_is_removed(folder: Path, cut: int) -> None:
     with Journal(folder) as journal:
         journal.write([finished(response("a")), finished(response("b"))])
     path = folder / "journal" / "responses.jsonl"
@@ -85,8 +85,8 @@ def test_a_damaged_row_in_the_middle_is_refused_by_line(folder: Path) -> None:
     assert path.read_bytes() == b"\n".join(lines)
 
 
-def test_two_at_once_are_refused_and_the_second_may_come_later(folder: Path) -> None:
-    with Journal(folder), pytest.raises(BadInput, match="another memeval is running this very run"), Journal(folder):
+def test_a_second_process_is_refused_until_the_first_ends(folder: Path) -> None:
+    with Journal(folder), pytest.raises(BadInput, match="another memeval process is running this run"), Journal(folder):
         pass
     with Journal(folder) as journal:
         journal.write([finished(response("a"))])

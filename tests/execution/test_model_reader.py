@@ -86,9 +86,7 @@ def test_the_same_question_on_the_same_context_is_asked_once(server: ModelServer
     assert server.requests == 1
 
 
-def test_no_text_can_end_its_own_fence_or_fill_another_place_of_the_prompt(
-    server: ModelServer, gateway: Gateway
-) -> None:
+def test_no_text_can_close_its_fence_or_fill_another_placeholder(server: ModelServer, gateway: Gateway) -> None:
     one = reader(server, gateway)
     one.read("Where?", None, ["Lima"])
     fence = next(line for line in said(server)[0].split("\n") if line.startswith("=== "))
@@ -100,7 +98,7 @@ def test_no_text_can_end_its_own_fence_or_fill_another_place_of_the_prompt(
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_any_context_stands_in_the_prompt_as_it_is(context: str) -> None:
+def test_any_context_is_in_the_prompt_unchanged(context: str) -> None:
     with Gateway(CallRecord(None), FAST) as gateway:
         one = ModelReader("openai:small", Endpoint("http://127.0.0.1:1/v1"), gateway, 100)
         body: Any = one.request("Where?", None, context).body
@@ -114,18 +112,18 @@ def test_the_prompt_is_the_packaged_file_by_its_digest(server: ModelServer, gate
     assert one.texts == {PROMPT: data.decode()}
 
 
-def test_what_goes_over_the_budget_is_left_out_in_whole_lines_from_the_end(
-    server: ModelServer, gateway: Gateway
-) -> None:
+def test_whole_lines_beyond_the_budget_are_omitted_from_the_end(server: ModelServer, gateway: Gateway) -> None:
     lines = [f"Line {number} says that the soup was hot, and that it rained in Lima." for number in range(50)]
     reading = reader(server, gateway, tokens=200).read("Soup?", None, ["\n".join(lines)])
     kept = context_in(said(server)[0]).split("\n")
     assert kept == lines[: len(kept)]
     assert count_tokens("\n".join(kept)) <= 200 < count_tokens("\n".join(lines[: len(kept) + 1]))
-    assert reading.note == f"{50 - len(kept)} of 50 lines of context go over 200 tokens and were not sent."
+    assert reading.note == f"{50 - len(kept)} of 50 lines of context exceed 200 tokens and were not sent."
 
 
-def test_of_several_deliveries_each_line_is_sent_once_and_of_one_all_are(server: ModelServer, gateway: Gateway) -> None:
+def test_lines_of_several_contexts_are_sent_once_and_of_one_context_unchanged(
+    server: ModelServer, gateway: Gateway
+) -> None:
     one = reader(server, gateway)
     one.read("Where?", None, ["first\nshared", "shared\nsecond"])
     one.read("Where?", None, ["first\n\nshared\n\nshared"])
@@ -137,7 +135,7 @@ def test_a_line_longer_than_the_budget_is_not_sent_and_the_question_still_is(
 ) -> None:
     reading = reader(server, gateway, tokens=10).read("Where?", None, ["word " * 100])
     assert context_in(said(server)[0]) == ""
-    assert reading.note == "1 of 1 lines of context go over 10 tokens and were not sent."
+    assert reading.note == "1 of 1 lines of context exceed 10 tokens and were not sent."
 
 
 @pytest.mark.parametrize(
@@ -148,9 +146,7 @@ def test_a_line_longer_than_the_budget_is_not_sent_and_the_question_still_is(
         ("openai:org/model-7b:free", "openai:org/model-7b:free@1"),
     ],
 )
-def test_a_name_that_moves_stands_for_a_dated_model(
-    named: str, name: str, server: ModelServer, gateway: Gateway
-) -> None:
+def test_an_alias_selects_its_dated_model(named: str, name: str, server: ModelServer, gateway: Gateway) -> None:
     assert reader(server, gateway, named).name == name
 
 
@@ -184,13 +180,13 @@ def test_blank_text_is_an_empty_answer_and_no_error(tmp_path: Path, gateway: Gat
     assert [(row.outcome, row.error) for row in finished.responses] == [(Outcome.EMPTY, None)]
 
 
-def test_a_refused_key_goes_through_and_stops_the_run(server: ModelServer, gateway: Gateway) -> None:
+def test_a_refused_key_stops_the_run(server: ModelServer, gateway: Gateway) -> None:
     server.key = "another"
     with pytest.raises(GatewayStopped):
         reader(server, gateway).read("Where?", None, ["Lima"])
 
 
-def test_a_spent_budget_leaves_whole_items_and_no_error_and_resuming_pays_for_nothing_twice(tmp_path: Path) -> None:
+def test_a_spent_budget_leaves_finished_items_and_resuming_repeats_no_call(tmp_path: Path) -> None:
     todo = work(questions=6, items=3)
     shared = CallRecord(tmp_path / "calls.jsonl")
     with ModelServer(answer=lambda _body: "Lima.") as server:

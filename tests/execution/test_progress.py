@@ -17,11 +17,11 @@ from memeval.execution.progress import Bar, spent_so_far
         (0.0, 0, 0, ""),
     ],
 )
-def test_what_was_spent_is_said_where_models_were_called(usd: float | None, made: int, cached: int, words: str) -> None:
+def test_the_cost_is_shown_if_models_were_called(usd: float | None, made: int, cached: int, words: str) -> None:
     assert spent_so_far(usd, made, cached) == words
 
 
-def test_a_line_says_rate_cost_and_time_left_and_a_new_stage_begins_at_nothing(
+def test_a_line_shows_rate_cost_and_time_left_and_a_new_stage_resets_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Bar, "LINE_SECONDS", 0.0)

@@ -29,7 +29,7 @@ def test_the_latest_of_equal_lines_answers() -> None:
     assert read("Where has Ada moved to?") == "I have moved to Oslo for good."
 
 
-def test_lines_after_the_asked_time_are_left_out() -> None:
+def test_lines_after_the_time_of_the_question_are_ignored() -> None:
     assert read("Where has Ada moved to?", "2025-02-20") == "I have moved to Lima for good."
 
 
@@ -42,7 +42,7 @@ def test_a_question_in_the_context_is_no_answer_and_one_sentence_is_enough() -> 
     assert read("What soup?", None, line) == "The soup was hot."
 
 
-def test_asked_when_the_date_comes_first() -> None:
+def test_an_answer_to_when_starts_with_the_date() -> None:
     assert read("When did Ada move to Lima?") == "2025-01-05: I have moved to Lima for good."
     assert read("In which month was the soup hot?") == "2025-02-05: The soup was hot."
 
@@ -57,7 +57,7 @@ def test_all_context_delivered_is_read() -> None:
 
 
 @given(st.text(), st.lists(st.text()))
-def test_any_text_is_read_without_failing_and_the_answer_stands_in_it(question: str, contexts: list[str]) -> None:
+def test_any_text_is_read_and_contains_the_answer(question: str, contexts: list[str]) -> None:
     answer = ExtractiveReader().read(question, None, contexts).answer
     assert answer == "" or any(answer in context for context in contexts)
 
@@ -68,7 +68,7 @@ def test_a_reader_is_found_with_or_without_its_version() -> None:
     assert reader_named("extractive@2") is None
 
 
-def test_what_was_retrieved_is_the_answer_where_nobody_reads() -> None:
+def test_the_chunks_reader_answers_with_the_retrieved_text() -> None:
     reader = reader_named("chunks")
     assert reader is not None and reader.name == "chunks@1"
     assert reader.read("Where?", None, ["one\ntwo", "three"]).answer == "one\ntwo\n\nthree"

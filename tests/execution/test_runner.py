@@ -1,4 +1,4 @@
-"""One scenario through one system: readers that fail, stops, doors, and what systems say of their usage."""
+"""One scenario through one system: readers that fail, stops, endpoints, and what systems say of their usage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task
 from memeval.systems import SystemProcess
-from tests.execution.helpers import SEARCHING, Doorkeeper, Reads, native, searching, system, work
+from tests.execution.helpers import SEARCHING, Reads, RecordingEndpoint, native, searching, system, work
 
 Said = list[tuple[str, str, str]]
 
@@ -41,7 +41,7 @@ def until_stopped(runner: ScenarioRunner, todo: ScenarioWork) -> list[FinishedIt
     return finished
 
 
-def test_a_reader_that_fails_is_an_error_of_that_question_alone(tmp_path: Path) -> None:
+def test_a_failed_reader_is_an_error_of_one_question_only(tmp_path: Path) -> None:
     said: Said = []
     rows = answers(searching(tmp_path), work(questions=3, items=3), Reads(fails=frozenset({2})), said)
     assert [row.outcome for row in rows] == [Outcome.OK, Outcome.READER_ERROR, Outcome.OK]
@@ -53,7 +53,7 @@ def test_a_reader_that_fails_is_an_error_of_that_question_alone(tmp_path: Path) 
     assert said == [("read", "tiny-000:q01: 2 lines were not sent.", "tiny-000")]
 
 
-def test_a_context_without_items_is_no_answer_where_items_are_what_is_asked_for(tmp_path: Path) -> None:
+def test_a_context_without_items_is_an_error_if_items_are_graded(tmp_path: Path) -> None:
     source = SEARCHING.replace("return self.told[:k]", "return {'context': ' '.join(self.told)}")
     (response,) = answers(system(tmp_path, source), work(), NoReader())
     assert response.outcome is Outcome.ADAPTER_ERROR
@@ -69,7 +69,7 @@ def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path)
     assert asked.timings.search_seconds is None
 
 
-def test_an_agent_that_keeps_context_reads_all_that_was_delivered(tmp_path: Path) -> None:
+def test_an_agent_that_keeps_context_reads_all_contexts(tmp_path: Path) -> None:
     todo = work(questions=3)
     reader = Reads()
     answers(
@@ -83,7 +83,7 @@ def test_an_agent_that_keeps_context_reads_all_that_was_delivered(tmp_path: Path
     assert [len(contexts) for contexts in reader.seen] == [1, 1, 1]
 
 
-def test_a_stop_in_the_reader_leaves_the_items_that_were_whole_and_no_others(tmp_path: Path) -> None:
+def test_a_stop_in_the_reader_keeps_only_finished_items(tmp_path: Path) -> None:
     with searching(tmp_path) as system:
         reader = Reads(stops={6: BudgetSpent("The budget is spent.")})
         runner = ScenarioRunner(system, reader, 10, lambda *told: None, lambda: False)
@@ -101,7 +101,7 @@ def test_a_stop_in_the_reader_leaves_the_items_that_were_whole_and_no_others(tmp
         "time.sleep(6)",  # longer than it may
     ],
 )
-def test_after_a_stop_nothing_a_system_does_is_put_down_to_it(tmp_path: Path, what_the_system_does: str) -> None:
+def test_after_a_stop_no_failure_counts_against_the_system(tmp_path: Path, what_the_system_does: str) -> None:
     stopped = tmp_path / "stopped"
     on_query = (
         f"if self.asked == 3: open({str(stopped)!r}, 'w').close()\n        if self.asked >= 3: {what_the_system_does}"
@@ -118,7 +118,7 @@ def test_after_a_stop_nothing_a_system_does_is_put_down_to_it(tmp_path: Path, wh
     assert all(row.outcome is Outcome.OK for each in finished for row in each.responses)
 
 
-def test_a_stop_while_taking_in_leaves_no_row(tmp_path: Path) -> None:
+def test_a_stop_during_ingest_leaves_no_row(tmp_path: Path) -> None:
     def check() -> None:
         raise GatewayStopped("The key is refused.")
 
@@ -127,32 +127,30 @@ def test_a_stop_while_taking_in_leaves_no_row(tmp_path: Path) -> None:
         assert until_stopped(runner, work(questions=2, items=2)) == []
 
 
-def test_a_door_is_told_of_every_pass_and_phase_in_order(tmp_path: Path) -> None:
-    door = Doorkeeper()
+def test_an_endpoint_receives_every_pass_and_phase_in_order(tmp_path: Path) -> None:
+    endpoint = RecordingEndpoint()
     died = tmp_path / "died"
     on_query = (
         f"if self.asked == 2 and not os.path.exists({str(died)!r}): open({str(died)!r}, 'w').close(); os._exit(1)"
     )
     with native(tmp_path, on_query) as system:
-        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, door)
+        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, endpoint)
         rows = [row for each in runner.run(work(questions=2, items=2)) for row in each.responses]
         list(runner.run(work(1)))
     assert [row.outcome for row in rows] == [Outcome.OK, Outcome.OK]
     once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]
-    assert door.told == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
+    assert endpoint.recorded == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
 
 
-def test_a_search_is_a_phase_of_its_own_at_the_door(tmp_path: Path) -> None:
-    door = Doorkeeper()
+def test_a_search_is_a_separate_phase_at_the_endpoint(tmp_path: Path) -> None:
+    endpoint = RecordingEndpoint()
     with searching(tmp_path) as system:
-        list(ScenarioRunner(system, Reads(), 10, lambda *told: None, lambda: False, door).run(work()))
-    assert door.told == ["tiny-000", Phase.INGEST, Phase.SETTLE, Phase.SEARCH]
+        list(ScenarioRunner(system, Reads(), 10, lambda *told: None, lambda: False, endpoint).run(work()))
+    assert endpoint.recorded == ["tiny-000", Phase.INGEST, Phase.SETTLE, Phase.SEARCH]
 
 
 @pytest.mark.parametrize("starts_again", [True, False])
-def test_usage_is_the_difference_whether_totals_start_again_with_a_reset_or_not(
-    tmp_path: Path, starts_again: bool
-) -> None:
+def test_usage_is_the_difference_with_or_without_a_reset_of_totals(tmp_path: Path, starts_again: bool) -> None:
     on_reset = "self.n = 0" if starts_again else "self.n = getattr(self, 'n', 0)"
     source = f"""
 class Counting:
@@ -190,7 +188,7 @@ class Counting:
         ("raise RuntimeError('no idea')", "usage raised RuntimeError: no idea (adapter.py:17 in usage)."),
     ],
 )
-def test_usage_that_cannot_be_is_said_once_and_is_no_error_of_any_item(tmp_path: Path, body: str, words: str) -> None:
+def test_impossible_usage_is_logged_once_and_fails_no_item(tmp_path: Path, body: str, words: str) -> None:
     said: Said = []
     rows = answers(native(tmp_path, more=f"    def usage(self): {body}"), work(questions=3, items=3), None, said)
     assert [(row.outcome, row.usage) for row in rows] == [(Outcome.OK, None)] * 3
@@ -199,7 +197,7 @@ def test_usage_that_cannot_be_is_said_once_and_is_no_error_of_any_item(tmp_path:
     assert words in detail
 
 
-def test_a_system_that_dies_of_being_asked_for_its_usage_loses_no_item(tmp_path: Path) -> None:
+def test_a_system_that_crashes_in_usage_loses_no_item(tmp_path: Path) -> None:
     said: Said = []
     more = "    def usage(self):\n        if self.asked: os._exit(1)\n        return {}"
     rows = answers(native(tmp_path, more=more), work(questions=3, items=3), None, said)
@@ -207,7 +205,7 @@ def test_a_system_that_dies_of_being_asked_for_its_usage_loses_no_item(tmp_path:
     assert [event for event, _, _ in said] == ["usage", "repeated"]
 
 
-def test_a_system_that_says_only_a_part_of_its_usage_is_taken_at_its_word(tmp_path: Path) -> None:
+def test_a_partial_usage_report_is_accepted(tmp_path: Path) -> None:
     more = "    def usage(self): return {'completion_tokens': 4 * self.asked, 'model': 'mine'}"
     rows = answers(native(tmp_path, more=more), work(questions=2))
     assert [row.usage for row in rows] == [ReportedUsage(completion_tokens=4)] * 2
@@ -275,7 +273,7 @@ def texts_of(row: Response) -> list[str]:
     return [item.turn_id or item.text or "" for item in row.items or ()]
 
 
-def test_texts_are_retained_with_all_that_goes_with_them_and_a_bank_is_searched(tmp_path: Path) -> None:
+def test_texts_are_retained_with_their_metadata_and_a_bank_is_searched(tmp_path: Path) -> None:
     todo = asked(*recalls("calls", "asked", k=3, bank="a", tags=("sport",), since="2025-01-01", until="2025-02-01"))
     calls, called = answers(system(tmp_path, BANKS), todo)
     assert texts_of(calls) == [
@@ -288,14 +286,14 @@ def test_texts_are_retained_with_all_that_goes_with_them_and_a_bank_is_searched(
     assert calls.timings.search_seconds is not None and calls.timings.ask_seconds is None
 
 
-def test_a_search_that_brings_nothing_up_is_an_answer(tmp_path: Path) -> None:
+def test_an_empty_search_result_is_an_answer(tmp_path: Path) -> None:
     empty = Recall(question_id="none", question="y", bank="c")
     found, nothing = answers(system(tmp_path, BANKS), asked(*recalls("x", bank="a"), empty))
     assert texts_of(found) == ["s001:t01"]
     assert (nothing.outcome, nothing.items) == (Outcome.OK, ())
 
 
-def test_searches_that_go_together_are_on_their_way_at_once_and_answered_in_order(tmp_path: Path) -> None:
+def test_concurrent_searches_are_answered_in_order(tmp_path: Path) -> None:
     rows = answers(system(tmp_path, BANKS), asked(*recalls("x", "fail", *["x"] * 6, "at once", in_flight=4, bank="a")))
     assert [row.question_id for row in rows] == [f"q{place}" for place in range(9)]
     assert [row.outcome for row in rows] == [Outcome.OK, Outcome.ADAPTER_ERROR, *[Outcome.OK] * 7]
@@ -306,7 +304,7 @@ def test_searches_that_go_together_are_on_their_way_at_once_and_answered_in_orde
     assert texts_of(alone[-1]) == ["1"]
 
 
-def test_what_searches_that_go_together_used_is_told_with_the_last_of_them(tmp_path: Path) -> None:
+def test_the_usage_of_concurrent_searches_is_in_the_last_response(tmp_path: Path) -> None:
     source = BANKS.replace(
         "    def export", "    def usage(self): return {'prompt_tokens': 5 * len(self.kept)}\n    def export"
     )
@@ -319,7 +317,7 @@ def test_what_searches_that_go_together_used_is_told_with_the_last_of_them(tmp_p
     assert [row.usage for row in rows] == [*[None] * 7, ReportedUsage(prompt_tokens=5 * (2 + 8))]
 
 
-def test_a_system_that_dies_with_searches_on_their_way_costs_one_of_them(tmp_path: Path) -> None:
+def test_a_crash_during_concurrent_searches_fails_one_of_them(tmp_path: Path) -> None:
     dies = "import os; await asyncio.sleep(0.3); os._exit(1)"
     source = BANKS.replace('raise RuntimeError("the index is gone")', dies)
     rows = answers(system(tmp_path, source), asked(*recalls("x", "fail", "x", "x", in_flight=2, bank="a")))
@@ -327,7 +325,7 @@ def test_a_system_that_dies_with_searches_on_their_way_costs_one_of_them(tmp_pat
     assert len(rows) == 4
 
 
-def test_a_reflection_is_the_systems_own_answer_and_knows_its_traits(tmp_path: Path) -> None:
+def test_a_reflection_is_the_systems_answer_and_receives_its_dispositions(tmp_path: Path) -> None:
     steps = (
         Reflect(question_id="f1", question="why", bank="a", timestamp="2025-03-01", dispositions={"skepticism": 5}),
         Reflect(question_id="f2", question="how"),
@@ -340,13 +338,13 @@ def test_a_reflection_is_the_systems_own_answer_and_knows_its_traits(tmp_path: P
     assert first.timings.ask_seconds is not None
 
 
-def test_all_that_is_kept_is_shown_and_is_no_context(tmp_path: Path) -> None:
+def test_an_export_returns_all_items_and_no_context(tmp_path: Path) -> None:
     (shown,) = answers(system(tmp_path, BANKS), asked(Export(question_id="e", question="")))
     assert texts_of(shown) == ["s001:t01", "s002:t01"]
     assert (shown.outcome, shown.context_digest, shown.context_tokens) == (Outcome.OK, None, None)
 
 
-def test_a_system_without_retain_takes_texts_as_sessions(tmp_path: Path) -> None:
+def test_a_system_without_retain_ingests_texts_as_sessions(tmp_path: Path) -> None:
     todo = asked(Task(question_id="t", question="Do it.", query="sings"))
     (row,) = answers(searching(tmp_path), todo, Reads())
     assert texts_of(row) == ["s001:t01", "s002:t01"]

@@ -14,7 +14,7 @@ from memeval.execution.scheduler import Scheduler
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, Response
-from tests.execution.helpers import Doorkeeper, native, work
+from tests.execution.helpers import RecordingEndpoint, native, work
 
 
 class Told(Silent):
@@ -79,7 +79,7 @@ def test_a_stop_stores_whole_items_and_nothing_that_it_made_systems_do(tmp_path:
     assert all(items.count(item) == 2 for item in items)
 
 
-def test_items_that_were_whole_when_another_scenario_stopped_the_run_are_stored(tmp_path: Path) -> None:
+def test_finished_items_are_stored_when_another_scenario_stops_the_run(tmp_path: Path) -> None:
     midway = tmp_path / "midway"
     on_query = (
         f"if '(2)' in question and 'Lima' in self.told[0]: open({str(midway)!r}, 'w').close(); time.sleep(60)\n"
@@ -95,23 +95,23 @@ def test_items_that_were_whole_when_another_scenario_stopped_the_run_are_stored(
     assert [(row.item_id, row.outcome) for row in stored(tmp_path)] == [("item-0-0", Outcome.OK)] * 2
 
 
-def test_every_instance_has_its_own_door(tmp_path: Path) -> None:
-    doors: list[Doorkeeper] = []
+def test_every_instance_has_its_own_endpoint(tmp_path: Path) -> None:
+    endpoints: list[RecordingEndpoint] = []
 
     def make() -> SystemInstance:
-        doors.append(Doorkeeper())
-        return SystemInstance(native(tmp_path, "time.sleep(0.1)"), doors[-1])
+        endpoints.append(RecordingEndpoint())
+        return SystemInstance(native(tmp_path, "time.sleep(0.1)"), endpoints[-1])
 
     run(tmp_path, make, range(8))
     once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]
-    entered = [told for door in doors for told in door.told if not isinstance(told, Phase)]
+    entered = [each for endpoint in endpoints for each in endpoint.recorded if not isinstance(each, Phase)]
     assert sorted(entered) == [f"tiny-{number:03}" for number in range(8)]
-    assert len(doors) > 1
-    for door in doors:
-        assert [told for told in door.told if isinstance(told, Phase)] == once * (len(door.told) // 4)
+    assert len(endpoints) > 1
+    for endpoint in endpoints:
+        assert [each for each in endpoint.recorded if isinstance(each, Phase)] == once * (len(endpoint.recorded) // 4)
 
 
-def test_progress_is_told_what_was_spent_before_it_is_told_of_items(tmp_path: Path) -> None:
+def test_progress_receives_the_cost_before_the_items(tmp_path: Path) -> None:
     told = Told()
     run(tmp_path, lambda: SystemInstance(native(tmp_path)), range(3), progress=told, spent=lambda: (0.5, 3, told.items))
     assert told.items == 6

@@ -18,7 +18,7 @@ from memeval.execution.secrets import redact, secrets_of
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
     ],
 )
-def test_known_shapes_are_blotted_out(secret: str) -> None:
+def test_known_key_formats_are_redacted(secret: str) -> None:
     assert redact(f"connecting with {secret} now") == "connecting with [secret] now"
 
 
@@ -27,7 +27,7 @@ def test_headers_and_addresses_lose_their_secret_and_keep_the_rest() -> None:
     assert redact("postgres://me:hunter22@localhost/db") == "postgres://[secret]@localhost/db"
 
 
-def test_values_of_telling_variables_are_blotted_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_secret_variables_are_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "correct-horse-battery")
     assert redact("using correct-horse-battery") == "using [secret]"
 

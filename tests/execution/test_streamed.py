@@ -164,7 +164,7 @@ def case(answer: str, scenario: Scenario) -> Case:
     return Case("item", "What is it?", answer, key, scenario)
 
 
-def test_an_answer_is_held_against_as_much_of_a_history_as_it_could_hold(steps: Made, scenario: Scenario) -> None:
+def test_an_answer_is_compared_with_a_bounded_part_of_the_history(steps: Made, scenario: Scenario) -> None:
     assert not holds_most_of_the_history(case("This is the saying of a number. " * 20, scenario))
     assert len(steps.made) < 40
     short = Made(12)

@@ -35,23 +35,23 @@ def options(concurrency: int = 64, **fields: Any) -> GatewayOptions:
     return GatewayOptions(concurrency=dict.fromkeys(Caller, concurrency), **QUICK | fields)
 
 
-def gateway(record: CallRecord | Path | None = None, budget: Budget | None = None, **fields: Any) -> Gateway:
+def new_gateway(record: CallRecord | Path | None = None, budget: Budget | None = None, **fields: Any) -> Gateway:
     """Return a gateway with a record, in memory where none is named."""
     shared = record if isinstance(record, CallRecord) else CallRecord(record)
     return Gateway(shared, options(**fields), budget)
 
 
-def ask_all(door: Gateway, server: ModelServer, numbers: Iterable[int], key: str | None = KEY) -> list[Call]:
+def ask_all(gateway: Gateway, server: ModelServer, numbers: Iterable[int], key: str | None = KEY) -> list[Call]:
     """Ask all questions at once, as a judge, and return the calls in order."""
     endpoint = Endpoint(server.url, key)
 
     async def everything() -> list[Call]:
-        asked = (door.ask(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE) for number in numbers)
+        asked = (gateway.ask(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE) for number in numbers)
         return await asyncio.gather(*asked)
 
-    return door.run(everything())
+    return gateway.run(everything())
 
 
-def ask(door: Gateway, server: ModelServer, number: int = 0, key: str | None = KEY) -> Call:
+def ask(gateway: Gateway, server: ModelServer, number: int = 0, key: str | None = KEY) -> Call:
     """Ask one question, as a judge."""
-    return ask_all(door, server, [number], key)[0]
+    return ask_all(gateway, server, [number], key)[0]

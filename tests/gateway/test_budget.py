@@ -18,7 +18,7 @@ from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode
-from tests.gateway.asking import KEY, ask, ask_all, gateway, question
+from tests.gateway.asking import KEY, ask, ask_all, new_gateway, question
 from tests.support.model_server import ModelServer
 
 URL = "http://127.0.0.1/v1"
@@ -26,12 +26,12 @@ DEAR = "gpt-4"
 """A model at which a cap of a few cents is soon reached."""
 
 
-def test_a_cap_of_five_cents_is_never_passed_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+def test_a_cap_is_never_exceeded_and_a_higher_cap_resumes(tmp_path: Path) -> None:
     for attempt in range(20):
         path = tmp_path / f"{attempt}.jsonl"
         with ModelServer(latency=0.002, seed=attempt, faults={"500": 0.1}) as server:
-            with gateway(path, Budget({(None, "usd"): 0.05})) as door, pytest.raises(BudgetSpent) as raised:
-                door.run(_everything(door, server))
+            with new_gateway(path, Budget({(None, "usd"): 0.05})) as gateway, pytest.raises(BudgetSpent) as raised:
+                gateway.run(_everything(gateway, server))
             assert raised.value.exit_code is ExitCode.BUDGET
             assert "the cap of $0.05 for the run is reached" in str(raised.value)
             paid = sum(_price(server, row) for row in CallRecord(path).rows())
@@ -40,17 +40,17 @@ def test_a_cap_of_five_cents_is_never_passed_and_a_higher_one_goes_on(tmp_path: 
             if attempt:
                 continue
             spent = CallRecord(path).rows()
-            with gateway(path, Budget({(None, "usd"): 5.0}, spent)) as door:
-                calls = door.run(_everything(door, server))
+            with new_gateway(path, Budget({(None, "usd"): 5.0}, spent)) as gateway:
+                calls = gateway.run(_everything(gateway, server))
             assert all(call.error is None for call in calls)
             assert set(server.answered.values()) == {1}
 
 
-async def _everything(door: Gateway, server: ModelServer) -> list[Call]:
+async def _everything(gateway: Gateway, server: ModelServer) -> list[Call]:
     endpoint = Endpoint(server.url, KEY)
     messages = ([{"role": "user", "content": f"Is {number} right? {'x' * 150}"}] for number in range(60))
     requests = (question(server.url, model=DEAR, messages=each) for each in messages)
-    return await asyncio.gather(*(door.ask(each, endpoint, Caller.JUDGE, Phase.JUDGE) for each in requests))
+    return await asyncio.gather(*(gateway.ask(each, endpoint, Caller.JUDGE, Phase.JUDGE) for each in requests))
 
 
 def _price(server: ModelServer, call: Call) -> float:
@@ -69,7 +69,7 @@ def _price(server: ModelServer, call: Call) -> float:
     ),
     places=st.integers(1, 64),
 )
-def test_no_order_of_replies_passes_a_cap_and_none_waits_for_ever(
+def test_no_order_of_replies_exceeds_a_cap_or_deadlocks(
     cap: int, calls: list[tuple[int, float | None, int]], places: int
 ) -> None:
     async def play() -> None:
@@ -97,7 +97,7 @@ def test_no_order_of_replies_passes_a_cap_and_none_waits_for_ever(
 
 
 @given(st.lists(st.text(max_size=40), max_size=5), st.integers(1, 500), st.integers(1, 4))
-def test_no_tokenizer_makes_more_tokens_than_are_set_aside(texts: list[str], output: int, choices: int) -> None:
+def test_the_reservation_bounds_every_tokenizer(texts: list[str], output: int, choices: int) -> None:
     messages = [{"role": "user", "content": text} for text in texts]
     request = ModelRequest(
         endpoint=URL,
@@ -109,7 +109,7 @@ def test_no_tokenizer_makes_more_tokens_than_are_set_aside(texts: list[str], out
     assert most_tokens(request) - most_output(request) >= one_a_byte
 
 
-def test_embeddings_bring_nothing_back_and_pictures_are_dear() -> None:
+def test_embeddings_have_no_output_and_images_count_many_tokens() -> None:
     embedding = ModelRequest(endpoint=URL, api=Api.EMBEDDINGS, body={"model": "m", "input": ["word"] * 10})
     assert most_output(embedding) == 0
     assert most_tokens(embedding) >= 10
@@ -117,7 +117,7 @@ def test_embeddings_bring_nothing_back_and_pictures_are_dear() -> None:
     assert most_tokens(question(URL, messages=picture)) > 40_000
 
 
-def test_a_call_waits_where_others_in_flight_may_settle_for_less() -> None:
+def test_a_call_waits_if_calls_in_flight_may_free_budget() -> None:
     async def play() -> None:
         request = question(URL)
         budget = Budget({(None, "tokens"): most_tokens(request) + 10})
@@ -131,7 +131,7 @@ def test_a_call_waits_where_others_in_flight_may_settle_for_less() -> None:
     asyncio.run(play())
 
 
-def test_what_may_have_been_billed_counts_in_full() -> None:
+def test_a_call_that_may_be_billed_counts_in_full() -> None:
     async def play() -> None:
         request = question(URL)
         budget = Budget({(None, "tokens"): most_tokens(request) * 1.5})
@@ -145,15 +145,15 @@ def test_what_may_have_been_billed_counts_in_full() -> None:
 def test_tries_whose_reply_was_lost_count_against_the_cap() -> None:
     with ModelServer(faults={"dropped": 1.0}, most_faults=None) as server:
         room = most_tokens(question(server.url))
-        with gateway(budget=Budget({(None, "tokens"): room * 2.5})) as door, pytest.raises(BudgetSpent):
-            ask(door, server)
+        with new_gateway(budget=Budget({(None, "tokens"): room * 2.5})) as gateway, pytest.raises(BudgetSpent):
+            ask(gateway, server)
         assert server.requests == 2
     once = Budget({(None, "tokens"): room * 1.5})
-    with ModelServer(faults={"500": 1.0}, most_faults=3) as server, gateway(budget=once) as door:
-        assert ask(door, server).error is None, "what was refused was not billed"
+    with ModelServer(faults={"500": 1.0}, most_faults=3) as server, new_gateway(budget=once) as gateway:
+        assert ask(gateway, server).error is None, "what was refused was not billed"
 
 
-def test_a_cap_of_a_phase_leaves_other_phases_alone() -> None:
+def test_a_cap_of_a_phase_does_not_limit_other_phases() -> None:
     async def play() -> None:
         request = question(URL)
         budget = Budget({(Phase.JUDGE, "tokens"): 5})
@@ -164,9 +164,9 @@ def test_a_cap_of_a_phase_leaves_other_phases_alone() -> None:
     asyncio.run(play())
 
 
-def test_what_a_run_spent_before_it_was_resumed_counts() -> None:
-    with ModelServer() as server, gateway() as door:
-        call = ask(door, server)
+def test_spending_before_a_resume_counts() -> None:
+    with ModelServer() as server, new_gateway() as gateway:
+        call = ask(gateway, server)
 
     async def play() -> None:
         room = most_tokens(call.request)
@@ -181,53 +181,55 @@ def test_what_a_run_spent_before_it_was_resumed_counts() -> None:
     asyncio.run(play())
 
 
-def test_a_cap_on_minutes_breaks_off_what_takes_longer() -> None:
+def test_a_cap_on_minutes_cancels_longer_calls() -> None:
     with (
         ModelServer(latency=5) as server,
-        gateway(budget=Budget({(None, "minutes"): 0.3 / 60})) as door,
-        pytest.raises(BudgetSpent, match="the time given to the run is over"),
+        new_gateway(budget=Budget({(None, "minutes"): 0.3 / 60})) as gateway,
+        pytest.raises(BudgetSpent, match="the time budget of the run is used up"),
     ):
-        ask(door, server)
+        ask(gateway, server)
 
 
 def test_dollars_cannot_be_capped_where_the_price_is_unknown() -> None:
-    with ModelServer() as server, gateway(budget=Budget({(None, "usd"): 1.0})) as door:
+    with ModelServer() as server, new_gateway(budget=Budget({(None, "usd"): 1.0})) as gateway:
         endpoint, request = Endpoint(server.url, KEY), question(server.url, model="my-own-model")
-        with pytest.raises(GatewayStopped, match=r"'my-own-model' has no known price. Cap tokens instead") as raised:
-            door.call(request, endpoint, Caller.JUDGE, Phase.JUDGE)
+        with pytest.raises(
+            GatewayStopped, match=r"'my-own-model' has no known price. Set a budget in tokens instead"
+        ) as raised:
+            gateway.call(request, endpoint, Caller.JUDGE, Phase.JUDGE)
     assert raised.value.exit_code is ExitCode.BAD_INPUT
     assert server.requests == 0
 
 
 def test_a_model_without_a_price_is_unpriced_and_never_free() -> None:
-    with ModelServer() as server, gateway() as door:
-        priced = ask(door, server)
-        assert door.spent_usd == priced.cost_usd
+    with ModelServer() as server, new_gateway() as gateway:
+        priced = ask(gateway, server)
+        assert gateway.spent_usd == priced.cost_usd
         assert priced.cost_usd is not None
         assert priced.cost_usd > 0
         request = question(server.url, model="my-own-model")
-        unpriced = door.call(request, Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+        unpriced = gateway.call(request, Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
         assert unpriced.cost_usd is None
-        assert door.spent_usd is None
+        assert gateway.spent_usd is None
 
 
 @pytest.mark.parametrize("named", [{}, {"max_tokens": "many"}, {"max_tokens": -1}, {"max_tokens": None}])
-def test_under_a_cap_a_system_that_names_no_limit_is_given_one(named: dict[str, Any]) -> None:
+def test_under_a_cap_a_system_request_gets_an_output_limit(named: dict[str, Any]) -> None:
     with ModelServer() as server:
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body={"model": "m", "messages": [], **named})
         endpoint = Endpoint(server.url, KEY)
-        with gateway(budget=Budget({(None, "tokens"): 1e6})) as door:
-            capped = door.run(door.pass_on(request, endpoint, Phase.ASK, "s", 0))
-        with gateway() as door:
-            free = door.run(door.pass_on(request, endpoint, Phase.ASK, "s", 0))
+        with new_gateway(budget=Budget({(None, "tokens"): 1e6})) as gateway:
+            capped = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s", 0))
+        with new_gateway() as gateway:
+            free = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s", 0))
     assert capped.request.body["max_tokens"] == server.bodies[0]["max_tokens"] == 4096
     assert capped.key == capped.request.key_in("s", 0)
     assert free.request == request
 
 
 def test_without_caps_nothing_is_counted_against_one() -> None:
-    with ModelServer() as server, gateway() as door:
-        assert all(call.error is None for call in ask_all(door, server, range(10)))
+    with ModelServer() as server, new_gateway() as gateway:
+        assert all(call.error is None for call in ask_all(gateway, server, range(10)))
 
 
 def test_caps_are_read() -> None:
@@ -242,7 +244,7 @@ def test_caps_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "usd", "usd=", "usd=much", "usd=nan", "usd=inf", "usd=-1", "usd=0", "euro=1", "nap.usd=1", "=1"]
 )
-def test_what_is_no_cap_is_refused(text: str) -> None:
+def test_an_invalid_cap_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="invalid budget"):
         parse_caps([text])
 

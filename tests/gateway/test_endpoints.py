@@ -33,7 +33,7 @@ def test_a_caller_has_its_own_endpoint_or_the_common_one(
 
 def test_without_key_and_base_url_the_variable_to_set_is_named() -> None:
     with pytest.raises(
-        BadInput, match=r"MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set. Set one, or set MEMEVAL_JUDGE_"
+        BadInput, match=r"MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set. Set one of them, or set MEMEVAL_JUDGE_"
     ):
         endpoint_for(Caller.JUDGE, {"OPENAI_API_KEY": " "})
 
@@ -41,7 +41,7 @@ def test_without_key_and_base_url_the_variable_to_set_is_named() -> None:
 @pytest.mark.parametrize(
     "url", ["localhost:8080", "ftp://h/v1", "http://", "http://[::1", "http://h:99999/v1", "http://h/ v1", "h", "//h"]
 )
-def test_what_is_no_url_is_refused_where_it_was_given(url: str) -> None:
+def test_an_invalid_url_is_refused_with_its_variable(url: str) -> None:
     with pytest.raises(BadInput, match="OPENAI_BASE_URL: not an http or https URL"):
         endpoint_for(Caller.JUDGE, {"OPENAI_BASE_URL": url})
 
@@ -72,7 +72,7 @@ def test_any_text_is_a_base_url_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("key", ["sk-\nInjected: header", "sk-ключ", "sk with space"])
 def test_a_key_that_no_header_carries_is_refused_without_being_shown(key: str) -> None:
-    with pytest.raises(BadInput, match="the key has a character that no HTTP header can carry") as raised:
+    with pytest.raises(BadInput, match="the key has a character that an HTTP header cannot hold") as raised:
         endpoint_for(Caller.JUDGE, {"OPENAI_API_KEY": key})
     assert key not in str(raised.value)
 
@@ -93,7 +93,7 @@ def test_a_key_is_never_shown() -> None:
         ("http://10.0.0.1/v1", False),
     ],
 )
-def test_loopback_is_this_machine_alone(url: str, loopback: bool) -> None:
+def test_only_loopback_addresses_are_loopback(url: str, loopback: bool) -> None:
     assert Endpoint(url).is_loopback is loopback
 
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from memeval.gateway.client import OWNERS, _after
+from memeval.gateway.client import OWNERS, _retry_after
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
@@ -25,18 +25,18 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import ExitCode
-from tests.gateway.asking import KEY, MODEL, ask, ask_all, gateway, question
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, question
 from tests.support.model_server import ModelServer, reasoning_only
 
 STORM = {"429": 0.1, "500": 0.1, "dropped": 0.1, "garbage": 0.1, "empty": 0.1, "slow": 0.1}
 
 
 def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: Path) -> None:
-    with ModelServer(latency=0.005) as calm, gateway(tmp_path / "calm.jsonl") as door:
-        expected = [text_of(call) for call in ask_all(door, calm, range(200))]
+    with ModelServer(latency=0.005) as calm, new_gateway(tmp_path / "calm.jsonl") as gateway:
+        expected = [text_of(call) for call in ask_all(gateway, calm, range(200))]
     record = CallRecord(tmp_path / "storm.jsonl")
-    with ModelServer(latency=0.005, faults=STORM, slow_seconds=0.3) as server, gateway(record) as door:
-        calls = ask_all(door, server, range(200))
+    with ModelServer(latency=0.005, faults=STORM, slow_seconds=0.3) as server, new_gateway(record) as gateway:
+        calls = ask_all(gateway, server, range(200))
     assert [text_of(call) for call in calls] == expected
     assert set(server.faulted) == set(STORM)
     assert len(server.answered) == 200
@@ -46,9 +46,9 @@ def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: 
 
 
 @pytest.mark.parametrize("fault", ["torn", "cut", "html", "no-choices", "empty", "garbage", "dropped"])
-def test_a_reply_that_is_no_completion_is_asked_for_again(fault: str) -> None:
-    with ModelServer(faults={fault: 1.0}, most_faults=2) as server, gateway() as door:
-        call = ask(door, server)
+def test_an_unusable_reply_is_retried(fault: str) -> None:
+    with ModelServer(faults={fault: 1.0}, most_faults=2) as server, new_gateway() as gateway:
+        call = ask(gateway, server)
     assert call.error is None
     assert call.tries == 3
     assert text_of(call) in ("yes", "no")
@@ -59,21 +59,21 @@ def test_a_reply_that_is_no_completion_is_asked_for_again(fault: str) -> None:
     [
         ("html", "web page"),
         ("empty", "empty"),
-        ("cut", "cut off"),
+        ("cut", "truncated"),
         ("garbage", "not JSON"),
         ("no-choices", "no choices"),
-        ("torn", "broke before the whole reply"),
-        ("dropped", "broke before the whole reply"),
+        ("torn", "broke before the reply was complete"),
+        ("dropped", "broke before the reply was complete"),
         ("500", "status 500"),
         ("429", "Rate limit reached"),
         ("huge", "larger than 2,000,000 bytes"),
     ],
 )
-def test_what_never_gets_better_is_given_up_with_the_reason(fault: str, said: str) -> None:
-    with ModelServer(most_faults=None, retry_after=None) as server, gateway(tries=2) as door:
-        ask(door, server, 99)
+def test_a_permanent_fault_fails_with_the_reason(fault: str, said: str) -> None:
+    with ModelServer(most_faults=None, retry_after=None) as server, new_gateway(tries=2) as gateway:
+        ask(gateway, server, 99)
         server.faults = {fault: 1.0}
-        call = ask(door, server)
+        call = ask(gateway, server)
     assert call.error is not None
     assert said in call.error
     assert (call.tries, server.requests) == (2, 3)
@@ -82,46 +82,46 @@ def test_what_never_gets_better_is_given_up_with_the_reason(fault: str, said: st
 
 
 def test_a_system_may_get_a_reply_of_ten_megabytes() -> None:
-    with ModelServer(faults={"huge": 1.0}) as server, gateway() as door:
+    with ModelServer(faults={"huge": 1.0}) as server, new_gateway() as gateway:
         request, endpoint = question(server.url), Endpoint(server.url, KEY)
-        call = door.run(door.pass_on(request, endpoint, Phase.ASK, "s1", 0))
+        call = gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s1", 0))
     assert len(text_of(call) or "") == 10_000_000
 
 
 def test_an_empty_answer_is_an_answer() -> None:
-    with ModelServer(faults={"blank": 1.0}, most_faults=None) as server, gateway() as door:
-        call = ask(door, server)
+    with ModelServer(faults={"blank": 1.0}, most_faults=None) as server, new_gateway() as gateway:
+        call = ask(gateway, server)
     assert (call.error, text_of(call), call.tries) == (None, "", 1)
 
 
 def test_a_request_that_is_refused_fails_at_once_and_alone() -> None:
-    with ModelServer(faults={"400": 1.0}, most_faults=1) as server, gateway() as door:
-        refused = ask(door, server, 1)
+    with ModelServer(faults={"400": 1.0}, most_faults=1) as server, new_gateway() as gateway:
+        refused = ask(gateway, server, 1)
         assert refused.error is not None
         assert "Invalid 'messages'." in refused.error
         assert refused.tries == 1
-        assert ask(door, server, 1).error is None, "a failed call is never taken from the record"
+        assert ask(gateway, server, 1).error is None, "a failed call is never taken from the record"
 
 
 UNVERIFIED = {"error": {"message": "Your organization must be verified. Request: req_0123abc.", "code": "unverified"}}
 
 
 @pytest.mark.parametrize(("caller", "owner"), list(OWNERS.items()))
-def test_equal_refusals_in_a_row_stop_the_run_and_say_whose_endpoint_refused_and_why(
+def test_equal_refusals_in_a_row_stop_the_run_with_endpoint_and_reason(
     tmp_path: Path, caller: Caller, owner: str
 ) -> None:
     record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
-    with ModelServer() as server, gateway(record, concurrency=1) as door:
-        door.open_run("run", own)
-        paid = [call.key for call in ask_all(door, server, range(3))]
+    with ModelServer() as server, new_gateway(record, concurrency=1) as gateway:
+        gateway.open_run("run", own)
+        paid = [call.key for call in ask_all(gateway, server, range(3))]
         server.refusal = (400, UNVERIFIED)
         endpoint = Endpoint(server.url, KEY)
         with pytest.raises(GatewayStopped) as raised:
             for number in range(10, 30):
                 if caller is Caller.SYSTEM:
-                    door.run(door.pass_on(question(server.url, number), endpoint, Phase.ASK, "s1", 0))
+                    gateway.run(gateway.pass_on(question(server.url, number), endpoint, Phase.ASK, "s1", 0))
                 else:
-                    door.call(question(server.url, number), endpoint, caller, Phase.JUDGE)
+                    gateway.call(question(server.url, number), endpoint, caller, Phase.JUDGE)
     assert server.requests == 3 + 5
     said = str(raised.value)
     assert said.startswith(
@@ -134,68 +134,71 @@ def test_equal_refusals_in_a_row_stop_the_run_and_say_whose_endpoint_refused_and
 
 def test_refusals_that_arrive_after_the_stop_are_not_recorded_as_failures(tmp_path: Path) -> None:
     own = CallRecord(tmp_path / "own.jsonl")
-    with ModelServer(latency=0.05, refusal=(400, UNVERIFIED)) as server, gateway(concurrency=20) as door:
-        door.open_run("run", own)
+    with ModelServer(latency=0.05, refusal=(400, UNVERIFIED)) as server, new_gateway(concurrency=20) as gateway:
+        gateway.open_run("run", own)
         with pytest.raises(GatewayStopped):
-            ask_all(door, server, range(20))
+            ask_all(gateway, server, range(20))
     assert len(list(own.rows())) <= 4
 
 
 def test_the_number_of_refusals_is_a_setting_and_0_never_stops() -> None:
     with ModelServer(refusal=(400, UNVERIFIED)) as server:
-        with gateway(concurrency=1, refusals=2) as door, pytest.raises(GatewayStopped, match="refused 2 requests"):
-            ask_all(door, server, range(20))
+        with (
+            new_gateway(concurrency=1, refusals=2) as gateway,
+            pytest.raises(GatewayStopped, match="refused 2 requests"),
+        ):
+            ask_all(gateway, server, range(20))
         assert server.requests == 2
-        with gateway(concurrency=1, refusals=0) as door:
-            assert all(call.error for call in ask_all(door, server, range(20)))
+        with new_gateway(concurrency=1, refusals=0) as gateway:
+            assert all(call.error for call in ask_all(gateway, server, range(20)))
 
 
 @pytest.mark.parametrize("code", ["content_filter", "context_length_exceeded"])
 def test_refusals_of_one_request_for_its_text_stop_nothing(code: str) -> None:
     refusal = {"error": {"message": "The prompt was refused.", "code": code}}
-    with ModelServer(refusal=(400, refusal)) as server, gateway(concurrency=1) as door:
-        assert all(call.error for call in ask_all(door, server, range(20)))
+    with ModelServer(refusal=(400, refusal)) as server, new_gateway(concurrency=1) as gateway:
+        assert all(call.error for call in ask_all(gateway, server, range(20)))
 
 
-def test_refusals_for_different_reasons_or_with_an_answer_between_them_stop_nothing() -> None:
+def test_different_or_interrupted_refusals_stop_nothing() -> None:
     def each_its_own(body: dict[str, Any]) -> dict[str, Any]:
         return {"message": f"The prompt is too long: {body['messages'][0]['content']}"}
 
     def every_other(body: dict[str, Any]) -> dict[str, Any] | None:
         return None if server.requests % 5 == 0 else {"message": "Refused."}
 
-    with ModelServer(refuses=each_its_own) as server, gateway(concurrency=1) as door:
-        assert all(call.error for call in ask_all(door, server, range(20)))
+    with ModelServer(refuses=each_its_own) as server, new_gateway(concurrency=1) as gateway:
+        assert all(call.error for call in ask_all(gateway, server, range(20)))
         server.refuses = every_other
-        assert sum(call.error is None for call in ask_all(door, server, range(100, 140))) == 8
+        assert sum(call.error is None for call in ask_all(gateway, server, range(100, 140))) == 8
 
 
 def test_a_system_may_learn_from_a_refusal_of_calls_that_were_in_flight_together() -> None:
     def plain_only(body: dict[str, Any]) -> dict[str, Any] | None:
         return {"message": "'response_format' is not supported."} if "response_format" in body else None
 
-    async def learn(door: Gateway, server: ModelServer, number: int) -> Call:
+    async def learn(gateway: Gateway, server: ModelServer, number: int) -> Call:
         endpoint, fancy = (
             Endpoint(server.url, KEY),
             question(server.url, number, response_format={"type": "json_object"}),
         )
-        refused = await door.pass_on(fancy, endpoint, Phase.ASK, f"s{number}", 0)
+        refused = await gateway.pass_on(fancy, endpoint, Phase.ASK, f"s{number}", 0)
         assert refused.error is not None
-        return await door.pass_on(question(server.url, number), endpoint, Phase.ASK, f"s{number}", 0)
+        return await gateway.pass_on(question(server.url, number), endpoint, Phase.ASK, f"s{number}", 0)
 
-    async def together(door: Gateway, server: ModelServer) -> list[Call]:
-        return await asyncio.gather(*(learn(door, server, number) for number in range(20)))
+    async def together(gateway: Gateway, server: ModelServer) -> list[Call]:
+        return await asyncio.gather(*(learn(gateway, server, number) for number in range(20)))
 
-    with ModelServer(latency=0.1, refuses=plain_only) as server, gateway(concurrency=20) as door:
-        assert all(call.error is None for call in door.run(together(door, server)))
+    with ModelServer(latency=0.1, refuses=plain_only) as server, new_gateway(concurrency=20) as gateway:
+        assert all(call.error is None for call in gateway.run(together(gateway, server)))
 
 
 @pytest.mark.parametrize("caller", [Caller.JUDGE, Caller.READER])
-def test_a_setting_that_the_model_does_not_take_stops_at_once(caller: Caller) -> None:
-    with ModelServer(refuses=reasoning_only) as server, gateway() as door:
+def test_a_setting_that_the_model_refuses_stops_at_once(caller: Caller) -> None:
+    with ModelServer(refuses=reasoning_only) as server, new_gateway() as gateway:
         request = question(server.url, model="o3")
         with pytest.raises(GatewayStopped) as raised:
-            door.call(request, Endpoint(server.url, KEY), caller, Phase.JUDGE)
+            gateway.call(request, Endpoint(server.url, KEY), caller, Phase.JUDGE)
     assert server.requests == 1
     assert "refused the settings of 'o3' (400): Unsupported parameter: 'max_tokens' is not supported" in str(
         raised.value
@@ -203,10 +206,10 @@ def test_a_setting_that_the_model_does_not_take_stops_at_once(caller: Caller) ->
     assert "name the file in MEMEVAL_MODEL_SETTINGS" in str(raised.value)
 
 
-def test_a_slow_reply_is_broken_off_and_asked_for_again() -> None:
+def test_a_slow_reply_is_cancelled_and_retried() -> None:
     with ModelServer(faults={"slow": 1.0}, slow_seconds=5, most_faults=1) as server:
-        with gateway(timeout_seconds=0.2) as door:
-            call = ask(door, server)
+        with new_gateway(timeout_seconds=0.2) as gateway:
+            call = ask(gateway, server)
         assert call.tries == 2
         assert set(server.answered.values()) == {1}
 
@@ -224,17 +227,20 @@ def test_a_slow_reply_is_broken_off_and_asked_for_again() -> None:
             "quota",
             BudgetSpent,
             ExitCode.BUDGET,
-            "says that the quota is used up (429): You exceeded your current quota",
+            "reports that the quota is used up (429): You exceeded your current quota",
         ),
         ("model", GatewayStopped, ExitCode.BAD_INPUT, f"has no model '{MODEL}' (404): The model does not exist"),
     ],
 )
-def test_what_no_retry_can_help_stops_everything_at_once(
+def test_an_error_that_no_retry_can_change_stops_all_calls(
     fault: str, stop: type[GatewayStopped], code: ExitCode, said: str
 ) -> None:
-    with ModelServer(latency=0.01, faults={fault: 1.0}, most_faults=None) as server, gateway(concurrency=4) as door:
+    with (
+        ModelServer(latency=0.01, faults={fault: 1.0}, most_faults=None) as server,
+        new_gateway(concurrency=4) as gateway,
+    ):
         with pytest.raises(stop) as raised:
-            ask_all(door, server, range(50))
+            ask_all(gateway, server, range(50))
         assert raised.value.exit_code is code
         assert said.format(url=server.url) in str(raised.value)
         assert "Progress is saved. Run the same command to resume." in str(raised.value)
@@ -243,7 +249,7 @@ def test_what_no_retry_can_help_stops_everything_at_once(
         sent = server.requests
         assert sent <= 4
         with pytest.raises(stop):
-            ask(door, server, 77)
+            ask(gateway, server, 77)
     assert server.requests == sent
 
 
@@ -263,84 +269,82 @@ def test_what_no_retry_can_help_stops_everything_at_once(
 )
 def test_every_dialect_of_refusal_is_understood(status: int, body: dict[str, object], stop: str) -> None:
     server = ModelServer(refusal=(status, body))
-    with server, gateway() as door, pytest.raises(GatewayStopped, match=stop):
-        ask(door, server)
+    with server, new_gateway() as gateway, pytest.raises(GatewayStopped, match=stop):
+        ask(gateway, server)
     assert server.requests == 1
 
 
 @pytest.mark.parametrize("body", [[], "text", {"error": [1]}, {"error": {"message": {"a": 1}, "code": 7}}, None])
-def test_a_refusal_of_any_shape_has_a_sentence(body: object) -> None:
-    with ModelServer(refusal=(422, body)) as server, gateway() as door:
-        call = ask(door, server)
+def test_any_refusal_has_a_message(body: object) -> None:
+    with ModelServer(refusal=(422, body)) as server, new_gateway() as gateway:
+        call = ask(gateway, server)
     assert call.error is not None
     assert call.error.startswith(f"The endpoint {server.url} replied with status 422")
 
 
 @pytest.mark.parametrize("words", ["model ", "unknown ", "no such "])
-def test_a_long_refusal_is_looked_at_in_no_time(words: str) -> None:
+def test_a_long_refusal_is_parsed_fast(words: str) -> None:
     refusal = {"error": {"message": words * 200_000}}
-    with ModelServer(refusal=(400, refusal)) as server, gateway() as door:
+    with ModelServer(refusal=(400, refusal)) as server, new_gateway() as gateway:
         began = time.monotonic()
-        call = ask(door, server)
+        call = ask(gateway, server)
     assert time.monotonic() - began < 5
     assert call.error is not None
     assert len(call.error) < 500
 
 
 @pytest.mark.parametrize("text", [f"Mon, 01 Jan {'9' * 20} 00:00:00 +0000", "1e999", "nan", "-1", "soon"])
-def test_a_wait_that_cannot_be_is_none(text: str) -> None:
-    assert _after({"retry-after": text}) is None
+def test_an_invalid_retry_after_is_none(text: str) -> None:
+    assert _retry_after({"retry-after": text}) is None
 
 
-def test_where_no_key_was_given_the_remedy_is_to_give_one() -> None:
+def test_without_a_key_the_remedy_is_to_set_one() -> None:
     with (
         ModelServer(key=KEY) as server,
-        gateway() as door,
-        pytest.raises(GatewayStopped, match="Set OPENAI_API_KEY: it is not set"),
+        new_gateway() as gateway,
+        pytest.raises(GatewayStopped, match="Set OPENAI_API_KEY; it is not set"),
     ):
-        ask(door, server, key=None)
+        ask(gateway, server, key=None)
     assert "authorization" not in server.headers[0]
 
 
-def test_an_endpoint_that_is_down_stops_the_run_and_costs_no_call_its_place(tmp_path: Path) -> None:
+def test_an_endpoint_that_is_down_stops_the_run_and_loses_no_call(tmp_path: Path) -> None:
     record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
     server = ModelServer(port=_closed_port())
-    with gateway(record, tries=3) as door:
-        door.open_run("run", own)
+    with new_gateway(record, tries=3) as gateway:
+        gateway.open_run("run", own)
         with pytest.raises(GatewayStopped, match=r"Nothing listens at the endpoint http://127.0.0.1"):
-            ask_all(door, server, range(20))
+            ask_all(gateway, server, range(20))
     assert list(record.rows()) == list(own.rows()) == []
 
 
 @pytest.mark.parametrize("together", [1, 4])
-def test_an_endpoint_that_dies_later_costs_no_call_its_place_however_few_there_are(
-    tmp_path: Path, together: int
-) -> None:
+def test_an_endpoint_that_fails_later_loses_no_call(tmp_path: Path, together: int) -> None:
     record, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
     server = ModelServer()
-    with gateway(record, tries=3) as door:
-        door.open_run("run", own)
+    with new_gateway(record, tries=3) as gateway:
+        gateway.open_run("run", own)
         with server:
-            ask_all(door, server, range(3))
+            ask_all(gateway, server, range(3))
         with pytest.raises(GatewayStopped, match="no usable reply"):
-            ask_all(door, server, range(10, 10 + together))
+            ask_all(gateway, server, range(10, 10 + together))
     assert len(list(record.rows())) == 3
     assert list(own.rows()) == []
 
 
 @pytest.mark.parametrize("fault", ["500", "dropped"])
 def test_a_call_that_fails_last_has_failed_alone_where_the_endpoint_is_up(fault: str) -> None:
-    with ModelServer() as server, gateway(tries=2) as door:
-        ask(door, server)
+    with ModelServer() as server, new_gateway(tries=2) as gateway:
+        ask(gateway, server)
         server.faults, server.most_faults = {fault: 1.0}, None
-        assert ask(door, server, 1).error is not None
-        door.check()
+        assert ask(gateway, server, 1).error is not None
+        gateway.check()
 
 
 def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
-    with ModelServer(latency=0.01) as server, gateway(tries=2) as door:
+    with ModelServer(latency=0.01) as server, new_gateway(tries=2) as gateway:
         server.faults, server.most_faults = {"500": 0.2}, None
-        calls = ask_all(door, server, range(120))
+        calls = ask_all(gateway, server, range(120))
     failed = [call for call in calls if call.error]
     assert 0 < len(failed) < 20
     assert all(call.tries == 2 for call in failed)
@@ -348,64 +352,64 @@ def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
 
 def test_an_unknown_host_is_named() -> None:
     endpoint = Endpoint("http://no-such-host.invalid/v1", KEY)
-    with gateway(tries=2) as door, pytest.raises(GatewayStopped, match=r"no-such-host\.invalid"):
-        door.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
+    with new_gateway(tries=2) as gateway, pytest.raises(GatewayStopped, match=r"no-such-host\.invalid"):
+        gateway.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
 
 
 def test_calls_that_fail_at_an_endpoint_that_is_alive_have_failed_alone() -> None:
-    with ModelServer(faults={"500": 1.0}, most_faults=None) as server, gateway(tries=2) as door:
-        assert [call.error is None for call in ask_all(door, server, range(2))] == [False, False]
-        door.check()
+    with ModelServer(faults={"500": 1.0}, most_faults=None) as server, new_gateway(tries=2) as gateway:
+        assert [call.error is None for call in ask_all(gateway, server, range(2))] == [False, False]
+        gateway.check()
 
 
 def test_a_system_cannot_stop_its_run_with_a_request_that_is_refused() -> None:
-    with ModelServer(most_faults=None) as server, gateway(tries=2) as door:
+    with ModelServer(most_faults=None) as server, new_gateway(tries=2) as gateway:
         endpoint = Endpoint(server.url, KEY)
-        door.run(door.pass_on(question(server.url, 1), endpoint, Phase.ASK, "s1", 0))
+        gateway.run(gateway.pass_on(question(server.url, 1), endpoint, Phase.ASK, "s1", 0))
         server.faults = {"model": 1.0}
-        refused = door.run(door.pass_on(question(server.url, 2), endpoint, Phase.ASK, "s1", 0))
+        refused = gateway.run(gateway.pass_on(question(server.url, 2), endpoint, Phase.ASK, "s1", 0))
         assert refused.error is not None
         assert "has no model" in refused.error
         with pytest.raises(GatewayStopped, match="has no model"):
-            ask(door, server)
+            ask(gateway, server)
 
 
-def test_a_certificate_that_nobody_vouches_for_stops_at_once(tmp_path: Path) -> None:
-    with ModelServer(tls=_self_signed(tmp_path)) as server, gateway() as door:
+def test_an_untrusted_certificate_stops_at_once(tmp_path: Path) -> None:
+    with ModelServer(tls=_self_signed(tmp_path)) as server, new_gateway() as gateway:
         with pytest.raises(GatewayStopped, match=r"no secure connection to https://127.0.0.1.*self.signed") as raised:
-            ask(door, server)
+            ask(gateway, server)
         assert "certificate" in str(raised.value)
     assert server.requests == 0
 
 
-def test_speaking_tls_to_a_server_that_does_not_is_told_as_such() -> None:
-    with ModelServer() as server, gateway() as door:
+def test_https_to_a_plain_http_server_is_reported() -> None:
+    with ModelServer() as server, new_gateway() as gateway:
         url = server.url.replace("http:", "https:")
         with pytest.raises(GatewayStopped, match="no secure connection"):
-            door.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
+            gateway.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
 
 
-def test_a_base_url_without_its_path_is_told_as_such() -> None:
-    with ModelServer() as server, gateway() as door:
+def test_a_base_url_without_its_path_is_reported() -> None:
+    with ModelServer() as server, new_gateway() as gateway:
         url = server.url.removesuffix("/v1")
         with pytest.raises(GatewayStopped, match="most end in /v1"):
-            door.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
+            gateway.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
 
 
-def test_a_server_killed_halfway_and_started_again_is_asked_for_the_rest_alone(tmp_path: Path) -> None:
+def test_after_a_server_restart_only_missing_calls_are_made(tmp_path: Path) -> None:
     server = ModelServer(latency=0.02)
     record = CallRecord(tmp_path / "calls.jsonl")
-    with server, gateway(record, concurrency=8, tries=2) as door:
+    with server, new_gateway(record, concurrency=8, tries=2) as gateway:
         server.answer = lambda body: _stop_after(server, 30)
         with pytest.raises(GatewayStopped):
-            ask_all(door, server, range(100))
+            ask_all(gateway, server, range(100))
     kept = {call.key for call in CallRecord(tmp_path / "calls.jsonl").rows()}
     assert 20 < len(kept) < 100
     asked = server.requests
-    with server, gateway(tmp_path / "calls.jsonl") as door:
+    with server, new_gateway(tmp_path / "calls.jsonl") as gateway:
         server.answer = lambda body: "yes"
-        calls = ask_all(door, server, range(100))
-        assert door.cached == len(kept)
+        calls = ask_all(gateway, server, range(100))
+        assert gateway.cached == len(kept)
     assert all(call.error is None for call in calls)
     assert server.requests - asked == 100 - len(kept)
 

@@ -21,19 +21,19 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import GatewayStopped, NotRecorded
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import ExitCode
-from tests.gateway.asking import KEY, MODEL, ask, ask_all, gateway, options, question
+from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, options, question
 from tests.support.model_server import FINGERPRINT, ModelServer, yes_or_no
 
 
-def pass_on(door: Gateway, server: ModelServer, number: int, scenario: str | None, ordinal: int) -> Call:
+def pass_on(gateway: Gateway, server: ModelServer, number: int, scenario: str | None, ordinal: int) -> Call:
     request = question(server.url, number)
-    return door.run(door.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, scenario, ordinal))
+    return gateway.run(gateway.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, scenario, ordinal))
 
 
-def test_a_call_is_recorded_with_all_that_is_known_of_it(tmp_path: Path) -> None:
-    with ModelServer() as server, gateway(tmp_path / "calls.jsonl") as door:
-        door.open_run("run-1", CallRecord(None))
-        call = ask(door, server)
+def test_a_call_is_recorded_with_all_its_metadata(tmp_path: Path) -> None:
+    with ModelServer() as server, new_gateway(tmp_path / "calls.jsonl") as gateway:
+        gateway.open_run("run-1", CallRecord(None))
+        call = ask(gateway, server)
     assert call == next(CallRecord(tmp_path / "calls.jsonl").rows())
     assert call.request == question(server.url)
     assert call.key == call.request.key
@@ -47,26 +47,26 @@ def test_a_call_is_recorded_with_all_that_is_known_of_it(tmp_path: Path) -> None
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
-def test_what_is_on_record_is_never_asked_again(tmp_path: Path) -> None:
+def test_a_recorded_call_is_never_sent_again(tmp_path: Path) -> None:
     with ModelServer() as server:
-        with gateway(tmp_path / "calls.jsonl") as door:
-            first = ask_all(door, server, range(10))
-        with gateway(tmp_path / "calls.jsonl") as door:
-            assert ask_all(door, server, range(12))[:10] == first
-            assert (door.made, door.cached) == (2, 10)
+        with new_gateway(tmp_path / "calls.jsonl") as gateway:
+            first = ask_all(gateway, server, range(10))
+        with new_gateway(tmp_path / "calls.jsonl") as gateway:
+            assert ask_all(gateway, server, range(12))[:10] == first
+            assert (gateway.made, gateway.cached) == (2, 10)
     assert set(server.answered.values()) == {1}
     assert server.requests == 12
 
 
-def test_what_is_on_record_needs_no_endpoint_and_no_client(tmp_path: Path) -> None:
-    with ModelServer() as server, gateway(tmp_path / "calls.jsonl") as door:
-        ask_all(door, server, range(3))
+def test_a_recorded_call_needs_no_endpoint_and_no_client(tmp_path: Path) -> None:
+    with ModelServer() as server, new_gateway(tmp_path / "calls.jsonl") as gateway:
+        ask_all(gateway, server, range(3))
     again = (
         "import sys; from pathlib import Path; from tests.gateway.asking import *;"
-        f"door = gateway(Path({str(tmp_path / 'calls.jsonl')!r})); door.__enter__();"
+        f"gateway = new_gateway(Path({str(tmp_path / 'calls.jsonl')!r})); gateway.__enter__();"
         f"server = type('Gone', (), {{'url': {server.url!r}}});"
-        "print(len(ask_all(door, server, range(3))), door.cached);"
-        "door.__exit__(None, None, None);"
+        "print(len(ask_all(gateway, server, range(3))), gateway.cached);"
+        "gateway.__exit__(None, None, None);"
         "print([name for name in ('openai', 'aiohttp', 'genai_prices') if name in sys.modules])"
     )
     # The helpers import the server's module, and with it aiohttp; the gateway itself must not.
@@ -82,40 +82,40 @@ _WITHOUT_SERVER = (
 
 
 def test_the_same_request_in_flight_is_sent_once() -> None:
-    with ModelServer(latency=0.05) as server, gateway() as door:
-        calls = ask_all(door, server, [1] * 30 + [2] * 30)
-        assert door.made == server.requests == 2
+    with ModelServer(latency=0.05) as server, new_gateway() as gateway:
+        calls = ask_all(gateway, server, [1] * 30 + [2] * 30)
+        assert gateway.made == server.requests == 2
     assert len({call.key for call in calls}) == 2
 
 
-def test_who_has_joined_a_call_has_it_though_the_first_to_ask_is_gone() -> None:
-    with ModelServer(latency=0.1) as server, gateway() as door:
+def test_a_joined_call_survives_the_cancellation_of_its_first_caller() -> None:
+    with ModelServer(latency=0.1) as server, new_gateway() as gateway:
         endpoint = Endpoint(server.url, KEY)
 
         async def first_gives_up() -> Call:
             asked = [
-                asyncio.create_task(door.ask(question(server.url), endpoint, Caller.JUDGE, Phase.JUDGE))
+                asyncio.create_task(gateway.ask(question(server.url), endpoint, Caller.JUDGE, Phase.JUDGE))
                 for _asker in range(2)
             ]
             await asyncio.sleep(0.02)
             asked[0].cancel()
             return await asked[1]
 
-        assert door.run(first_gives_up()).error is None
+        assert gateway.run(first_gives_up()).error is None
     assert server.requests == 1
 
 
-def test_a_failed_call_belongs_to_its_run_and_is_asked_again(tmp_path: Path) -> None:
+def test_a_failed_call_stays_in_its_run_and_is_made_again(tmp_path: Path) -> None:
     shared, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
-    with ModelServer(most_faults=2) as server, gateway(shared, tries=2) as door:
-        door.open_run("run-1", own)
-        good = ask(door, server, 99)
+    with ModelServer(most_faults=2) as server, new_gateway(shared, tries=2) as gateway:
+        gateway.open_run("run-1", own)
+        good = ask(gateway, server, 99)
         server.faults = {"html": 1.0}
-        failed = ask(door, server)
+        failed = ask(gateway, server)
         assert failed.error == "The reply is a web page, not JSON."
         assert failed.reply is not None
         assert failed.reply.startswith("<!doctype html>")
-        assert ask(door, server).error is None
+        assert ask(gateway, server).error is None
     assert list(own.rows()) == [failed]
     assert [row.error for row in shared.rows()] == [None, None]
     assert next(shared.rows()) == good
@@ -123,10 +123,10 @@ def test_a_failed_call_belongs_to_its_run_and_is_asked_again(tmp_path: Path) -> 
 
 def test_a_systems_calls_are_sent_every_time_and_kept_with_the_run(tmp_path: Path) -> None:
     shared, own = CallRecord(tmp_path / "shared.jsonl"), CallRecord(tmp_path / "own.jsonl")
-    with ModelServer() as server, gateway(shared) as door:
-        door.open_run("run-1", own)
-        calls = [pass_on(door, server, 1, "s1", ordinal) for ordinal in range(5)]
-        assert (door.made, door.cached) == (5, 0)
+    with ModelServer() as server, new_gateway(shared) as gateway:
+        gateway.open_run("run-1", own)
+        calls = [pass_on(gateway, server, 1, "s1", ordinal) for ordinal in range(5)]
+        assert (gateway.made, gateway.cached) == (5, 0)
     assert server.requests == 5
     assert list(own.rows()) == calls
     assert list(shared.rows()) == []
@@ -134,62 +134,62 @@ def test_a_systems_calls_are_sent_every_time_and_kept_with_the_run(tmp_path: Pat
     assert [call.key for call in calls] == [call.request.key_in("s1", call.ordinal or 0) for call in calls]
 
 
-def test_what_a_system_calls_before_a_run_is_open_is_kept_for_the_run(tmp_path: Path) -> None:
+def test_calls_before_the_first_run_is_opened_belong_to_it(tmp_path: Path) -> None:
     own = CallRecord(tmp_path / "own.jsonl")
-    with ModelServer() as server, gateway() as door:
-        early = pass_on(door, server, 1, None, 0)
-        door.open_run("run-1", own)
-        later = pass_on(door, server, 2, "s1", 0)
+    with ModelServer() as server, new_gateway() as gateway:
+        early = pass_on(gateway, server, 1, None, 0)
+        gateway.open_run("run-1", own)
+        later = pass_on(gateway, server, 2, "s1", 0)
     assert early.run_id is None
     assert list(own.rows()) == [early.model_copy(update={"run_id": "run-1"}), later]
 
 
-def test_a_sealed_runs_calls_can_be_lent() -> None:
+def test_a_sealed_runs_calls_can_be_reused() -> None:
     with ModelServer() as server:
-        with gateway() as door:
-            sealed = ask_all(door, server, range(5))
-        with gateway() as door:
-            door.lend(sealed)
-            assert ask_all(door, server, range(5)) == sealed
-            assert (door.made, door.cached) == (0, 5)
+        with new_gateway() as gateway:
+            sealed = ask_all(gateway, server, range(5))
+        with new_gateway() as gateway:
+            gateway.reuse(sealed)
+            assert ask_all(gateway, server, range(5)) == sealed
+            assert (gateway.made, gateway.cached) == (0, 5)
 
 
-def test_a_replay_answers_from_the_record_alone_and_names_what_is_not_in_it() -> None:
-    with ModelServer() as server, gateway() as door:
-        calls = [pass_on(door, server, number, "s1", 0) for number in range(3)] + ask_all(door, server, range(3))
+def test_a_replay_answers_from_the_record_only_and_names_a_missing_call() -> None:
+    with ModelServer() as server, new_gateway() as gateway:
+        calls = [pass_on(gateway, server, number, "s1", 0) for number in range(3)] + ask_all(gateway, server, range(3))
     own = CallRecord(None)
-    with Gateway(CallRecord(None), options(), replay=[*calls[:2], *calls[3:]]) as door:
-        door.open_run("run-2", own)
-        assert ask_all(door, server, range(3)) == calls[3:]
-        assert [pass_on(door, server, number, "s1", 0) for number in range(2)] == calls[:2]
-        assert (door.made, door.cached) == (0, 5)
+    with Gateway(CallRecord(None), options(), replay=[*calls[:2], *calls[3:]]) as gateway:
+        gateway.open_run("run-2", own)
+        assert ask_all(gateway, server, range(3)) == calls[3:]
+        assert [pass_on(gateway, server, number, "s1", 0) for number in range(2)] == calls[:2]
+        assert (gateway.made, gateway.cached) == (0, 5)
         missing = question(server.url, 2)
         with pytest.raises(
             NotRecorded, match=f"no call of the system in scenario s1 to {MODEL}: {missing.key}"
         ) as raised:
-            pass_on(door, server, 2, "s1", 0)
+            pass_on(gateway, server, 2, "s1", 0)
         assert raised.value.exit_code is ExitCode.BAD_INPUT
         with pytest.raises(NotRecorded, match=missing.key):
-            pass_on(door, server, 0, "s1", 0)
+            pass_on(gateway, server, 0, "s1", 0)
     assert list(own.rows()) == calls[:2]
 
 
-def test_a_replay_gives_a_failed_call_back_as_it_failed() -> None:
-    with ModelServer(faults={"400": 1.0}, most_faults=None) as server, gateway() as door:
-        failed = ask(door, server)
-    with Gateway(CallRecord(None), options(), replay=[failed]) as door:
-        assert ask(door, server) == failed
+def test_a_replay_returns_a_failed_call_unchanged() -> None:
+    with ModelServer(faults={"400": 1.0}, most_faults=None) as server, new_gateway() as gateway:
+        failed = ask(gateway, server)
+    with Gateway(CallRecord(None), options(), replay=[failed]) as gateway:
+        assert ask(gateway, server) == failed
 
 
-def test_a_replay_takes_a_run_under_a_cap_for_what_it_was() -> None:
+def test_a_replay_finds_calls_made_under_a_cap() -> None:
     with ModelServer() as server:
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body={"model": "m", "messages": []})
         limited = ModelRequest(endpoint=server.url, api=Api.CHAT, body=request.body | {"max_tokens": 4096})
         endpoint = Endpoint(server.url, KEY)
-        with gateway() as door:
-            call = door.run(door.pass_on(limited, endpoint, Phase.ASK, "s1", 0))
-    with Gateway(CallRecord(None), options(), replay=[call]) as door:
-        assert door.run(door.pass_on(request, endpoint, Phase.ASK, "s1", 0)) == call
+        with new_gateway() as gateway:
+            call = gateway.run(gateway.pass_on(limited, endpoint, Phase.ASK, "s1", 0))
+    with Gateway(CallRecord(None), options(), replay=[call]) as gateway:
+        assert gateway.run(gateway.pass_on(request, endpoint, Phase.ASK, "s1", 0)) == call
 
 
 @pytest.mark.parametrize("key", [KEY, "sk-with/slashes/and+more=="])
@@ -197,14 +197,14 @@ def test_no_recorded_byte_and_no_sentence_holds_the_key(tmp_path: Path, key: str
     echo = {"answer": lambda body: f"your key is {key}, Bearer {key}"}
     shared, own = tmp_path / "shared.jsonl", tmp_path / "own.jsonl"
     said: list[str] = []
-    with ModelServer(**echo, faults={"400": 0.3}) as server, gateway(shared) as door:  # type: ignore[arg-type]
-        door.open_run("run", CallRecord(own))
-        calls = ask_all(door, server, range(20), key=key)
+    with ModelServer(**echo, faults={"400": 0.3}) as server, new_gateway(shared) as gateway:  # type: ignore[arg-type]
+        gateway.open_run("run", CallRecord(own))
+        calls = ask_all(gateway, server, range(20), key=key)
         assert "your key is [secret], Bearer [secret]" in [text_of(call) for call in calls]
         said += [str(call.error) for call in calls]
         server.faults = {"key": 1.0}
         with pytest.raises(GatewayStopped) as raised:
-            ask(door, server, 99, key=key)
+            ask(gateway, server, 99, key=key)
         said.append(str(raised.value))
     assert server.headers[0]["authorization"] == f"Bearer {key}"
     assert key not in "".join(said)
@@ -213,16 +213,16 @@ def test_no_recorded_byte_and_no_sentence_holds_the_key(tmp_path: Path, key: str
         assert key.encode() not in path.read_bytes()
 
 
-def test_a_key_given_back_in_another_spelling_is_taken_out_too() -> None:
+def test_an_escaped_key_in_a_reply_is_redacted() -> None:
     key = "sk-with/slashes/0123456789"
     spelt = key.replace("/", r"\/")
     reply = f'{{"choices": [{{"message": {{"content": "{spelt}"}}}}]}}'
-    with ModelServer(refusal=(200, reply)) as server, gateway() as door:
-        call = ask(door, server, key=key)
+    with ModelServer(refusal=(200, reply)) as server, new_gateway() as gateway:
+        call = ask(gateway, server, key=key)
     assert text_of(call) == "[secret]"
 
 
-def test_what_is_being_written_when_it_ends_is_written_to_the_end(
+def test_a_write_in_progress_is_completed_when_the_gateway_closes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered, release, sync = threading.Event(), threading.Event(), os.fsync
@@ -234,14 +234,14 @@ def test_what_is_being_written_when_it_ends_is_written_to_the_end(
 
     path = tmp_path / "calls.jsonl"
     with ModelServer() as server:
-        with gateway(path) as door:
+        with new_gateway(path) as gateway:
             monkeypatch.setattr(os, "fsync", slow)
-            asking = [threading.Thread(target=_quietly, args=(door, server, [number])) for number in range(2)]
+            asking = [threading.Thread(target=_quietly, args=(gateway, server, [number])) for number in range(2)]
             asking[0].start()
             assert entered.wait(5)
             asking[1].start()
             deadline = time.monotonic() + 5
-            while door.made < 2 and time.monotonic() < deadline:
+            while gateway.made < 2 and time.monotonic() < deadline:
                 time.sleep(0.005)
             threading.Timer(0.2, release.set).start()
         for thread in asking:
@@ -249,26 +249,26 @@ def test_what_is_being_written_when_it_ends_is_written_to_the_end(
     assert len(list(CallRecord(path).rows())) == len(server.answered) == 2
 
 
-def test_a_key_organization_and_project_of_the_environment_go_only_where_they_belong(
+def test_openai_organization_and_project_are_sent_only_with_the_openai_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-of-the-environment")
-    with ModelServer() as server, gateway() as door:
+    with ModelServer() as server, new_gateway() as gateway:
         for number, endpoint in enumerate((Endpoint(server.url), Endpoint(server.url, KEY, "MEMEVAL_JUDGE_API_KEY"))):
-            door.call(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE)
+            gateway.call(question(server.url, number), endpoint, Caller.JUDGE, Phase.JUDGE)
         none, own = server.headers
     assert "authorization" not in none
     assert own["authorization"] == f"Bearer {KEY}"
     assert "sk-of-the-environment" not in own.values()
 
 
-def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answered(tmp_path: Path) -> None:
+def test_it_closes_within_a_second_and_keeps_answered_calls(tmp_path: Path) -> None:
     with ModelServer() as server:
-        with gateway(tmp_path / "calls.jsonl") as door:
-            done = ask_all(door, server, range(5))
+        with new_gateway(tmp_path / "calls.jsonl") as gateway:
+            done = ask_all(gateway, server, range(5))
             server.latency = 30
-            asking = threading.Thread(target=_quietly, args=(door, server, range(100, 110)))
+            asking = threading.Thread(target=_quietly, args=(gateway, server, range(100, 110)))
             asking.start()
             server.wait_for(15)
             began = time.monotonic()
@@ -278,14 +278,14 @@ def test_it_ends_within_a_second_with_calls_in_flight_and_keeps_what_was_answere
     assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == done
 
 
-def _quietly(door: Gateway, server: ModelServer, numbers: Iterable[int]) -> None:
-    with pytest.raises(GatewayStopped, match="the run was ended"):
-        ask_all(door, server, numbers)
+def _quietly(gateway: Gateway, server: ModelServer, numbers: Iterable[int]) -> None:
+    with pytest.raises(GatewayStopped, match="the run ended"):
+        ask_all(gateway, server, numbers)
 
 
-def test_a_gateway_that_called_nobody_ends_too() -> None:
-    with gateway() as door:
-        assert (door.made, door.cached, door.spent_usd) == (0, 0, 0.0)
+def test_a_gateway_without_calls_closes() -> None:
+    with new_gateway() as gateway:
+        assert (gateway.made, gateway.cached, gateway.spent_usd) == (0, 0, 0.0)
 
 
 def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
@@ -293,8 +293,8 @@ def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> 
         "import signal, sys; from pathlib import Path; from tests.gateway.asking import *;"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has it ignored\n"
         "server = type('There', (), {'url': sys.argv[2]})\n"
-        "with gateway(Path(sys.argv[1])) as door:\n"
-        "    ask_all(door, server, range(5)); ask_all(door, server, range(5, 15))"
+        "with new_gateway(Path(sys.argv[1])) as gateway:\n"
+        "    ask_all(gateway, server, range(5)); ask_all(gateway, server, range(5, 15))"
     )
     with ModelServer() as server:
         server.answer = lambda body: _slower_after(server, 5)
@@ -320,11 +320,11 @@ def _slower_after(server: ModelServer, requests: int) -> str:
     return "yes"
 
 
-def test_a_process_killed_while_it_asks_leaves_a_record_that_resumes(tmp_path: Path) -> None:
+def test_the_record_of_a_killed_process_can_be_resumed(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tests.gateway.asking import *;"
         "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with gateway(Path(sys.argv[1]), concurrency=8) as door: ask_all(door, server, range(100))"
+        "with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway: ask_all(gateway, server, range(100))"
     )
     path = tmp_path / "calls.jsonl"
     with ModelServer(latency=0.02) as server:
@@ -334,9 +334,9 @@ def test_a_process_killed_while_it_asks_leaves_a_record_that_resumes(tmp_path: P
         child.wait(10)
         kept = {row.key for row in CallRecord(path).rows()}
         assert len(kept) >= 50 - 2 * 8
-        with gateway(path) as door:
-            calls = ask_all(door, server, range(100))
-            assert door.made == 100 - len(kept)
+        with new_gateway(path) as gateway:
+            calls = ask_all(gateway, server, range(100))
+            assert gateway.made == 100 - len(kept)
     assert {call.key for call in calls} == {question(server.url, number).key for number in range(100)}
 
 
@@ -344,8 +344,8 @@ def test_two_processes_that_need_the_same_calls_pay_for_each_once(tmp_path: Path
     program = (
         "import sys; from pathlib import Path; from tests.gateway.asking import *;"
         "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with gateway(Path(sys.argv[1]), concurrency=8) as door:\n"
-        "    calls = ask_all(door, server, range(40)); print(len(calls), door.made, door.cached)"
+        "with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway:\n"
+        "    calls = ask_all(gateway, server, range(40)); print(len(calls), gateway.made, gateway.cached)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "calls.jsonl")]
     with ModelServer(latency=0.1) as server:
@@ -361,7 +361,7 @@ def test_a_call_that_a_killed_process_was_making_is_made_by_another(tmp_path: Pa
     program = (
         "import sys; from pathlib import Path; from tests.gateway.asking import *;"
         "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with gateway(Path(sys.argv[1])) as door: ask(door, server, 1)"
+        "with new_gateway(Path(sys.argv[1])) as gateway: ask(gateway, server, 1)"
     )
     path = tmp_path / "calls.jsonl"
     with ModelServer(latency=30) as server:
@@ -374,11 +374,15 @@ def test_a_call_that_a_killed_process_was_making_is_made_by_another(tmp_path: Pa
         record.close()
         child.kill()
         child.wait(10)
-        with gateway(path) as door:
-            assert ask(door, server, 1).error is None
+        with new_gateway(path) as gateway:
+            assert ask(gateway, server, 1).error is None
 
 
-def test_a_request_meant_for_another_endpoint_is_not_sent() -> None:
-    with ModelServer() as server, gateway() as door, pytest.raises(ValueError, match="was to be sent to"):
-        door.call(question("http://127.0.0.1:9/v1"), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
+def test_a_request_for_another_endpoint_is_not_sent() -> None:
+    with (
+        ModelServer() as server,
+        new_gateway() as gateway,
+        pytest.raises(ValueError, match="the request names the endpoint"),
+    ):
+        gateway.call(question("http://127.0.0.1:9/v1"), Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
     assert server.requests == 0

@@ -37,7 +37,7 @@ def store(record: CallRecord, calls: list[Call]) -> None:
     asyncio.run(together())
 
 
-def test_what_was_stored_is_found_in_order_of_arrival_by_whoever_opens_the_file(tmp_path: Path) -> None:
+def test_stored_calls_are_found_in_order_of_arrival(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "calls.jsonl"
     calls = [made(number) for number in range(20)]
     record = CallRecord(path)
@@ -71,7 +71,7 @@ def test_a_last_line_cut_off_is_removed_and_the_rest_is_kept(tmp_path: Path, cut
     assert list(CallRecord(path).rows()) == [made(1), made(2), made(3)]
 
 
-def test_a_line_that_another_process_left_cut_off_is_removed_before_the_next_goes_after_it(tmp_path: Path) -> None:
+def test_an_incomplete_line_of_another_process_is_removed_before_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     record = CallRecord(path)
     store(record, [made(1)])
@@ -92,7 +92,7 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_lost(tmp_path: Pat
     assert path.read_bytes() == good + damage + good
 
 
-def test_a_line_that_is_json_but_no_call_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_call_is_named_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     path.write_text('{"key": "sha256:0", "reply": "x"}\n', encoding="utf-8")
     with pytest.raises(BadInput, match=r"calls\.jsonl:1"):
@@ -171,7 +171,7 @@ def test_a_call_is_on_disk_when_append_returns(tmp_path: Path) -> None:
     asyncio.run(each())
 
 
-def test_a_call_is_stored_though_who_waits_for_it_is_gone(tmp_path: Path) -> None:
+def test_a_call_is_stored_after_its_caller_is_cancelled(tmp_path: Path) -> None:
     record = CallRecord(tmp_path / "calls.jsonl")
 
     async def give_up() -> None:
@@ -184,7 +184,7 @@ def test_a_call_is_stored_though_who_waits_for_it_is_gone(tmp_path: Path) -> Non
     assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == [made(1)]
 
 
-def test_a_full_disk_is_told_and_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "calls.jsonl"
     record = CallRecord(path)
     store(record, [made(1)])
@@ -210,7 +210,7 @@ def test_a_record_in_memory_works_without_a_file() -> None:
     assert record.find(made(1).key) == made(1)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_path_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(BadInput, match="cannot be written"):
         CallRecord(tmp_path / "file" / "calls.jsonl")

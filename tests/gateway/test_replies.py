@@ -47,7 +47,7 @@ def recorded(text: str | None, error: str | None = None) -> Call:
 
 
 @given(st.text() | LIKE_A_REPLY.map(json.dumps) | JSON.map(json.dumps))
-def test_any_reply_is_read_or_refused_in_a_sentence_and_can_be_stored(text: str) -> None:
+def test_any_reply_is_parsed_or_refused_and_can_be_stored(text: str) -> None:
     for api in Api:
         try:
             told = read(text, api)
@@ -63,14 +63,14 @@ def test_any_reply_is_read_or_refused_in_a_sentence_and_can_be_stored(text: str)
         (text_of(recorded(text)) or "").encode()
 
 
-def test_what_a_reply_says_about_itself_is_read() -> None:
+def test_the_metadata_of_a_reply_is_parsed() -> None:
     usage = {"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}}
     told = read(reply(model="m-2026", system_fingerprint="fp", usage=usage), Api.CHAT)
     assert told == ModelReply("m-2026", "fp", 12, 3, 8)
 
 
 @pytest.mark.parametrize("count", [-1, True, "12", 1.5, None, 10**12, [1]])
-def test_a_count_that_is_none_counts_as_not_counted(count: Any) -> None:
+def test_an_invalid_token_count_is_none(count: Any) -> None:
     assert read(reply(usage={"prompt_tokens": count}), Api.CHAT).prompt_tokens is None
 
 
@@ -80,22 +80,22 @@ def test_a_count_that_is_none_counts_as_not_counted(count: Any) -> None:
         ("", "empty"),
         (" \n", "empty"),
         ("<html>", "web page"),
-        ('{"choices": [{"mess', "cut off"),
+        ('{"choices": [{"mess', "truncated"),
         ("[" * 100_000, "not JSON"),
         ("1" * 10_000, "not JSON"),
-        ("[]", "no JSON object"),
+        ("[]", "not a JSON object"),
         ("{}", "no choices"),
         ('{"choices": []}', "no choices"),
         ('{"choices": ["yes"]}', "no message"),
         ('{"choices": [{"message": {"content": 7}}]}', "no message"),
     ],
 )
-def test_what_is_no_completion_is_told_as_such(text: str, why: str) -> None:
+def test_a_body_without_a_completion_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(UnusableReply, match=why):
         read(text, Api.CHAT)
 
 
-def test_embeddings_must_hold_some() -> None:
+def test_an_empty_list_of_embeddings_is_refused() -> None:
     assert read('{"data": [{"embedding": [0.5]}]}', Api.EMBEDDINGS).completion_tokens == 0
     with pytest.raises(UnusableReply, match="no embeddings"):
         read('{"data": []}', Api.EMBEDDINGS)

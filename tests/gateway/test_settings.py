@@ -14,7 +14,7 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.settings import VARIABLE, _shipped, settings_for, settings_text
 from memeval.records.call import Api, ModelRequest, Phase
 from memeval.records.errors import BadInput
-from tests.gateway.asking import KEY, gateway
+from tests.gateway.asking import KEY, new_gateway
 from tests.support.model_server import ModelServer, reasoning_only
 
 USUAL: dict[str, Any] = {"temperature": 0, "max_tokens": 10, "seed": 42, "n": 1}
@@ -29,7 +29,7 @@ MISTRAL = "https://api.mistral.ai/v1"
         *("gemini-3-pro", "deepseek-chat", "mistral-large-latest", "llama3:8b", "o3x", "org/o3", "olmo-3"),
     ],
 )
-def test_a_model_without_a_family_is_asked_as_ever(model: str) -> None:
+def test_a_model_without_a_family_has_the_usual_settings(model: str) -> None:
     assert settings_for(model, OPENAI, USUAL) == USUAL
     assert settings_text(settings_for(model, OPENAI, USUAL), USUAL) is None
 
@@ -41,7 +41,7 @@ def test_a_model_without_a_family_is_asked_as_ever(model: str) -> None:
         *("gpt-5", "gpt-5-2025-08-07", "gpt-5-mini", "gpt-5-nano-2025-08-07", "gpt-5.1", "gpt-5.2-2025-12-11"),
     ],
 )
-def test_openais_reasoning_models_get_no_temperature_and_room_to_reason(model: str) -> None:
+def test_openais_reasoning_models_get_no_temperature_and_more_tokens(model: str) -> None:
     assert settings_for(model, OPENAI, USUAL) == {
         "max_completion_tokens": 10 + 4096,
         "reasoning_effort": "low",
@@ -64,7 +64,7 @@ def test_claude_models_that_refuse_a_temperature_are_sent_none(model: str) -> No
     assert settings_for(model, "https://api.anthropic.com/v1", USUAL) == {"max_tokens": 10, "seed": 42, "n": 1}
 
 
-def test_a_family_of_one_host_applies_there_alone() -> None:
+def test_a_family_with_a_host_applies_only_there() -> None:
     assert settings_for("mistral-large-latest", MISTRAL, USUAL) == {
         "temperature": 0,
         "max_tokens": 10,
@@ -78,7 +78,7 @@ def test_every_shipped_family_cites_its_vendor() -> None:
         assert re.match(r"https://\S+", family.source) and family.note, family.name
 
 
-def test_a_file_of_the_users_own_goes_before_memevals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_families_take_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "families.toml"
     path.write_text('[[family]]\nname = "mine"\nmodels = "o3|small"\nremove = ["seed"]\nset = { top_k = 1 }\n')
     monkeypatch.setenv(VARIABLE, str(path))
@@ -96,11 +96,11 @@ def test_a_file_of_the_users_own_goes_before_memevals(tmp_path: Path, monkeypatc
         ('[[family]]\nname = "a"\n', "'family.0.models' is missing"),
         ('[[family]]\nname = "a"\nmodels = "b"\nremoved = []\n', "Did you mean 'remove'?"),
         ('[[family]]\nname = "a"\nmodels = "("\n', "not a regular expression"),
-        ('[[family]]\nname = "a"\nmodels = "b"\nset = { model = "c" }\n', "'model' is no setting"),
-        ('[[family]]\nname = "a"\nmodels = "b"\nrename = { seed = "messages" }\n', "'messages' is no setting"),
+        ('[[family]]\nname = "a"\nmodels = "b"\nset = { model = "c" }\n', "may not change 'model'"),
+        ('[[family]]\nname = "a"\nmodels = "b"\nrename = { seed = "messages" }\n', "may not change 'messages'"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused(
+def test_an_invalid_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, said: str
 ) -> None:
     path = tmp_path / "families.toml"
@@ -116,7 +116,7 @@ def test_under_a_cap_a_systems_request_gets_the_limit_that_its_model_takes() -> 
     body: dict[str, Any] = {"model": "o3", "messages": [{"role": "user", "content": "Hello"}]}
     with (
         ModelServer(refuses=reasoning_only) as server,
-        gateway(budget=Budget(parse_caps(["tokens=100000"]))) as gate,
+        new_gateway(budget=Budget(parse_caps(["tokens=100000"]))) as gate,
     ):
         request = ModelRequest(endpoint=server.url, api=Api.CHAT, body=body)
         call = gate.run(gate.pass_on(request, Endpoint(server.url, KEY), Phase.ASK, "s1", 0))

@@ -124,7 +124,7 @@ def test_two_at_once_on_one_run_leave_one_refused_and_one_whole(tmp_path: Path) 
     wait_until(lambda: stored_rows(results) >= 1)
     second = memeval(*words(adapter, results), where=tmp_path)
     assert second.code == 2
-    assert "another memeval is running this very run" in second.err
+    assert "another memeval process is running this run" in second.err
     gate.unlink()
     assert first.wait() == 0
     (run,) = sealed_runs(results)

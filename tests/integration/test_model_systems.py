@@ -200,7 +200,7 @@ def test_a_system_that_asks_too_often_in_one_scenario_is_refused_and_the_log_say
     assert server.requests == 3 * 7
     assert {response.outcome for response in folder.responses()} == {Outcome.ADAPTER_ERROR}
     log = read_rows(folder.file("log.jsonl"), LogLine)
-    said = [line.detail for line in log if line.event == "door"]
+    said = [line.detail for line in log if line.event == "endpoint"]
     assert said == ["The system has made 7 model calls in this scenario; further ones are refused."] * 3
 
 

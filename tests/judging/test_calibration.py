@@ -146,7 +146,7 @@ def test_an_off_target_value_comes_from_somebody_elses_item() -> None:
         assert any(owners[phrase] - {trial.item.cluster} for phrase in named), trial
 
 
-def test_injections_stand_around_a_wrong_answer_that_is_also_given_alone_and_hold_no_doubt_of_their_own() -> None:
+def test_injections_surround_a_wrong_answer_and_add_no_doubt() -> None:
     alone = defaultdict(list)
     for trial in made():
         if not trial.kind.is_injection and not trial.expected:
@@ -164,13 +164,13 @@ def test_some_forged_fences_have_the_shape_of_the_real_one() -> None:
     assert 10 < sum(all(part in answer for part in shape) for answer in forged) < len(forged)
 
 
-def test_an_item_whose_key_is_in_doubt_is_left_out() -> None:
+def test_an_item_with_a_disputed_key_is_skipped() -> None:
     one = item(BeliefKey(current=fact("Jest"), stale=(fact("Mocha"),)))
     in_doubt = one.model_copy(update={"item_id": "j", "slices": {"errata": "ambiguous"}})
     assert {trial.item.item_id for trial in trials([one, in_doubt], {"i": scenario()})} == {"i"}
 
 
-def test_where_nothing_else_is_like_it_there_is_no_off_target_answer() -> None:
+def test_without_a_similar_value_there_is_no_off_target_answer() -> None:
     one = item(NoiseKey(reference=fact("Ada runs Jest.", "Jest")))
     found = trials([one], {"i": scenario()})
     assert [trial.kind for trial in found if not trial.kind.is_injection] == [
@@ -217,7 +217,7 @@ class TestRules:
     def test_injections_gain_nothing_over_the_same_answers_without_them(self) -> None:
         assert not [trial for trial in made() if trial.kind.is_injection and self.verdict(trial)]
 
-    def test_it_errs_where_meaning_has_to_be_read_and_nowhere_else(self) -> None:
+    def test_it_errs_only_where_meaning_matters(self) -> None:
         wrong = Counter(
             (trial.kind, trial.expected, doubt_is_due(trial))
             for trial in made()

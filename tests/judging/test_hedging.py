@@ -108,7 +108,7 @@ In a distributed system, you can only guarantee two of three.
 
 
 @pytest.mark.parametrize("sentence", DOUBTFUL.splitlines())
-def test_doubt_is_seen(sentence: str) -> None:
+def test_doubt_is_detected(sentence: str) -> None:
     assert voices_doubt(sentence)
 
 
@@ -130,7 +130,7 @@ QUESTION = "Should I assume Elena Petrov is still using RSpec for testing?"
         "Do you mean the backend tests？",
     ],
 )
-def test_a_question_of_ones_own_counts(answer: str) -> None:
+def test_a_question_back_counts_as_hedging(answer: str) -> None:
     assert hedges(answer, QUESTION)
 
 
@@ -149,7 +149,7 @@ def test_a_question_of_ones_own_counts(answer: str) -> None:
         "",
     ],
 )
-def test_an_echo_or_an_offer_is_not_a_question_of_ones_own(answer: str) -> None:
+def test_an_echo_or_an_offer_is_not_a_question_back(answer: str) -> None:
     assert not hedges(answer, QUESTION)
 
 
@@ -163,7 +163,7 @@ def test_any_answer_can_be_read(answer: str, question: str) -> None:
 
 
 @given(st.text())
-def test_the_question_given_back_never_hedges(question: str) -> None:
+def test_a_repeated_question_never_hedges(question: str) -> None:
     assert not asks(question) or not hedges(question, question)
 
 

@@ -44,7 +44,7 @@ def test_a_day_is_the_same_in_every_format(text: str) -> None:
         ("20210305", ["20210305"]),
     ],
 )
-def test_what_is_less_than_a_day_or_no_date_is_seen_as_such(text: str, found: list[object]) -> None:
+def test_partial_dates_and_other_numbers_are_recognized(text: str, found: list[object]) -> None:
     assert marks(text) == found
 
 
@@ -69,7 +69,7 @@ def test_what_says_the_same_has_the_same_marks(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("mark", "number"), [("7", True), ("25:50", True), ("2.5", True), ("7th", False), ("a", False)]
 )
-def test_ordinals_are_no_counts(mark: str, number: bool) -> None:
+def test_ordinals_are_not_numbers(mark: str, number: bool) -> None:
     assert is_number(mark) is number
     assert not is_number(DAY)
 

@@ -33,7 +33,7 @@ def test_a_request_is_one_user_message_at_pinned_settings() -> None:
     assert text_of_request(JUDGE.reminder(case())).startswith(text_of_request(request))
 
 
-def test_equal_cases_are_equal_requests_whatever_item_they_are_of() -> None:
+def test_equal_cases_of_different_items_are_equal_requests() -> None:
     assert JUDGE.request(case(item="a")).key == JUDGE.request(case(item="b")).key
     assert JUDGE.request(case()).key != JUDGE.request(case(answer="Redis.")).key
     assert JUDGE.request(case()).key != ModelJudge("gpt-4o-mini", ENDPOINT).request(case()).key
@@ -51,7 +51,7 @@ def test_equal_cases_are_equal_requests_whatever_item_they_are_of() -> None:
         ("openai:claude@20240229", "claude@20240229"),
     ],
 )
-def test_a_name_stands_for_a_dated_model(spec: str, model: str) -> None:
+def test_an_alias_selects_its_dated_model(spec: str, model: str) -> None:
     assert judge_spec(spec) == model
     assert judge_spec(ModelJudge(model, ENDPOINT).name) == model
     assert ModelJudge(spec.removeprefix("openai:").removesuffix("@1"), ENDPOINT).name == f"openai:{model}@1"
@@ -65,10 +65,10 @@ def test_a_name_stands_for_a_dated_model(spec: str, model: str) -> None:
         ("openai:@1", "no judge"),
         ("openai:a b", "no judge"),
         ("OPENAI:gpt-4o", "no judge"),
-        ("openai:gpt-4o@2", "no version 2 of the model judge. This memeval has @1"),
+        ("openai:gpt-4o@2", "no version 2 of the model judge. Use @1"),
     ],
 )
-def test_a_name_that_stands_for_nothing_is_refused(spec: str, says: str) -> None:
+def test_an_unknown_judge_is_refused(spec: str, says: str) -> None:
     with pytest.raises(BadInput) as refusal:
         judge_spec(spec)
     assert says in str(refusal.value)
@@ -92,7 +92,7 @@ class TestRecordedJudge:
         assert judge.name == "openai:gpt-4o-2024-08-06@1"
 
     @pytest.mark.parametrize(("again", "verdict"), [("yes", True), ("No.", False)])
-    def test_a_reply_that_is_neither_is_asked_for_once_more(self, again: str, verdict: bool) -> None:
+    def test_a_reply_that_is_neither_is_followed_by_one_reminder(self, again: str, verdict: bool) -> None:
         first = recorded(JUDGE.request(case()), "Yesterday")
         second = recorded(JUDGE.reminder(case()), again)
         judge = RecordedJudge(JUDGE, by_key([first, second]))
@@ -132,7 +132,7 @@ class TestRecordedJudge:
         ruling = RecordedJudge(JUDGE, by_key(calls)).rule(case())
         assert (ruling.state, ruling.alternates) == (GradeState.JUDGE_ERROR, {"substring": True})
 
-    def test_what_is_not_recorded_is_named(self) -> None:
+    def test_a_call_that_is_not_recorded_is_named(self) -> None:
         key = JUDGE.request(case()).key
         with pytest.raises(NotRecorded, match=f"of item-7 .*{key}"):
             RecordedJudge(JUDGE, {}).rule(case(item="item-7"))
@@ -143,10 +143,10 @@ class TestRecordedJudge:
     def test_a_reply_to_another_request_is_no_judgment(self) -> None:
         key = JUDGE.request(case()).key
         other = recorded(JUDGE.request(case(answer="Something right.")), "yes").model_copy(update={"key": key})
-        with pytest.raises(BadInput, match="holds another request"):
+        with pytest.raises(BadInput, match="has another request"):
             RecordedJudge(JUDGE, {key: other}).rule(case())
 
-    def test_what_is_noticed_about_an_answer_is_the_same_whoever_judges_it(self) -> None:
+    def test_flags_do_not_depend_on_the_judge(self) -> None:
         hedged = case(answer="Valkey, I am not sure.")
         ruling = RecordedJudge(JUDGE, by_key([recorded(JUDGE.request(hedged), "yes")])).rule(hedged)
         assert (ruling.verdict, ruling.flags) == (True, noticed(hedged)) == (True, (Flag.HEDGED,))
@@ -210,17 +210,17 @@ class TestAskingAll:
         assert states == {GradeState.GRADED: 20, GradeState.UNPARSED: 20, GradeState.JUDGE_ERROR: 10}
 
     def test_requests_are_made_as_they_are_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("memeval.judging.model.AT_ONCE", 7)
+        monkeypatch.setattr("memeval.judging.model.MOST_CONCURRENT_CASES", 7)
         ask = Answering(lambda request: recorded(request, "no"))
         calls, done = asked(self.CASES, ask)
         assert (ask.most, len(calls), done) == (7, 50, 50)
 
-    def test_nothing_to_ask_is_nothing_asked(self) -> None:
+    def test_no_cases_make_no_requests(self) -> None:
         ask = Answering(lambda request: recorded(request, "no"))
         assert asked([], ask) == ({}, 0)
         assert not ask.asked
 
-    def test_a_stop_stops_the_others_and_is_raised_as_it_is(self) -> None:
+    def test_an_error_cancels_the_other_calls_and_is_raised(self) -> None:
         ended: list[str] = []
 
         async def ask(request: ModelRequest) -> Call:

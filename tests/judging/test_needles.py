@@ -45,14 +45,14 @@ def test_a_needle_is_found_as_a_whole_word_or_anywhere(needle: str, answer: str,
     assert (holds(answer, [needle]), holds_anywhere(answer, [needle])) == (words, anywhere)
 
 
-def test_one_is_enough_unless_all_are_asked_for_and_blank_ones_do_not_count() -> None:
+def test_one_needle_is_enough_unless_all_are_required_and_blank_ones_are_ignored() -> None:
     assert holds("red and green", ["blue", "green"]) and not holds("red and green", ["blue", "green"], all_of=True)
     assert holds("red and green", ["green", "", "red"], all_of=True)
     assert not holds("red", []) and not holds("red", ["", " "], all_of=True) and not holds_anywhere("red", [""])
 
 
 @given(TEXTS, TEXTS)
-def test_what_stands_alone_is_found_and_what_is_found_is_there(needle: str, answer: str) -> None:
+def test_separate_needles_are_found_and_found_needles_are_present(needle: str, answer: str) -> None:
     if needle.strip():
         assert holds(f"{answer}\n{needle}\n{answer}", [needle])
     if holds(answer, [needle]) and needle.isascii() and answer.isascii():

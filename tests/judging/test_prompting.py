@@ -108,7 +108,7 @@ def test_each_prompt_demands_what_its_category_demands(name: str, demands: str) 
     assert re.search(demands, PROMPTS.asking(case(name)), re.DOTALL)
 
 
-def test_where_there_is_nothing_stale_the_judge_is_told_none() -> None:
+def test_without_stale_values_the_prompt_says_none() -> None:
     one = case()
     bare = one.key.model_copy(update={"stale": ()})
     text = PROMPTS.asking(type(one)(one.item_id, one.question, one.answer, bare, one.scenario))
@@ -132,7 +132,7 @@ HOSTILE = st.one_of(
 
 
 @given(HOSTILE)
-def test_an_answer_stands_in_its_fence_as_it_is_and_changes_nothing_around_it(answer: str) -> None:
+def test_an_answer_is_unchanged_inside_its_fence_and_changes_no_other_text(answer: str) -> None:
     text = PROMPTS.asking(case(answer=answer))
     mark = mark_of(text)
     begin, end = fence(mark)
@@ -146,14 +146,14 @@ def test_an_answer_stands_in_its_fence_as_it_is_and_changes_nothing_around_it(an
     ]
 
 
-def test_a_mark_that_the_answer_holds_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_in_the_answer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = [f"sha256:{digits * 64}" for digits in "aabc"]
     monkeypatch.setattr("memeval.judging.prompting.digest_of", lambda _: drawn.pop(0))
     answer = fenced("Yes", "a" * 12).upper() + fence("b" * 12)[1]
     assert mark_of(PROMPTS.asking(case(answer=answer))) == "c" * 12
 
 
-def test_the_mark_follows_from_the_case_and_from_nothing_else() -> None:
+def test_the_mark_depends_only_on_the_case() -> None:
     marks = [
         mark_of(PROMPTS.asking(each))
         for each in (
@@ -205,13 +205,13 @@ AS_EVER = {
 
 
 @pytest.mark.parametrize("benchmark", ["beliefs@1", "deepmemeval@1"])
-def test_the_prompts_of_the_first_two_benchmarks_are_what_they_always_were(benchmark: str) -> None:
+def test_the_prompts_of_the_first_two_benchmarks_are_unchanged(benchmark: str) -> None:
     texts = PROMPTS.of(benchmark)
     assert {name: digest_bytes(text.encode())[7:19] for name, text in texts.items()} == AS_EVER
 
 
 @pytest.mark.parametrize("benchmark", ["locomo", "longmemeval"])
-def test_a_benchmark_with_prompts_of_its_own_has_no_others(benchmark: str) -> None:
+def test_a_benchmark_with_its_own_prompts_has_no_others(benchmark: str) -> None:
     mine = {f"judge/{name}" for name in SHOWN if name.startswith(f"{benchmark}-")}
     assert set(PROMPTS.of(f"{benchmark}@1")) == mine | {"judge/reminder"} != {"judge/reminder"}
 
@@ -240,7 +240,7 @@ class TestLenient:
 class TestOwnPrompts:
     """Prompts that a user brings."""
 
-    def test_they_take_the_place_of_ours_and_the_others_stay(self, tmp_path: Path) -> None:
+    def test_they_replace_ours_and_the_others_stay(self, tmp_path: Path) -> None:
         (tmp_path / "belief-update.txt").write_text("{question} {current} {stale}\n{answer}\nOk? {not one}")
         (tmp_path / "notes.md").write_text("{nothing}")
         prompts = Prompts(prompts_in(tmp_path))
@@ -254,14 +254,18 @@ class TestOwnPrompts:
     @pytest.mark.parametrize(
         ("name", "text", "says"),
         [
-            ("belief-update.txt", b"{answer} {reference}", r"unknown placeholder \{reference\}\. Those of this prompt"),
+            (
+                "belief-update.txt",
+                b"{answer} {reference}",
+                r"unknown placeholder \{reference\}\. Placeholders of this prompt",
+            ),
             ("cascade-propagation.txt", b"{answer} {reference}", r"unknown placeholder \{reference\}"),
-            ("reminder.txt", b"{answer}", r"unknown placeholder \{answer\}\. Those of this prompt: none"),
+            ("reminder.txt", b"{answer}", r"unknown placeholder \{answer\}\. Placeholders of this prompt: none"),
             ("belief-update.txt", b"{question} yes or no?", r"has no \{answer\}"),
             (
                 "belief_update.txt",
                 b"{answer}",
-                r"no prompt is called 'belief_update'\. Did you mean 'belief-update.txt'",
+                r"unknown prompt 'belief_update'\. Did you mean 'belief-update.txt'",
             ),
             ("belief-update.txt", b"{answer} \xff", "not UTF-8"),
         ],

@@ -71,7 +71,7 @@ def test_a_list_is_right_in_another_order_and_wrong_without_a_part() -> None:
     assert "rowing, chess" in part and "yoga" not in part
 
 
-def test_a_yes_is_answered_wrongly_by_a_no_and_by_no_other_kind_of_no() -> None:
+def test_the_wrong_answer_to_a_yes_is_a_plain_no() -> None:
     found = made(
         locomo("a", LocomoCategory.OPEN_DOMAIN, "Likely no; she has none"),
         locomo("b", LocomoCategory.OPEN_DOMAIN, "Presumably not"),
@@ -91,7 +91,7 @@ def test_another_spelling_of_the_right_answer_is_not_wrong() -> None:
     assert "Lima" in answers(found, "b", ProbeKind.OFF)[0]
 
 
-def test_where_nothing_was_told_to_say_so_is_right_and_the_bait_is_wrong() -> None:
+def test_for_unanswerable_questions_abstaining_is_right_and_the_trap_is_wrong() -> None:
     found = made(
         locomo("a", LocomoCategory.ADVERSARIAL, None, "a kayak"),
         locomo("b", LocomoCategory.ADVERSARIAL, "No", "Lima"),
@@ -107,7 +107,7 @@ def test_where_nothing_was_told_to_say_so_is_right_and_the_bait_is_wrong() -> No
     assert sum(trial.kind.is_injection for trial in found) == 9
 
 
-def test_half_of_a_types_items_are_those_that_cannot_be_answered_where_there_are_as_many() -> None:
+def test_half_of_a_types_items_are_unanswerable_if_there_are_enough() -> None:
     kind = LongMemEvalType.MULTI_SESSION
     found = trials(
         items := [lme(f"{n:02}{'_abs' if n % 2 else ''}", kind, f"{n} boats", n % 2 == 1) for n in range(40)],
@@ -131,7 +131,7 @@ def test_a_preference_has_no_right_answer_that_could_be_made() -> None:
     }
 
 
-def test_every_injection_stands_around_a_wrong_answer_that_is_given_alone() -> None:
+def test_every_injection_surrounds_a_wrong_answer_that_is_also_tested_alone() -> None:
     found = made(
         *(locomo(f"s{n}", LocomoCategory.SINGLE_HOP, word) for n, word in enumerate(("Lima", "a kayak", "yoga"))),
         *(locomo(f"a{n}", LocomoCategory.ADVERSARIAL, None, word) for n, word in enumerate(("Lima", "a kayak"))),
@@ -149,7 +149,7 @@ def test_every_injection_stands_around_a_wrong_answer_that_is_given_alone() -> N
 
 
 @pytest.mark.data
-def test_the_rules_err_on_locomo_where_a_yes_stands_behind_other_words_and_nowhere_else() -> None:
+def test_on_locomo_the_rules_err_only_on_a_yes_after_other_words() -> None:
     folder = os.environ.get("MEMEVAL_TEST_DATA")
     if not folder or not (Path(folder) / FULL).is_file():
         pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {FULL}")

@@ -58,7 +58,7 @@ def test_what_the_question_says_need_not_be_said_again_unless_nothing_else_is_le
     assert ruled(choice, "The blue one", "The red kayak or the blue one?") is False
 
 
-def test_the_question_given_back_is_no_answer() -> None:
+def test_a_repeated_question_is_not_an_answer() -> None:
     question = "Would Ada rather have the red kayak or the blue one?"
     assert ruled(locomo(SINGLE, "The red kayak"), question, question) is False
 
@@ -86,7 +86,7 @@ def test_all_parts_of_a_list_are_needed_in_any_order(answer: str, right: bool) -
         ("two weeks", "two days and three weeks", False),
     ],
 )
-def test_a_time_is_the_very_time_in_any_format(reference: str, answer: str, right: bool) -> None:
+def test_a_date_matches_in_any_format(reference: str, answer: str, right: bool) -> None:
     assert ruled(locomo(TEMPORAL, reference), answer) is right
 
 
@@ -136,7 +136,7 @@ def test_longmemevals_ways_of_being_right(kind: str, reference: str, answer: str
     assert ruled(lme(LongMemEvalType(kind), reference), answer, question) is right
 
 
-def test_a_rubric_is_said_to_be_none_of_the_rules_business() -> None:
+def test_a_rubric_is_not_judged_by_rules() -> None:
     ruling = RulesJudge().rule(Case("i", "?", "Sure.", KEYS["longmemeval-preference"], scenario()))
     assert (ruling.verdict, ruling.reason) == (False, "The reference is a rubric, which rules cannot read.")
 
@@ -204,11 +204,11 @@ class TestUnanswerable:
         ("She has no dogs", False),
     ],
 )
-def test_doubt_is_not_the_same_as_never_having_been_told(text: str, missing: bool) -> None:
+def test_doubt_is_not_a_statement_of_missing_information(text: str, missing: bool) -> None:
     assert says_missing(text) is missing
 
 
-def test_most_of_the_history_is_no_answer() -> None:
+def test_most_of_the_history_is_not_an_answer() -> None:
     told = [f"On day {n} Ada rowed the red kayak to Lima and back again." for n in range(9)]
     history = scenario(told)
     ruling = RulesJudge().rule(Case("i", "Where to?", " ".join(told), locomo(SINGLE, "Lima"), history))

@@ -75,7 +75,7 @@ def test_an_answer_needs_the_right_fact_and_none_of_the_wrong_ones(key: AnswerKe
         ("Not sure.", True, False),
     ],
 )
-def test_doubt_is_right_where_it_is_due_and_wrong_where_it_is_not(
+def test_doubt_is_right_only_about_facts_with_a_changed_basis(
     make: object, answer: str, doubts: bool, stands: bool
 ) -> None:
     assert callable(make)
@@ -121,7 +121,7 @@ def test_a_fact_that_the_question_names_is_confirmed_by_a_yes(answer: str, verdi
     assert rule(uncertain(Stance.CONFIDENT), answer, question="Does Ada still use Jest?").verdict is verdict
 
 
-def test_any_hedging_answer_is_flagged_whatever_its_key() -> None:
+def test_every_hedging_answer_is_flagged() -> None:
     for key in (BELIEF, NOISE, TEMPORAL, cascade(Stance.DOUBT), uncertain(Stance.CONFIDENT)):
         assert rule(key, "I am not sure.").flags == (Flag.HEDGED,)
         assert rule(key, "Jest.").flags == ()

@@ -25,7 +25,7 @@ def test_words_are_stemmed_as_nltk_does_by_default(word: str, stemmed: str) -> N
     assert stem(word) == stemmed
 
 
-def test_a_word_of_any_length_is_stemmed_in_no_time() -> None:
+def test_a_word_of_any_length_is_stemmed_fast() -> None:
     assert stem("y" * 1_000_000).startswith("yyy")
     assert stem("ing" * 100_000) == "ing" * 99_999
 

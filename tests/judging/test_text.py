@@ -58,7 +58,7 @@ def test_part_of_a_word_is_not_the_phrase(text: str, phrase: str) -> None:
     assert not states(text, (phrase,))
 
 
-def test_the_longer_of_two_overlapping_phrases_is_what_was_said() -> None:
+def test_the_longer_of_two_overlapping_phrases_counts() -> None:
     assert stated("Redis Cluster", ("Redis",), ("Redis Cluster",)) == (False, True)
     assert stated("Redis Cluster, formerly Redis", ("Redis",), ("Redis Cluster",)) == (True, True)
     assert stated("Redis", ("Redis",), ("Redis Cluster",)) == (True, False)

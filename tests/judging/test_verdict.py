@@ -60,7 +60,7 @@ def test_a_strict_yes_holds_the_letters_of_yes(reply: str) -> None:
     st.text("*_`\"'()[] \n", max_size=6),
     st.text("*_`\"'()[] \n.!,:;", max_size=6),
 )
-def test_what_stands_around_a_bare_word_does_not_matter(word: str, before: str, after: str) -> None:
+def test_punctuation_around_a_bare_word_is_ignored(word: str, before: str, after: str) -> None:
     assert parse_strict(before + word + after) is (word.lower() == "yes")
 
 

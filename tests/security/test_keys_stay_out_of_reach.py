@@ -135,11 +135,11 @@ def test_a_system_that_looks_for_the_key_finds_it_nowhere(
         with ModelServer(
             gateway, endpoint_to(upstream), ["small"], 10_000, lambda *line: logged.extend(line)
         ) as server:
-            door = server.door()
+            endpoint = server.endpoint()
             launch = Launch(tmp_path / "thief.py")
-            with SystemProcess(launch, Limits(), logged.append, door.environment) as process:
+            with SystemProcess(launch, Limits(), logged.append, endpoint.environment) as process:
                 process.reset()
-                door.enter("scenario-1")
+                endpoint.enter("scenario-1")
                 told = process.ask(hex(ctypes.addressof(kept))).answer
         assert upstream.requests >= 10
     found = json.loads(told)

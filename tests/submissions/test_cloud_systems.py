@@ -55,7 +55,7 @@ class Hosted:
 
     vendor: Vendor
     system: SystemProcess
-    door: ModelEndpoint
+    endpoint: ModelEndpoint
     traffic: list[Traffic]
     printed: list[str]
 
@@ -102,8 +102,8 @@ def running(request: pytest.FixtureRequest, environments: dict[str, Environment]
             )
         )
         printed: list[str] = []
-        door = server.door()
-        door.enter("scenario-1")
+        endpoint = server.endpoint()
+        endpoint.enter("scenario-1")
         built = environments[slug]
         launch = replace(
             source.launch,
@@ -115,10 +115,10 @@ def running(request: pytest.FixtureRequest, environments: dict[str, Environment]
             parameters={"poll_seconds": 0.02},
         )
         system = SystemProcess(
-            *(launch, LIMITS, printed.append, door.environment),
+            *(launch, LIMITS, printed.append, endpoint.environment),
             sandbox=replace(sandbox, socket=socket),
         )
-        yield Hosted(vendor, stack.enter_context(system), door, traffic, printed)
+        yield Hosted(vendor, stack.enter_context(system), endpoint, traffic, printed)
 
 
 @pytest.fixture
@@ -172,11 +172,11 @@ def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     system.ingest([(TALK, "2025-03-04")])
     system.settle()
-    token = hosted.door.token
+    token = hosted.endpoint.token
     assert vendor.asked
     assert {each.headers["Authorization"] for each in vendor.asked} == {f"{vendor.scheme} {KEY}"}
     assert not [each for each in vendor.asked if token in repr(each)], "and the placeholder not at the vendor"
-    seen = repr((dict(hosted.door.environment), hosted.printed, [row.to_json() for row in hosted.traffic]))
+    seen = repr((dict(hosted.endpoint.environment), hosted.printed, [row.to_json() for row in hosted.traffic]))
     assert KEY not in seen
     assert {row.host for row in hosted.traffic} == {submission_of(system_slug(vendor)).hosts[0].host}
     assert {row.status for row in hosted.traffic} == {200}

@@ -122,7 +122,7 @@ class CheckedMemory:
 
     def __init__(self, instance: SystemInstance, subject: CheckedSystem) -> None:
         self.process: SystemProcess = instance.process
-        self._door: ModelAccess = instance.door or NoModelAccess()
+        self._endpoint: ModelAccess = instance.endpoint or NoModelAccess()
         self._subject = subject
         self._check = ""
         self._sessions = 0
@@ -145,8 +145,8 @@ class CheckedMemory:
             check: what model calls are recorded under from now on; ``None`` leaves it as it is.
         """
         self._check = check or self._check
-        self._door.enter(f"conformance:{self._check}")
-        self._door.in_phase(Phase.INGEST)
+        self._endpoint.enter(f"conformance:{self._check}")
+        self._endpoint.in_phase(Phase.INGEST)
         if not self.process.alive:
             self.start()
         self.process.reset()
@@ -169,13 +169,13 @@ class CheckedMemory:
 
     def ingest(self, *sessions: Session) -> None:
         """Have sessions taken in, and wait until they can be asked for."""
-        self._door.in_phase(Phase.INGEST)
+        self._endpoint.in_phase(Phase.INGEST)
         self.process.ingest((session_json(session), session.date) for session in sessions)
         self.settle()
 
     def settle(self) -> None:
         """Wait until all that was taken in can be asked for."""
-        self._door.in_phase(Phase.SETTLE)
+        self._endpoint.in_phase(Phase.SETTLE)
         self.process.settle()
 
     def tell(self, day: date, *facts: PlantedFact) -> None:
@@ -200,7 +200,7 @@ class CheckedMemory:
         at = at or self._today + timedelta(days=1)
         asked = searched = None
         if self.can("query"):
-            self._door.in_phase(Phase.ASK)
+            self._endpoint.in_phase(Phase.ASK)
             asked = self.process.ask(question, at.isoformat())
         if self.can("search"):
             searched = self.search(question, SEARCH_ITEMS, at)
@@ -208,14 +208,14 @@ class CheckedMemory:
 
     def search(self, question: str, k: int, at: date) -> SystemReply:
         """Have the memory searched for at most ``k`` items, as of a day."""
-        self._door.in_phase(Phase.SEARCH)
+        self._endpoint.in_phase(Phase.SEARCH)
         return self.process.search(question, k, at.isoformat())
 
     def retain(
         self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] | None = None
     ) -> None:
         """Have a text taken in."""
-        self._door.in_phase(Phase.INGEST)
+        self._endpoint.in_phase(Phase.INGEST)
         self._today = max(self._today, day)
         self.process.retain(content, bank=bank, timestamp=day.isoformat(), tags=tags, source_id=source_id)
 
@@ -229,7 +229,7 @@ class CheckedMemory:
         until: date | None = None,
     ) -> Observation:
         """Have a bank searched, with filters."""
-        self._door.in_phase(Phase.SEARCH)
+        self._endpoint.in_phase(Phase.SEARCH)
         found = self.process.recall(
             query,
             SEARCH_ITEMS,
@@ -243,7 +243,7 @@ class CheckedMemory:
 
     def forget(self, *, bank: str | None, ids: tuple[str, ...] | None, query: str | None) -> None:
         """Have something forgotten, and wait until it is."""
-        self._door.in_phase(Phase.INGEST)
+        self._endpoint.in_phase(Phase.INGEST)
         self.process.forget(bank=bank, ids=ids, query=query)
         self.settle()
 

@@ -81,7 +81,7 @@ def rejudge_run(
     answers = _Answers(source, session_of_run(run, data))
     uses_models = judge.model is not None
     with interruptible(), models_for(options.results, options.models, progress.note, on_disk=uses_models) as models:
-        models.gateway.lend(answers.judgments)
+        models.gateway.reuse(answers.judgments)
         check_key(judge, answers.cases, models, answers.judgments)
         folder = _folder(system_folder, run, inputs, judge, options.fresh)
         with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:

@@ -258,7 +258,7 @@ def system_instances(
         )
 
         def new_instance(log: Log) -> SystemInstance:
-            endpoint = server.door()
+            endpoint = server.endpoint()
             process = SystemProcess(source.launch, limits, log, endpoint.environment, endpoint.waited, sandbox)
             return SystemInstance(process, endpoint)
 

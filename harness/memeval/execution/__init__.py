@@ -1,1 +1,1 @@
-"""Running scenarios through a system: what is asked, in what order, and what is on disk when it stops."""
+"""Running scenarios through a system: the order of steps, retries, and the journal on disk."""

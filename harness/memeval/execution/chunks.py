@@ -1,4 +1,4 @@
-"""The reader that reads nothing: what was retrieved is the answer."""
+"""The reader whose answer is the retrieved text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from memeval.execution.reading import ReaderAnswer
 
 
 class ChunksReader:
-    """Answers with all that was retrieved, one after the other: what is asked is whether the answer is among it."""
+    """Answers with the whole retrieved text, to grade whether it contains the answer."""
 
     name = "chunks@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Return the contexts, blank lines between them; see :class:`memeval.execution.reading.Reader`."""
+        """Return the contexts, separated by blank lines; see :class:`memeval.execution.reading.Reader`."""
         return ReaderAnswer("\n\n".join(contexts))

@@ -1,4 +1,4 @@
-"""Contexts as they are stored: each distinct text once, and turns of the history by id instead of their words."""
+"""Contexts in stored form: each distinct text once, and turns of the history by id instead of text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from memeval.systems.messages import FoundItem
 
 
 class TurnTexts:
-    """The texts of a scenario's turns, both ways: from text to turn and back.
+    """Converts between texts and turns of a scenario.
 
-    Of a streamed history, which nobody holds, only the turns are known that stand in a session which an item names.
+    A streamed history is not in memory; only turns of sessions that an item names are found.
 
     Args:
-        scenario: the scenario whose turns may come back in what a system retrieves.
+        scenario: the scenario whose turns a system may return.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -34,7 +34,7 @@ class TurnTexts:
         return _by_text(self._texts.items())
 
     def _turns_named(self, source_ids: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-        """Return the turns that some sources may be made of, by their texts."""
+        """Return the turns that the sources may contain, by text."""
         if not self._scenario.is_streamed:
             return self._turns
         sessions = []
@@ -44,18 +44,18 @@ class TurnTexts:
         return _by_text(_texts_of(sessions))
 
     def item(self, text: str, source_ids: tuple[str, ...], score: float | None) -> RetrievedItem:
-        """Return a retrieved item as it is stored."""
+        """Return a retrieved item in stored form."""
         turn_id, dated = self._turns_named(source_ids).get(text, (None, False))
         return RetrievedItem(
             turn_id=turn_id, dated=dated, text=None if turn_id else text, source_ids=source_ids, score=score
         )
 
     def context(self, text: str, items: Sequence[FoundItem] = ()) -> Context:
-        """Return a context as it is stored.
+        """Return a context in stored form.
 
         Args:
             text: the context.
-            items: what it was made of, where the system says.
+            items: the items of the context, if the system returned them.
         """
         parts = []
         own: list[str] = []
@@ -63,7 +63,7 @@ class TurnTexts:
         for line in text.split("\n"):
             turn_id, dated = turns.get(line, (None, False))
             if turn_id is None:
-                own.append(line)  # a part for every line of a long text would take many times the text's memory
+                own.append(line)  # one part per line would need many times the memory of a long text
                 continue
             if own:
                 parts.append(ContextPart(text="\n".join(own)))
@@ -74,7 +74,7 @@ class TurnTexts:
         return Context(digest=digest_of_text(text), scenario_id=self.scenario_id, parts=tuple(parts))
 
     def text(self, part: ContextPart | RetrievedItem) -> str:
-        """Return the words behind a stored part of a context, or behind a stored item.
+        """Return the text of a stored part of a context, or of a stored item.
 
         Raises:
             KeyError: the part names a turn that this scenario does not have.
@@ -88,7 +88,7 @@ class TurnTexts:
 
 
 def _texts_of(sessions: Iterable[Session]) -> Iterator[tuple[tuple[str, bool], str]]:
-    """Yield the turns of some sessions, plain and dated, with their texts."""
+    """Yield the turns of sessions, plain and dated, with their texts."""
     for session in sessions:
         for turn in session.turns:
             for dated in (False, True):
@@ -96,7 +96,7 @@ def _texts_of(sessions: Iterable[Session]) -> Iterator[tuple[tuple[str, bool], s
 
 
 def _by_text(texts: Iterable[tuple[tuple[str, bool], str]]) -> dict[str, tuple[str, bool]]:
-    """Return turns by their texts, the first of those that say the same."""
+    """Return turns by text; of equal texts, the first turn."""
     found: dict[str, tuple[str, bool]] = {}
     for place, text in texts:
         found.setdefault(text, place)

@@ -1,4 +1,4 @@
-"""The habits reader: MemoryCD's tasks done by rules that read the reviews in the context, without a model."""
+"""The habits reader: solves MemoryCD's tasks from the reviews in the context, by rules, without a model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from math import fsum, log, sqrt
 from memeval.execution.reading import ReaderAnswer
 
 LIKED = 4.0
-"""Stars from which on a product was liked."""
+"""Fewest stars for a liked product."""
 
 Fields = Mapping[str, str]
-"""What is told of one review or candidate, by label."""
+"""The fields of one review or candidate, by label."""
 
 _LABELS = (
     "ID",
@@ -28,13 +28,13 @@ _LABELS = (
     "Category",
     "Description",
 )
-"""In the order in which they stand: one that comes no later than the one before begins something new."""
+"""Labels in their order; a label that does not come after the previous one starts a new review."""
 
-_SPOKEN = ("Domain", "Title", "Review", "Product", "Category", "Description")
-"""Those whose words say what a product is like."""
+_TEXT_LABELS = ("Domain", "Title", "Review", "Product", "Category", "Description")
+"""Labels whose words describe a product."""
 
 _LINE = re.compile(
-    r" *(?:\[[^\]]*\] (?:[^:]{1,60}: )?)?(?P<label>" + "|".join(_LABELS) + r"): ?(?P<told>.*)", re.DOTALL
+    r" *(?:\[[^\]]*\] (?:[^:]{1,60}: )?)?(?P<label>" + "|".join(_LABELS) + r"): ?(?P<value>.*)", re.DOTALL
 )
 _TASK = re.compile(r"\s*\[(rating|title|review|ranking)\]")
 _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
@@ -42,43 +42,43 @@ _WORD = re.compile(r"[^\W_]{2,}")
 
 
 class HabitsReader:
-    """Does what a question asks for from the reviews in the context, each read as MemoryCD renders it.
+    """Solves a task from the reviews in the context, in MemoryCD's format.
 
-    A question begins with its task in brackets, and the product stands behind its first blank line. Two texts are as
-    similar as ``Σ idf(w) / √(a·b)`` over their common words w, where a and b are the numbers of their words and
+    A question begins with its task in brackets; the product follows its first blank line. The similarity of two texts
+    is ``Σ idf(w) / √(a·b)`` over their common words w, where a and b are the numbers of their words and
     ``idf(w) = log((1 + reviews) / reviews with w)``.
 
-    - ``[rating]``: the mean of the ratings in the context, each with the weight 1 + its similarity to the product, as a
-      whole number; halves go up.
-    - ``[title]``, ``[review]``: the title, or the shown part of the text, of the most similar review that has one; of
-      equals the one with the nearest rating, then the latest.
-    - ``[ranking]``: the candidates by their similarity to the most similar review of 4 stars or more; of equals the one
-      with the higher average rating, then the one shown first.
+    - ``[rating]``: the mean of the ratings in the context, each with the weight 1 + its similarity to the product,
+      rounded to an integer, halves up.
+    - ``[title]``, ``[review]``: the title, or the shown part of the text, of the most similar review that has one.
+      Of equals, the one with the nearest rating, then the latest.
+    - ``[ranking]``: the candidates by their similarity to the most similar review of 4 stars or more. Of equals, the
+      one with the higher average rating, then the first.
 
-    A context without a single such review gives a blank answer, for nothing is known. It understands nothing: it is a
-    floor that needs no model, and it is the same everywhere.
+    A context without reviews gives a blank answer. The reader needs no model, is deterministic, and is a lower bound
+    for other readers.
     """
 
     name = "habits@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Do a task; see :class:`memeval.execution.reading.Reader`."""
+        """Solve a task; see :class:`memeval.execution.reading.Reader`."""
         asked = _TASK.match(question)
-        known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in told(text))))
+        known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in reviews_in(text))))
         if asked is None or not known.reviews:
             return ReaderAnswer("")
-        shown = list(told(question.partition("\n\n")[2]))
+        shown = list(reviews_in(question.partition("\n\n")[2]))
         task = asked.group(1)
         if task == "ranking":
             return ReaderAnswer(", ".join(known.ranked([one for one in shown if one.get("ID")])))
         product: dict[str, str] = {}
         for one in shown:
             product = {**one, **product}
-        return ReaderAnswer(known.rating(product) if task == "rating" else known.said(task.capitalize(), product))
+        return ReaderAnswer(known.rating(product) if task == "rating" else known.text_for(task.capitalize(), product))
 
 
 class _Review:
-    """One thing told in the context: equal to another that tells the same."""
+    """One review in the context; equal to another with the same fields."""
 
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
@@ -102,8 +102,8 @@ class _Reviews:
         self.reviews = [one for one in reviews if one.rating is not None]
 
     @cached_property
-    def _holding(self) -> dict[str, list[int]]:
-        """The places of the reviews that hold a word."""
+    def _places_of_words(self) -> dict[str, list[int]]:
+        """The positions of the reviews that contain each word."""
         found: dict[str, list[int]] = defaultdict(list)
         for place, one in enumerate(self.reviews):
             for word in one.words:
@@ -111,11 +111,11 @@ class _Reviews:
         return found
 
     def _similar(self, fields: Fields) -> list[float]:
-        """Return how similar each review is."""
+        """Return the similarity of each review to the fields."""
         scores, own = [0.0] * len(self.reviews), _words(fields)
-        # In a fixed order, since sums of fractions depend on it.
-        for word in sorted(own & self._holding.keys()):
-            places = self._holding[word]
+        # In a fixed order, since float sums depend on it.
+        for word in sorted(own & self._places_of_words.keys()):
+            places = self._places_of_words[word]
             weight = log((1 + len(self.reviews)) / len(places))
             for place in places:
                 scores[place] += weight
@@ -125,13 +125,13 @@ class _Reviews:
         ]
 
     def rating(self, product: Fields) -> str:
-        """Return the stars that a product should get."""
+        """Return the predicted stars of a product."""
         weights = [1 + score for score in self._similar(product)]
         mean = fsum(weight * (one.rating or 0.0) for weight, one in zip(weights, self.reviews, strict=True))
         return str(int(mean / fsum(weights) + 0.5))
 
-    def said(self, label: str, product: Fields) -> str:
-        """Return the title or the text that goes with a product."""
+    def text_for(self, label: str, product: Fields) -> str:
+        """Return the predicted title or review of a product."""
         wanted = _number(product.get("Rating", ""))
         best, found = (-1.0, 0.0), ""
         for one, score in zip(self.reviews, self._similar(product), strict=True):
@@ -141,7 +141,7 @@ class _Reviews:
         return found.removesuffix("...") if label == "Review" else found
 
     def ranked(self, candidates: Sequence[Fields]) -> list[str]:
-        """Return the ids of the candidates, the likeliest first."""
+        """Return the ids of the candidates, the most likely first."""
         liked = [place for place, one in enumerate(self.reviews) if (one.rating or 0.0) >= LIKED]
 
         def likely(candidate: Fields) -> tuple[float, float]:
@@ -151,11 +151,11 @@ class _Reviews:
         return list(dict.fromkeys(one["ID"] for one in sorted(candidates, key=likely, reverse=True)))
 
 
-def told(text: str) -> Iterator[Fields]:
-    """Yield what a text tells of reviews or candidates, in order.
+def reviews_in(text: str) -> Iterator[Fields]:
+    """Yield the reviews or candidates in a text, in order.
 
-    A line ``Label: …`` whose label comes no later than the one before begins a new one; what stands before a label,
-    such as a date and a speaker, is passed over. A line without a label goes on with the one before.
+    A line ``Label: …`` whose label does not come after the previous one starts a new review. Text before a label, such
+    as a date and a speaker, is ignored. A line without a label continues the previous one.
     """
     lines: dict[str, list[str]] = {}
     reached, label = -1, ""
@@ -170,7 +170,7 @@ def told(text: str) -> Iterator[Fields]:
         if lines and place <= reached:
             yield _joined(lines)
             lines = {}
-        lines[label] = [found["told"].strip()]
+        lines[label] = [found["value"].strip()]
         reached = place
     if lines:
         yield _joined(lines)
@@ -181,7 +181,7 @@ def _joined(lines: Mapping[str, Sequence[str]]) -> Fields:
 
 
 def _words(fields: Fields) -> frozenset[str]:
-    return frozenset(_WORD.findall(" ".join(fields.get(label, "") for label in _SPOKEN).casefold()))
+    return frozenset(_WORD.findall(" ".join(fields.get(label, "") for label in _TEXT_LABELS).casefold()))
 
 
 def _number(text: str) -> float | None:

@@ -29,7 +29,7 @@ def utc_now() -> str:
 
 
 class Journal:
-    """The journal of an unfinished run; use it as a context manager, which holds the folder against other processes.
+    """The journal of an unfinished run. Use it as a context manager, which locks the folder against other processes.
 
     Args:
         folder: the run's folder; the journal is ``journal/`` in it.
@@ -44,16 +44,16 @@ class Journal:
         self.contexts: dict[str, Context] = {}
         self.log_lines: list[LogLine] = []
         self.exchanges: list[Traffic] = []
-        self._exchanging = threading.Lock()
-        self._held = contextlib.ExitStack()
+        self._traffic_lock = threading.Lock()
+        self._lock = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
 
     @staticmethod
     def start(folder: Path, plan: Plan) -> bool:
-        """Make the folder of a new run, with its plan; return whether there was none of that name before.
+        """Create the folder of a new run, with its plan; return ``False`` if the folder exists.
 
         Raises:
-            BadInput: it cannot be made.
+            BadInput: the folder cannot be created.
         """
         journal = folder / "journal"
         try:
@@ -69,7 +69,7 @@ class Journal:
 
     @staticmethod
     def plan(folder: Path) -> Plan:
-        """Return what an unfinished run set out to do.
+        """Return the plan of an unfinished run.
 
         Raises:
             BadInput: the plan is missing or damaged.
@@ -81,7 +81,7 @@ class Journal:
             raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
 
     def __enter__(self) -> Self:
-        self._held.enter_context(locked(self.path, busy="another memeval is running this very run."))
+        self._lock.enter_context(locked(self.path, busy="another memeval process is running this run."))
         try:
             for response in self._reopen("responses.jsonl", Response):
                 self.responses[response.question_id, response.attempt] = response
@@ -100,7 +100,7 @@ class Journal:
         self._close()
 
     def write(self, finished: Iterable[FinishedItems]) -> None:
-        """Store finished items; they are on disk when this returns. Contexts go first: no row names one not there.
+        """Store finished items; they are on disk when this returns. Contexts come first, so no row names a missing one.
 
         Raises:
             BadInput: the disk is full, or the folder cannot be written.
@@ -121,8 +121,8 @@ class Journal:
         self.log_lines.extend(lines)
 
     def exchanged(self, row: Traffic) -> None:
-        """Store an exchange with a host; from any thread."""
-        with self._exchanging:
+        """Store an exchange with a host; callable from any thread."""
+        with self._traffic_lock:
             self._append("traffic.jsonl", (row,))
             self.exchanges.append(row)
 
@@ -158,7 +158,7 @@ class Journal:
 
     def _close(self) -> None:
         for stream in self._streams.values():
-            with contextlib.suppress(OSError):  # what could not be written was refused when it was written
+            with contextlib.suppress(OSError):  # a failed write was reported when it happened
                 stream.close()
         self._streams.clear()
-        self._held.close()
+        self._lock.close()

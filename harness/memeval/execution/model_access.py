@@ -35,5 +35,5 @@ class SystemInstance:
 
     process: SystemProcess
     """Its process."""
-    door: ModelAccess | None = None
+    endpoint: ModelAccess | None = None
     """Its model endpoint; ``None`` if it has no models."""

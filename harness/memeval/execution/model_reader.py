@@ -1,4 +1,4 @@
-"""The model reader: a pinned model that answers from retrieved context, under one fixed prompt."""
+"""The model reader: a pinned model that answers from retrieved context with one fixed prompt."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ if TYPE_CHECKING:
     from memeval.gateway.gateway import Gateway
 
 PREFIX = "openai:"
-"""How the names of model readers begin."""
+"""Prefix of the names of model readers."""
 
 VERSION = 1
-"""Goes up with every change of what is sent for the same question and context."""
+"""Increases with every change of the request for the same question and context."""
 
 PROMPT = "reader/answer"
-"""The name of the one prompt, in tracks."""
+"""The name of the prompt in tracks."""
 
 SETTINGS = "reader/settings"
-"""The name, beside that of the prompt, under which other settings than the usual ones stand in a track."""
+"""The name of changed settings in tracks, next to the prompt."""
 
 MAX_TOKENS = 512
-"""The longest answer, in tokens, without those of reasoning."""
+"""Maximum tokens of an answer, without reasoning tokens."""
 
 SEED = 42
 """The seed of every request."""
 
 USUAL: dict[str, JsonValue] = {"temperature": 0, "seed": SEED, "max_tokens": MAX_TOKENS}
-"""The settings of every request, but for models of a family that refuses some of them."""
+"""The settings of every request, except for families of models that refuse some of them."""
 
 _SPEC = re.compile(rf"{PREFIX}(?P<model>[^\s@]\S*?)(?:@(?P<version>\d{{1,3}}))?")
 
 
 class FittedContext(NamedTuple):
-    """Context within a reader's budget, and what was left out of it, as a sentence."""
+    """Context within a reader's budget, and a sentence about omitted lines, if any."""
 
     text: str
     note: str | None
 
 
 class ModelReader:
-    """Answers with what a model says, given the question, the time it is asked as of, and the context as data.
+    """Answers with a model that receives the question, its time, and the context as data.
 
     Args:
-        model: ``openai:MODEL``, with or without the version; a name that moves stands for a dated model.
-        endpoint: where it is reached.
+        model: ``openai:MODEL``, with or without the version; an alias selects its dated model.
+        endpoint: the endpoint of the model.
         gateway: makes and records the calls.
-        reader_tokens: the most context it is sent for one question, in tokens of the track's tokenizer.
+        reader_tokens: maximum context per question, in tokens of the track's tokenizer.
 
     Raises:
-        BadInput: there is no such model reader.
+        BadInput: the name is not a model reader.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, gateway: Gateway, reader_tokens: int) -> None:
         self.model = _model_of(model)
         self.settings = settings_for(self.model, endpoint.url, USUAL)
-        """What is sent beside the model and the message."""
+        """The settings sent with the model and the message."""
         self._endpoint = endpoint
         self._gateway = gateway
         self._reader_tokens = reader_tokens
@@ -86,25 +86,25 @@ class ModelReader:
 
     @property
     def endpoint(self) -> str:
-        """The base URL at which the model is reached."""
+        """The base URL of the model's endpoint."""
         return self._endpoint.url
 
     @property
     def texts(self) -> dict[str, str]:
-        """The prompt, and settings that are not the usual ones as JSON, by their names."""
+        """The prompt, and changed settings as JSON, by name in a track."""
         text = settings_text(self.settings, USUAL)
         return {PROMPT: self._text} | ({} if text is None else {SETTINGS: text})
 
     @property
     def prompts(self) -> dict[str, Digest]:
-        """The digests of :attr:`texts`, by their names."""
+        """The digests of :attr:`texts`, by name."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`memeval.execution.reading.Reader`.
 
-        One delivery is sent as it came; of several, the distinct lines in the order they first came. What goes over
-        the budget is left out from the end, in whole lines: the worst of what was delivered last goes first.
+        One context is sent unchanged; of several, the distinct lines are sent, in order of first occurrence. Whole
+        lines beyond the budget are omitted from the end, where the lowest-ranked items are.
         """
         from memeval.gateway.replies import text_of
 
@@ -113,21 +113,21 @@ class ModelReader:
         call = self._gateway.call(request, self._endpoint, Caller.READER, Phase.READ)
         answer = text_of(call)
         if call.error is not None or answer is None:
-            raise ReaderFailed(call.error or "The model's reply holds no text.", call.key)
+            raise ReaderFailed(call.error or "The model's reply has no text.", call.key)
         return ReaderAnswer(answer, call.key, sent.note)
 
     def bounded(self, contexts: Sequence[str]) -> FittedContext:
-        """Return what of some deliveries of context is sent; see :meth:`read`."""
+        """Return the context within the budget; see :meth:`read`."""
         lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
         kept = lines[: _fitting(lines, self._reader_tokens)]
-        left_out = len(lines) - len(kept)
-        note = f"{left_out} of {len(lines)} lines of context go over {self._reader_tokens} tokens and were not sent."
-        return FittedContext("\n".join(kept), note if left_out else None)
+        omitted = len(lines) - len(kept)
+        note = f"{omitted} of {len(lines)} lines of context exceed {self._reader_tokens} tokens and were not sent."
+        return FittedContext("\n".join(kept), note if omitted else None)
 
     def request(self, question: str, timestamp: str | None, context: str) -> ModelRequest:
-        """Return what is sent for a question.
+        """Return the request for a question.
 
-        The context is fenced by lines with a digest of it, so that no text can hold its own fence.
+        The context is between two lines with its digest, so no text can contain its own delimiter.
         """
         content = Template(self._text).substitute(
             question=question,
@@ -144,19 +144,17 @@ class ModelReader:
 
 
 def _model_of(spec: str) -> str:
-    """Return the model that a reader's name stands for."""
+    """Return the model in a reader's name."""
     found = _SPEC.fullmatch(spec)
     if found is None:
         raise BadInput(f"there is no reader '{visible(spec)}'.", remedy=f"Readers: native, extractive, {PREFIX}MODEL.")
     if found["version"] not in (None, str(VERSION)):
-        raise BadInput(
-            f"there is no version {found['version']} of the model reader.", remedy=f"This memeval has @{VERSION}."
-        )
+        raise BadInput(f"there is no version {found['version']} of the model reader.", remedy=f"Use @{VERSION}.")
     return dated(found["model"])
 
 
 def _fitting(lines: Sequence[str], tokens: int) -> int:
-    """Return how many lines, from the first, have no more than so many tokens together."""
+    """Return the number of first lines that fit into a number of tokens."""
     counts = range(len(lines) + 1)
     if count_tokens("\n".join(lines)) <= tokens:
         return len(lines)

@@ -58,9 +58,9 @@ class Bar:
         self._bar: Any = None
         self._task: Any = None
         self._title = self._spent = ""
-        self._total = self._done = self._errors = self._first = 0
-        self._began = self._said = 0.0
-        self._noted: set[str] = set()
+        self._total = self._done = self._errors = self._resumed_at = 0
+        self._began = self._last_line = 0.0
+        self._printed: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -74,8 +74,8 @@ class Bar:
         """See :class:`Progress`."""
         self.stop()
         self._spent = ""
-        self._title, self._total, self._done, self._first, self._errors = title, total, done, done, 0
-        self._began = self._said = time.monotonic()
+        self._title, self._total, self._done, self._resumed_at, self._errors = title, total, done, done, 0
+        self._began = self._last_line = time.monotonic()
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -99,8 +99,8 @@ class Bar:
         self._errors += errors
         if self._bar is not None:
             self._bar.update(self._task, advance=items, rate=self._rate())
-        elif time.monotonic() - self._said >= self.LINE_SECONDS:
-            self._said = time.monotonic()
+        elif time.monotonic() - self._last_line >= self.LINE_SECONDS:
+            self._last_line = time.monotonic()
             print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
 
     def spend(self, usd: float | None, made: int, cached: int) -> None:
@@ -109,9 +109,9 @@ class Bar:
 
     def note(self, sentence: str) -> None:
         """Print a message; one that was printed before is not repeated, such as a warning that every run gives."""
-        if sentence in self._noted:
+        if sentence in self._printed:
             return
-        self._noted.add(sentence)
+        self._printed.add(sentence)
         if self._bar is not None:
             self._bar.console.print(sentence, markup=False, highlight=False)
         else:
@@ -125,7 +125,7 @@ class Bar:
 
     def _speed(self) -> float:
         seconds = time.monotonic() - self._began
-        return (self._done - self._first) / seconds if seconds > 0 else 0.0
+        return (self._done - self._resumed_at) / seconds if seconds > 0 else 0.0
 
     def _rate(self) -> str:
         errors = f", {self._errors} errors" if self._errors else ""

@@ -1,4 +1,4 @@
-"""Readers: who answers from retrieved context, for systems that only retrieve."""
+"""Readers: they answer from retrieved context, for systems that only retrieve."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = [
     "reader_named",
 ]
 
-KEPT_CHARACTERS = 10_000
-"""What a longer line says is worked out anew each time."""
+CACHED_CHARACTERS = 10_000
+"""Longer lines are not cached."""
 
 NATIVE = "native"
-"""The system answers by itself."""
+"""The system writes the answers."""
 
 OFFLINE = "extractive"
-"""The reader that needs no model: by this name, whichever of them a protocol goes with."""
+"""The name that selects a protocol's reader without a model."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Sentence:
 
 
 class NoReader:
-    """Answers nothing: what counts is what was retrieved."""
+    """Answers nothing: only the retrieved items are graded."""
 
     name = "none@1"
 
@@ -53,11 +53,11 @@ class NoReader:
 
 
 class ExtractiveReader:
-    """Answers with the one sentence of context that shares most with the question, the latest of equals.
+    """Answers with the sentence of the context that shares most words with the question; of equals, the latest.
 
-    Words are weighted by how rare they are in the context (inverse document frequency), so that a name that stands in
-    every line decides nothing. Lines dated after the asked time are left out, and so are questions. Asked when, it puts
-    the line's date first. It understands nothing: it is a floor that needs no model, and it is the same everywhere.
+    Words are weighted by inverse document frequency in the context, so a name in every line has little weight. Lines
+    dated after the time of the question are ignored, and so are questions. For a question about a time, the answer
+    starts with the line's date. The reader needs no model, is deterministic, and is a lower bound for other readers.
     """
 
     name = "extractive@1"
@@ -65,23 +65,23 @@ class ExtractiveReader:
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`Reader`."""
         sentences = _sentences(contexts, timestamp)
-        asked = set(_words(question))
-        holding = Counter(word for sentence in sentences for word in sentence.words if word in asked)
-        weight = {word: log(1 + len(sentences) / count) for word, count in holding.items()}
+        question_words = set(_words(question))
+        containing = Counter(word for sentence in sentences for word in sentence.words if word in question_words)
+        weight = {word: log(1 + len(sentences) / count) for word, count in containing.items()}
         if not weight:
             return ReaderAnswer("")
-        _, _, place = max((_overlap(each, weight), each.date, place) for place, each in enumerate(sentences))
-        best = sentences[place]
+        _, _, index = max((_overlap(each, weight), each.date, index) for index, each in enumerate(sentences))
+        best = sentences[index]
         return ReaderAnswer(f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text)
 
 
 def distinct_lines(contexts: Sequence[str]) -> list[str]:
-    """Return the lines of all deliveries, each once, in the order they first came."""
+    """Return the distinct lines of all contexts, in order of first occurrence."""
     return list(dict.fromkeys(line for context in contexts for line in context.split("\n")))
 
 
 def reader_named(name: str) -> Reader | None:
-    """Return the reader of that name, with or without its version; ``None`` where there is none."""
+    """Return the reader of a name, with or without its version; ``None`` if unknown."""
     readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader(), HabitsReader())
     return next((reader for reader in readers if name in (reader.name, reader.name.partition("@")[0])), None)
 
@@ -101,7 +101,7 @@ _COMMON = frozenset(
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return the telling words of a text, lower-cased, with plural and tense endings cut."""
+    """Return the words of a text without common words, in lower case, without plural and tense endings."""
     words = (word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text.casefold()))
     return tuple(_stem(word) for word in words if word not in _COMMON)
 
@@ -114,17 +114,22 @@ def _stem(word: str) -> str:
 
 
 def _sentences(contexts: Sequence[str], timestamp: str | None) -> list[_Sentence]:
-    """Return the sentences of the distinct lines of the context that were said by ``timestamp``, in order."""
+    """Return the sentences of the distinct lines dated up to ``timestamp``, in order."""
     until = (timestamp or "9999")[:10]
-    return [sentence for line in distinct_lines(contexts) for sentence in _said(line) if sentence.date[:10] <= until]
+    return [
+        sentence
+        for line in distinct_lines(contexts)
+        for sentence in _line_sentences(line)
+        if sentence.date[:10] <= until
+    ]
 
 
-def _said(line: str) -> tuple[_Sentence, ...]:
-    """Return what a line says; questions say nothing. What long lines say is not kept, for that takes much memory."""
-    return _kept(line) if len(line) <= KEPT_CHARACTERS else _read(line)
+def _line_sentences(line: str) -> tuple[_Sentence, ...]:
+    """Return the sentences of a line, without questions. Long lines are not cached, to save memory."""
+    return _cached(line) if len(line) <= CACHED_CHARACTERS else _parsed(line)
 
 
-def _read(line: str) -> tuple[_Sentence, ...]:
+def _parsed(line: str) -> tuple[_Sentence, ...]:
     head = _DATED.match(line)
     date, speaker = (head.group(1), head.group(2) or "") if head else ("", "")
     text = line[head.end() :] if head else line
@@ -135,9 +140,9 @@ def _read(line: str) -> tuple[_Sentence, ...]:
     )
 
 
-_kept = lru_cache(maxsize=20_000)(_read)
+_cached = lru_cache(maxsize=20_000)(_parsed)
 
 
 def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:
-    """Return the weight of the words a sentence shares with the question, whatever the order they are added in."""
+    """Return the weight of the shared words of sentence and question; the sum does not depend on their order."""
     return fsum(weight[word] for word in sentence.words if word in weight)

@@ -1,4 +1,4 @@
-"""What every reader shares: the method it has, the answer it returns, and the error it raises."""
+"""The interface of readers: their method, answer and error."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from memeval.records.base import Digest
 
 @dataclass(frozen=True)
 class ReaderAnswer:
-    """What a reader made of a question."""
+    """A reader's answer to a question."""
 
     answer: str
-    """The answer; blank where the context holds none."""
+    """The answer; blank if the context contains none."""
     key: Digest | None = None
-    """The model call in which it answered, by its key; ``None`` where no model was asked."""
+    """Key of the model call with the answer; ``None`` without a model."""
     note: str | None = None
-    """What the log should say of it, as a sentence."""
+    """A sentence for the log, if any."""
 
 
 class ReaderFailed(Exception):
-    """A reader came to no answer; the text is a sentence.
+    """A reader failed to answer; the text is a sentence.
 
     Attributes:
-        key: the model call that failed, by its key.
+        key: key of the failed model call, if any.
     """
 
     def __init__(self, sentence: str, key: Digest | None = None) -> None:
@@ -45,10 +45,10 @@ class Reader(Protocol):
 
         Args:
             question: the question.
-            timestamp: the time it is asked as of, ISO 8601; ``None`` for now.
-            contexts: the context the asker has been given, oldest delivery first.
+            timestamp: the time of the question, ISO 8601; ``None`` for now.
+            contexts: the contexts returned so far, the oldest first.
 
         Raises:
-            ReaderFailed: it came to no answer.
-            MemevalError: the run has to stop.
+            ReaderFailed: the reader failed to answer.
+            MemevalError: the run must stop.
         """

@@ -75,7 +75,7 @@ class ScenarioRunner:
         search_items: how many items to request from ``search``.
         log: receives an event, a sentence and the scenario's id on restarts and repeats.
         stopped: whether the run was interrupted; then a process that is gone is not restarted.
-        door: receives the current scenario and phase, under which model calls are recorded.
+        endpoint: receives the current scenario and phase, under which model calls are recorded.
         check: raises what stops the run. It is called before a result or failure of the system is used: without its
             models, a system fails through no fault of its own.
     """
@@ -87,7 +87,7 @@ class ScenarioRunner:
         search_items: int,
         log: Callable[[str, str, str], None],
         stopped: Callable[[], bool],
-        door: ModelAccess | None = None,
+        endpoint: ModelAccess | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._system = system
@@ -95,7 +95,7 @@ class ScenarioRunner:
         self._search_items = search_items
         self._log = log
         self._stopped = stopped
-        self._door = door or NoModelAccess()
+        self._endpoint = endpoint or NoModelAccess()
         self._check = check
         self._usage = UsageMeter(system, lambda sentence: log("usage", sentence, self._scenario_id))
         self._scenario_id = ""
@@ -115,8 +115,8 @@ class ScenarioRunner:
         died = False
         while open_items and not self._stopped():
             gathered = _PassRows()
-            self._door.enter(self._scenario_id)
-            self._door.in_phase(Phase.INGEST)
+            self._endpoint.enter(self._scenario_id)
+            self._endpoint.in_phase(Phase.INGEST)
             try:
                 if not self._system.alive:
                     self._restart()
@@ -133,8 +133,8 @@ class ScenarioRunner:
                     died = True
                     self._log("repeated", str(stop.failure), work.scenario.scenario_id)
                     continue
-                given_up = [stop.item_id] if stop.item_id else list(open_items)
-                yield self._failed(work, open_items, given_up, stop.failure, gathered)
+                failed_items = [stop.item_id] if stop.item_id else list(open_items)
+                yield self._failed(work, open_items, failed_items, stop.failure, gathered)
             else:
                 yield from self._settle_whole(work, open_items, gathered)
 
@@ -159,15 +159,15 @@ class ScenarioRunner:
         self,
         work: ScenarioWork,
         open_items: dict[str, tuple[str, ...]],
-        given_up: list[str],
+        failed_items: list[str],
         failure: SystemFailure,
         gathered: _PassRows,
     ) -> FinishedItems:
         """Return items that failed, and remove them from the open ones; earlier answers are kept."""
         rows: list[Response] = []
-        for item_id in given_up:
-            had = gathered.responses.get(item_id, [])
-            rows += had
+        for item_id in failed_items:
+            answered = gathered.responses.get(item_id, [])
+            rows += answered
             rows += [
                 Response(
                     item_id=item_id,
@@ -179,10 +179,10 @@ class ScenarioRunner:
                     error=redact(str(failure)),
                     timings=Timings(started=utc_now()),
                 )
-                for question_id in open_items.pop(item_id)[len(had) :]
+                for question_id in open_items.pop(item_id)[len(answered) :]
             ]
         named = {row.context_digest for row in rows}
-        return FinishedItems(tuple(given_up), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+        return FinishedItems(tuple(failed_items), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
 
     def _walk(self, work: ScenarioWork, open_items: dict[str, tuple[str, ...]], gathered: _PassRows) -> None:
         """Run the scenario's steps once, asking only the questions of the open items.
@@ -191,45 +191,45 @@ class ScenarioRunner:
         """
         item_of = {question: item for item, questions in open_items.items() for question in questions}
         texts = TurnTexts(work.scenario)
-        left = len(item_of)
+        open_questions = len(item_of)
         steps = Lookahead(work.scenario.steps, item_of)
-        afresh = True
-        while left:
-            self._ingest(steps.to_ingest(), gathered, afresh)
-            afresh = False
+        reset_first = True
+        while open_questions:
+            self._ingest(steps.to_ingest(), gathered, reset_first)
+            reset_first = False
             asked = steps.questions()
             for step, response in self._responses(work, asked, item_of, texts, gathered):
                 gathered.responses.setdefault(item_of[step.question_id], []).append(response)
-            left -= len(asked)
+            open_questions -= len(asked)
             if not asked:
                 return
 
-    def _ingest(self, steps: Iterator[Ingest | Retain], gathered: _PassRows, afresh: bool) -> None:
-        """Have the system ingest sessions and texts, after a reset if ``afresh``."""
-        self._door.in_phase(Phase.INGEST)
+    def _ingest(self, steps: Iterator[Ingest | Retain], gathered: _PassRows, reset_first: bool) -> None:
+        """Have the system ingest sessions and texts, after a reset if ``reset_first``."""
+        self._endpoint.in_phase(Phase.INGEST)
         ingested = _Ingested()
         try:
-            if afresh and self._usage.wanted:
-                ingested.seconds, afresh = self._system.reset(), False
+            if reset_first and self._usage.wanted:
+                ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
             upcoming = CountedIngests(steps)
             retains = self._system.hello is not None and self._system.hello.can("retain")
             while (first := next(upcoming, None)) is not None:
                 if isinstance(first, Retain) and retains:
-                    if afresh:
+                    if reset_first:
                         ingested.seconds += self._system.reset()
                     ingested.retain_seconds.append(self._retain(first))
                     ingested.seconds += ingested.retain_seconds[-1]
                 else:
                     sessions = upcoming.sessions(first, stop_at_texts=retains)
-                    ingested.seconds += self._system.ingest(sessions, afresh=afresh)
-                afresh = False
-            if afresh:
+                    ingested.seconds += self._system.ingest(sessions, afresh=reset_first)
+                reset_first = False
+            if reset_first:
                 self._system.reset()
             ingested.sessions = upcoming.count
             if not ingested.sessions:
                 return
-            self._door.in_phase(Phase.SETTLE)
+            self._endpoint.in_phase(Phase.SETTLE)
             ingested.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure, None) from None
@@ -258,12 +258,12 @@ class ScenarioRunner:
         first = asked[0] if asked else None
         if isinstance(first, Recall) and first.in_flight > 1:
             recalls = [step for step in asked if isinstance(step, Recall)]
-            yield from self._together(work, recalls, first.in_flight, item_of, texts, gathered)
+            yield from self._concurrent_responses(work, recalls, first.in_flight, item_of, texts, gathered)
             return
         for step in asked:
             yield step, self._response(work, item_of[step.question_id], step, texts, gathered)
 
-    def _together(
+    def _concurrent_responses(
         self,
         work: ScenarioWork,
         asked: Sequence[Recall],
@@ -273,7 +273,7 @@ class ScenarioRunner:
         gathered: _PassRows,
     ) -> Iterator[tuple[Question, Response]]:
         """Yield the responses to searches that are sent concurrently."""
-        self._door.in_phase(Phase.SEARCH)
+        self._endpoint.in_phase(Phase.SEARCH)
         replies = iter(self._system.recall_together(asked, in_flight))
         for step in asked:
             started = utc_now()
@@ -283,28 +283,28 @@ class ScenarioRunner:
                 raise _Aborted(failure, item_of[step.question_id]) from None
             # Nothing else may be called while searches run, so the last response carries the usage of all of them.
             usage = self._usage.since() if step is asked[-1] else None
-            yield step, self._made(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
+            yield step, self._to_response(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
 
     def _response(
         self, work: ScenarioWork, item_id: str, step: Question, texts: TurnTexts, gathered: _PassRows
     ) -> Response:
         """Ask one question, and return the response."""
         started = utc_now()
-        self._door.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
+        self._endpoint.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
         reply: SystemReply | SystemFailure
         try:
-            reply = self._put(step)
+            reply = self._send(step)
         except SystemFailure as failure:
             if not self._system.alive:
                 raise _Aborted(failure, item_id) from None
             reply = failure
-        return self._made(work, item_id, step, reply, self._usage.since(), started, texts, gathered)
+        return self._to_response(work, item_id, step, reply, self._usage.since(), started, texts, gathered)
 
     def _answers(self, step: Question) -> bool:
         """Whether the system writes the answer to this step."""
         return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and self._reader is None)
 
-    def _put(self, step: Question) -> SystemReply:
+    def _send(self, step: Question) -> SystemReply:
         """Make the call for a step."""
         system = self._system
         match step:
@@ -330,7 +330,7 @@ class ScenarioRunner:
         query = step.query if isinstance(step, Task) else step.question
         return system.search(query, self._search_items, step.timestamp)
 
-    def _made(
+    def _to_response(
         self,
         work: ScenarioWork,
         item_id: str,
@@ -350,7 +350,7 @@ class ScenarioRunner:
         if isinstance(result, SystemFailure):
             outcome, error = outcome_of(result), redact(str(result))
         self._check()
-        found = None if reply is None or reply.items is None else self._kept(step, reply.items)
+        found = None if reply is None or reply.items is None else self._requested(step, reply.items)
         context = _context(step, reply, found)
         if context is not None:
             gathered.contexts.append(texts.context(context, found or ()))
@@ -405,7 +405,7 @@ class ScenarioRunner:
             ),
         )
 
-    def _kept(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
+    def _requested(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
         """Return the items that count: no more than were requested."""
         if isinstance(step, Export):
             return items

@@ -20,7 +20,7 @@ from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
 
 STAGGER_SECONDS = 0.1
-"""Delay between the starts of two threads: a run that is over by then needs no second process."""
+"""Delay between the starts of two threads: a very short run needs no second process."""
 
 GATHER_SECONDS = 0.01
 """How long rows are collected before they are written together."""
@@ -89,8 +89,8 @@ class Scheduler:
             SystemFailure: the adapter could not be started.
         """
         self._works = works
-        for place in range(len(works)):
-            self._todo.put(place)
+        for index in range(len(works)):
+            self._todo.put(index)
         threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"memeval-slot-{slot}", daemon=True)
             for slot in range(min(self._concurrency, len(works)))
@@ -112,7 +112,7 @@ class Scheduler:
             thread.join()
 
     def _serve(self, slot: int) -> None:
-        """Run scenarios until none is left; the body of one thread."""
+        """Run scenarios until the queue is empty; the body of one thread."""
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return
@@ -122,10 +122,10 @@ class Scheduler:
                 runner = self._runner(instance)
                 while not self._stop.is_set():
                     try:
-                        place = self._todo.get_nowait()
+                        index = self._todo.get_nowait()
                     except queue.Empty:
                         break
-                    for finished in runner.run(self._works[place]):
+                    for finished in runner.run(self._works[index]):
                         self._done.put(finished)
         except BaseException as error:  # the calling thread raises it
             self._done.put(error)
@@ -136,8 +136,8 @@ class Scheduler:
         try:
             instance = self._spare.pop()
         except IndexError:
-            return self._new_instance(self._printed)
-        instance.process.log = self._printed
+            return self._new_instance(self._log_output)
+        instance.process.log = self._log_output
         return instance
 
     def _runner(self, instance: SystemInstance) -> ScenarioRunner:
@@ -145,9 +145,9 @@ class Scheduler:
             instance.process,
             self._reader,
             self._search_items,
-            self._happened,
+            self._log_event,
             self._stop.is_set,
-            instance.door,
+            instance.endpoint,
             self._check,
         )
 
@@ -163,11 +163,11 @@ class Scheduler:
                     raise each
 
     def _drain(self) -> list[FinishedItems | LogLine | BaseException | None]:
-        found = []
+        drained = []
         with contextlib.suppress(queue.Empty):
             while True:
-                found.append(self._done.get_nowait())
-        return found
+                drained.append(self._done.get_nowait())
+        return drained
 
     def _store(self, batch: Iterable[FinishedItems | LogLine | BaseException | None]) -> None:
         """Write a batch to disk, then count it."""
@@ -182,10 +182,10 @@ class Scheduler:
             self._progress.advance(items, sum(_failed(each.responses) for each in finished))
             self._watch(finished)
 
-    def _printed(self, line: str) -> None:
+    def _log_output(self, line: str) -> None:
         self._done.put(LogLine(at=utc_now(), event="printed", detail=redact(line)[:LONGEST_DETAIL]))
 
-    def _happened(self, event: str, detail: str, scenario_id: str) -> None:
+    def _log_event(self, event: str, detail: str, scenario_id: str) -> None:
         self._done.put(
             LogLine(at=utc_now(), event=event, detail=redact(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
         )

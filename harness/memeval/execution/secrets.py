@@ -1,4 +1,4 @@
-"""Blotting out what looks like a secret in text that goes on record and was never meant as an answer."""
+"""Redacts secrets in stored text, such as errors and output of systems. Answers are not changed."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
-_TELLING = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
-_SHORTEST = 8
-"""Values of the environment shorter than this are no secrets, and would blot out ordinary words."""
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_MIN_LENGTH = 8
+"""Shorter values of environment variables are not redacted: that would remove ordinary words."""
 
 
 def redact(text: str) -> str:
-    """Return text without what looks like a secret: known shapes, and values of telling environment variables."""
-    for value in _own(frozenset(os.environ.items())):
+    """Return text without secrets: known formats of keys, and values of environment variables with secret names."""
+    for value in _secret_values(frozenset(os.environ.items())):
         text = text.replace(value, REDACTED)
     return _SHAPES.sub(REDACTED, text)
 
 
 @cache
-def _own(environment: frozenset[tuple[str, str]]) -> tuple[str, ...]:
+def _secret_values(environment: frozenset[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(sorted(secrets_of(dict(environment)), key=len, reverse=True))
 
 
 def secrets_of(environment: Mapping[str, str]) -> set[str]:
-    """Return the values of variables whose names say that they are secret."""
-    return {value for name, value in environment.items() if _TELLING.search(name) and len(value) >= _SHORTEST}
+    """Return the values of variables with names such as ``API_KEY`` or ``TOKEN``."""
+    return {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _MIN_LENGTH}

@@ -20,21 +20,21 @@ class Lookahead:
         self._steps = (step for step in steps if not isinstance(step, Question) or step.question_id in wanted)
         self._next: Step | None = next(self._steps, None)
 
-    def _draw(self) -> None:
+    def _advance(self) -> None:
         self._next = next(self._steps, None)
 
     def to_ingest(self) -> Iterator[Ingest | Retain]:
         """Yield the sessions and texts before the next question."""
         while isinstance(self._next, Ingest | Retain):
             yield self._next
-            self._draw()
+            self._advance()
 
     def questions(self) -> list[Question]:
         """Return the questions before the next session or text; concurrent searches are returned apart from others."""
         found: list[Question] = []
         while isinstance(self._next, Question) and (not found or _in_flight(found[0]) == _in_flight(self._next)):
             found.append(self._next)
-            self._draw()
+            self._advance()
         return found
 
 
@@ -43,16 +43,16 @@ class CountedIngests:
 
     def __init__(self, steps: Iterator[Ingest | Retain]) -> None:
         self._steps = steps
-        self._back: Ingest | Retain | None = None
+        self._returned: Ingest | Retain | None = None
         self.count = 0
 
     def __iter__(self) -> Iterator[Ingest | Retain]:
         return self
 
     def __next__(self) -> Ingest | Retain:
-        back, self._back = self._back, None
-        step = next(self._steps) if back is None else back
-        self.count += back is None
+        returned, self._returned = self._returned, None
+        step = next(self._steps) if returned is None else returned
+        self.count += returned is None
         return step
 
     def sessions(self, first: Ingest | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
@@ -67,7 +67,7 @@ class CountedIngests:
             yield session_json(step.session), step.session.date
             step = next(self, None)
             if stop_at_texts and isinstance(step, Retain):
-                self._back = step
+                self._returned = step
                 return
 
 

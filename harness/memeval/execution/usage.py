@@ -1,4 +1,4 @@
-"""Following what a system says of its own model calls, question by question."""
+"""A system's self-reported model usage, per question."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from memeval.systems.process import SystemProcess
 
 
 class UsageMeter:
-    """Takes the differences between the totals that a system reports.
+    """Computes the usage per question from the totals that a system reports.
 
-    A system that cannot say, or says what cannot be, is not asked again, and nothing else comes of it.
+    A system whose ``usage`` fails or decreases is not asked again; its answers still count.
 
     Args:
-        system: is asked for its totals, where it has ``usage``.
-        say: is told, once, why it is not asked again.
+        system: the system; its totals are read if it has ``usage``.
+        warn: receives, once, the reason why the system is not asked again.
     """
 
-    def __init__(self, system: SystemProcess, say: Callable[[str], None]) -> None:
+    def __init__(self, system: SystemProcess, warn: Callable[[str], None]) -> None:
         self._system = system
-        self._say = say
+        self._warn = warn
         self._before: ReportedUsage | None = None
         self._given_up = False
 
     @property
     def wanted(self) -> bool:
-        """Whether the system is asked."""
+        """Whether the system is asked for its usage."""
         return not self._given_up and self._system.hello is not None and self._system.hello.can("usage")
 
     def begin(self) -> None:
-        """Count from here on: with a reset, totals may start again or go on."""
+        """Count from now on; after a reset, totals may restart or continue."""
         self._before = self._totals()
 
     def since(self) -> ReportedUsage | None:
-        """Return what was used since this was last asked, or since the beginning; ``None`` where nobody says."""
+        """Return the usage since the last call, or since :meth:`begin`; ``None`` if not reported."""
         before, now = self._before, self._totals()
         if before is None or now is None:
             return None
@@ -56,13 +56,13 @@ class UsageMeter:
             self._give_up(str(failure))
             return None
 
-    def _give_up(self, why: str) -> None:
+    def _give_up(self, reason: str) -> None:
         self._given_up = True
-        self._say(f"{redact(why)} The system is not asked for its usage again.")
+        self._warn(f"{redact(reason)} The system is not asked for its usage again.")
 
 
 def _difference(before: float | None, now: float | None) -> float | None:
-    """Return how much was added, without the dust of subtracting floats; a whole number stays one."""
+    """Return the difference, without float rounding errors; integers stay integers."""
     if before is None or now is None:
         return None
     return round(now - before, 9)

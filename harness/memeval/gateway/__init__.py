@@ -1,1 +1,1 @@
-"""Every call to a language or embedding model, whoever makes it: recorded, metered, limited, replayable."""
+"""All calls to language and embedding models: recorded, metered, rate-limited, replayable."""

@@ -1,4 +1,4 @@
-"""Caps on dollars, tokens and minutes: reserved before a call, settled after it, so that none is ever passed."""
+"""Caps on dollars, tokens and minutes. A call's maximum is reserved before it is sent, so no cap is exceeded."""
 
 from __future__ import annotations
 
@@ -12,100 +12,100 @@ from typing import Any
 
 from memeval.gateway.prices import price_of
 from memeval.gateway.settings import LIMIT_NAMES
-from memeval.gateway.stops import GOES_ON, BudgetSpent, GatewayStopped
+from memeval.gateway.stops import RESUME, BudgetSpent, GatewayStopped
 from memeval.records.base import canonical_json
 from memeval.records.call import Api, Call, ModelRequest, Phase
 from memeval.records.errors import BadInput
 
 UNITS = ("usd", "tokens", "minutes")
-"""What can be capped."""
+"""The units that can be capped."""
 
 Caps = Mapping[tuple[Phase | None, str], float]
-"""The cap per phase and unit; for the whole run where the phase is ``None``."""
+"""The cap per phase and unit; the phase ``None`` is the whole run."""
 
 _Sums = defaultdict[tuple[Phase | None, str], float]
-_A_MESSAGE = 16
-"""Tokens that a provider may add to a message for its own framing."""
-_A_PICTURE = 50_000
-"""Tokens that a part which is no text may stand for."""
+_MESSAGE_TOKENS = 16
+"""Tokens that a provider may add to each message."""
+_IMAGE_TOKENS = 50_000
+"""Most tokens of a message part that is not text."""
 
 
 @dataclass(frozen=True)
 class Reservation:
-    """What is set aside for one try of a call."""
+    """The most that one try of a call may use."""
 
     phase: Phase
-    """What it is made in."""
+    """The phase of the call."""
     tokens: int
-    """The most it can take."""
+    """Most tokens of the call."""
     usd: float | None
-    """The most it can cost; ``None`` where no cap asks."""
+    """Highest cost of the call, in US dollars; ``None`` if dollars are not capped."""
 
 
 class Budget:
     """Caps for the run and per phase; belongs to the loop of one gateway.
 
     Args:
-        caps: see :func:`parse_caps`. Minutes count from here on; a phase's own from its first call.
-        spent: calls that the run has made and paid for before it was resumed.
+        caps: see :func:`parse_caps`. Minutes of the run count from now, minutes of a phase from its first call.
+        spent: calls that the run paid for before it was resumed.
     """
 
     def __init__(self, caps: Caps, spent: Iterable[Call] = ()) -> None:
         self._caps = dict(caps)
         self._money = any(unit == "usd" for _phase, unit in caps)
         self._spent: _Sums = defaultdict(float)
-        self._held: _Sums = defaultdict(float)
+        self._reserved: _Sums = defaultdict(float)
         self._open = 0
         self._settled = asyncio.Event()
-        self._began: dict[Phase | None, float] = {None: time.monotonic()}
+        self._started: dict[Phase | None, float] = {None: time.monotonic()}
         self.resume(spent)
 
     def resume(self, spent: Iterable[Call]) -> None:
-        """Count what the run has paid for before it was resumed; where nothing is capped, nothing is counted."""
+        """Count the calls that the run paid for before it was resumed; without caps, count nothing."""
         for call in spent if self._caps else ():
             if call.tries:
-                self._add(self._spent, call.phase, *self._taken(call))
+                self._add(self._spent, call.phase, *self._used(call))
 
     @property
     def limits_output(self) -> bool:
-        """Whether every request must say how much may come back."""
+        """Whether every request needs a limit on its output."""
         return any(unit != "minutes" for _phase, unit in self._caps)
 
     def seconds_left(self, phase: Phase | None) -> float | None:
-        """Return the seconds until the next cap on minutes; ``None`` where there is none."""
+        """Return the seconds until the next cap on minutes; ``None`` without such a cap."""
         now = time.monotonic()
         left = [
-            cap * 60 - (now - self._began.get(where, now))
+            cap * 60 - (now - self._started.get(where, now))
             for (where, unit), cap in self._caps.items()
             if unit == "minutes" and where in (None, phase)
         ]
         return min(left, default=None)
 
     def check_time(self, phase: Phase | None = None) -> None:
-        """Raise where a cap on minutes is reached.
+        """Check the caps on minutes.
 
         Args:
-            phase: the phase whose own cap counts too.
+            phase: the current phase, whose cap is checked too.
 
         Raises:
-            BudgetSpent: the time is over.
+            BudgetSpent: the time is up.
         """
         left = self.seconds_left(phase)
         if left is not None and left <= 0:
-            raise BudgetSpent("the time given to the run is over.", remedy=f"Give it more minutes. {GOES_ON}")
+            raise BudgetSpent("the time budget of the run is used up.", remedy=f"Raise the cap on minutes. {RESUME}")
 
     async def reserve(self, phase: Phase, request: ModelRequest) -> Reservation:
-        """Set aside the most that a call can take; waits while calls in flight may settle for less.
+        """Reserve the maximum of a call; wait if calls in flight may free enough.
 
         Raises:
-            BudgetSpent: it does not fit, and nothing is in flight; or the time is over.
+            BudgetSpent: the call does not fit, and no call is in flight; or the time is up.
             GatewayStopped: dollars are capped and the model has no known price.
         """
-        self._began.setdefault(phase, time.monotonic())
-        hold = Reservation(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
+        self._started.setdefault(phase, time.monotonic())
+        reservation = Reservation(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
         while True:
             self.check_time(phase)
-            full = self._full(hold)
+            full = self._full(reservation)
             if full is None:
                 break
             if self._open == 0:
@@ -113,39 +113,44 @@ class Budget:
             self._settled.clear()
             await self._settled.wait()
         self._open += 1
-        self._add(self._held, phase, hold.tokens, hold.usd)
-        return hold
+        self._add(self._reserved, phase, reservation.tokens, reservation.usd)
+        return reservation
 
-    def settle(self, hold: Reservation, tokens: int | None, usd: float | None) -> None:
-        """Book what a try took. What nobody can tell counts as the most it could be: it may have been billed.
+    def settle(self, reservation: Reservation, tokens: int | None, usd: float | None) -> None:
+        """Book the use of a try. An unknown use counts as the reserved maximum, since it may be billed.
 
         Args:
-            hold: what was set aside for it.
-            tokens: what it took, 0 where it was not answered, ``None`` where nobody counted.
-            usd: what it cost; likewise.
+            reservation: the reservation of the try.
+            tokens: tokens used; 0 without a reply, ``None`` if unknown.
+            usd: cost in US dollars; 0 without a reply, ``None`` if unknown.
         """
         self._open -= 1
-        self._add(self._held, hold.phase, -hold.tokens, None if hold.usd is None else -hold.usd)
+        self._add(
+            self._reserved,
+            reservation.phase,
+            -reservation.tokens,
+            None if reservation.usd is None else -reservation.usd,
+        )
         self._add(
             self._spent,
-            hold.phase,
-            hold.tokens if tokens is None else tokens,
-            hold.usd if usd is None else usd,
+            reservation.phase,
+            reservation.tokens if tokens is None else tokens,
+            reservation.usd if usd is None else usd,
         )
         self._settled.set()
 
-    def _full(self, hold: Reservation) -> BudgetSpent | None:
-        """Return the first cap that a call could pass."""
-        need = {"tokens": float(hold.tokens), "usd": hold.usd or 0.0}
+    def _full(self, reservation: Reservation) -> BudgetSpent | None:
+        """Return the error for the first cap that a call could exceed, or ``None``."""
+        need = {"tokens": float(reservation.tokens), "usd": reservation.usd or 0.0}
         for (phase, unit), cap in self._caps.items():
-            if unit in need and phase in (None, hold.phase):
-                place = (phase, unit)
-                if self._spent[place] + self._held[place] + need[unit] > cap:
+            if unit in need and phase in (None, reservation.phase):
+                key = (phase, unit)
+                if self._spent[key] + self._reserved[key] + need[unit] > cap:
                     where = "the run" if phase is None else f"the phase {phase}"
                     return BudgetSpent(
-                        f"the cap of {_amount(cap, unit)} for {where} is reached: {_amount(self._spent[place], unit)} "
-                        f"are spent, and the next call could take {_amount(need[unit], unit)}.",
-                        remedy=f"Raise the cap. {GOES_ON}",
+                        f"the cap of {_amount(cap, unit)} for {where} is reached: {_amount(self._spent[key], unit)} "
+                        f"spent, and the next call could use {_amount(need[unit], unit)}.",
+                        remedy=f"Raise the cap. {RESUME}",
                     )
         return None
 
@@ -156,12 +161,12 @@ class Budget:
         price = price_of(request.model, most_tokens(request) - output, output)
         if price is None:
             raise GatewayStopped(
-                f"dollars are capped, and the model '{request.model}' has no known price.",
-                remedy="Cap tokens instead (tokens=…).",
+                f"a budget in dollars needs a price, and the model '{request.model}' has no known price.",
+                remedy="Set a budget in tokens instead: tokens=….",
             )
         return price
 
-    def _taken(self, call: Call) -> tuple[int, float | None]:
+    def _used(self, call: Call) -> tuple[int, float | None]:
         counted = call.prompt_tokens is not None and call.completion_tokens is not None
         tokens = (call.prompt_tokens or 0) + (call.completion_tokens or 0)
         usd = call.cost_usd if call.cost_usd is not None or not self._money else self._most_usd(call.request)
@@ -175,10 +180,10 @@ class Budget:
 
 
 def most_tokens(request: ModelRequest) -> int:
-    """Return a number of tokens that a call cannot pass, whatever the tokenizer: none is shorter than a byte."""
+    """Return an upper bound of a call's tokens for any tokenizer: a token has at least one byte."""
     messages = request.body.get("messages")
     parts: list[Any] = [*messages] if isinstance(messages, list) else []
-    pictures = sum(
+    images = sum(
         1
         for message in parts
         if isinstance(message, dict) and isinstance(message.get("content"), list)
@@ -186,52 +191,52 @@ def most_tokens(request: ModelRequest) -> int:
         if not (isinstance(part, dict) and part.get("type") == "text")
     )
     size = len(canonical_json(request.body).encode())
-    return size + _A_MESSAGE * (len(parts) + 1) + _A_PICTURE * pictures + most_output(request)
+    return size + _MESSAGE_TOKENS * (len(parts) + 1) + _IMAGE_TOKENS * images + most_output(request)
 
 
 def most_output(request: ModelRequest) -> int:
-    """Return the most tokens that may come back.
+    """Return the maximum tokens of the output.
 
     Raises:
-        GatewayStopped: the request does not limit them.
+        GatewayStopped: the request has no limit on its output.
     """
     if request.api is Api.EMBEDDINGS:
         return 0
     named = output_limits(request)
     choices = request.body.get("n")
     if not named:
-        raise GatewayStopped("a cap is set, and a request to a model names no limit of its output (max_tokens).")
+        raise GatewayStopped("a budget is set, and a model request has no output limit (max_tokens).")
     return max(named) * (choices if isinstance(choices, int) and choices > 1 else 1)
 
 
 def output_limits(request: ModelRequest) -> list[int]:
-    """Return the limits of output that a request names."""
+    """Return the output limits in a request."""
     limits = [request.body.get(name) for name in LIMIT_NAMES]
     return [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0]
 
 
-def parse_caps(given: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
-    """Read caps such as ``usd=1.5``, ``judge.usd=0.5``, ``tokens=1e6`` or ``minutes=30``.
+def parse_caps(budgets: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
+    """Parse caps such as ``usd=1.5``, ``judge.usd=0.5``, ``tokens=1e6`` or ``minutes=30``.
 
     Raises:
-        BadInput: one is invalid, or given twice.
+        BadInput: a cap is invalid, or appears twice.
     """
     caps: dict[tuple[Phase | None, str], float] = {}
-    for text in given:
+    for text in budgets:
         name, _, value = text.partition("=")
         phase, _, unit = name.strip().rpartition(".")
         try:
-            place, amount = (Phase(phase) if phase else None, unit), float(value)
+            key, amount = (Phase(phase) if phase else None, unit), float(value)
         except ValueError:
-            place, amount = (None, ""), 0.0
-        if place[1] not in UNITS or not math.isfinite(amount) or amount <= 0:
+            key, amount = (None, ""), 0.0
+        if key[1] not in UNITS or not math.isfinite(amount) or amount <= 0:
             raise BadInput(
                 f"invalid budget '{text}'.",
                 remedy="Give usd=1.5, tokens=1e6 or minutes=30, or the same for one phase: judge.usd=0.5.",
             )
-        if place in caps:
+        if key in caps:
             raise BadInput(f"two budgets for {name.strip()}.", remedy="Give one.")
-        caps[place] = amount
+        caps[key] = amount
     return caps
 
 

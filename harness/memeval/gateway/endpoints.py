@@ -1,4 +1,4 @@
-"""Where models are reached, with which key, and whose models they are."""
+"""Endpoints of models, their keys, and the makers of models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 
 OPENAI = "https://api.openai.com/v1"
-"""The endpoint where none is named."""
+"""The default endpoint."""
 
 MAKERS = (
     ("api.openai.com", "openai", ("gpt-", "o1", "o3", "o4", "chatgpt-", "text-embedding-")),
@@ -23,7 +23,7 @@ MAKERS = (
     ("api.x.ai", "x-ai", ("grok-",)),
     ("api.cohere.com", "cohere", ("command-", "embed-")),
 )
-"""Host, name in the price list, and how the names of its own models begin."""
+"""Per maker: host, name in the price list, and prefixes of its models' names."""
 
 
 _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"}
@@ -31,18 +31,18 @@ _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where models are reached, and the key to it."""
+    """An endpoint of models, with its key."""
 
     url: str
-    """Base URL, without user, password, query, fragment or a slash at its end."""
+    """Base URL, without user, password, query, fragment or trailing slash."""
     key: str | None = field(default=None, repr=False)
-    """What proves who pays; ``None`` where the endpoint asks for none."""
+    """API key; ``None`` if the endpoint needs none."""
     variable: str = field(default="OPENAI_API_KEY", compare=False)
-    """The environment variable that the key is taken from, to be named in remedies."""
+    """The environment variable of the key, named in remedies."""
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine."""
+        """Whether the endpoint is on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ipaddress.ip_address(host).is_loopback
@@ -51,23 +51,23 @@ class Endpoint:
 
 
 def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *, needs_key: bool = True) -> Endpoint:
-    """Return the endpoint that the environment names for a caller.
+    """Return a caller's endpoint, as set in the environment.
 
-    The judge looks for ``MEMEVAL_JUDGE_BASE_URL`` and ``MEMEVAL_JUDGE_API_KEY``, the reader for ``MEMEVAL_READER_…``;
-    both, and systems, for ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``. A key goes only where it is meant for: a base URL
-    of the caller's own is never given the key of ``OPENAI_API_KEY``.
+    The judge uses ``MEMEVAL_JUDGE_BASE_URL`` and ``MEMEVAL_JUDGE_API_KEY``, the reader ``MEMEVAL_READER_…``. Without
+    them both use ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as systems do. The key in ``OPENAI_API_KEY`` is never sent
+    to a base URL of the judge's or reader's own.
 
     Args:
-        caller: who is going to call.
-        environment: variables; those of this process where it is ``None``.
-        needs_key: whether something is going to be sent; an address alone needs no key.
+        caller: the caller.
+        environment: variables; ``None`` for those of this process.
+        needs_key: whether requests will be sent; the address alone needs no key.
 
     Raises:
-        BadInput: there is no key and no base URL, or the URL cannot be called.
+        BadInput: neither key nor base URL is set, or the URL is invalid.
     """
-    given = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     for prefix in _prefixes(caller):
-        url, key = (given.get(f"{prefix}_{name}", "").strip() for name in ("BASE_URL", "API_KEY"))
+        url, key = (variables.get(f"{prefix}_{name}", "").strip() for name in ("BASE_URL", "API_KEY"))
         if url or key:
             variable = f"{prefix}_API_KEY"
             return Endpoint(base_url(url or OPENAI, f"{prefix}_BASE_URL"), _sendable(key, variable), variable)
@@ -77,24 +77,24 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
 
 
 def refuse_keyless(endpoint: Endpoint, caller: Caller) -> None:
-    """Refuse to send anything where a maker serves its models, without the key that it asks for.
+    """Refuse to send requests to a maker's own endpoint without a key.
 
     Raises:
-        BadInput: there is no key.
+        BadInput: the endpoint needs a key and has none.
     """
     if endpoint.key is None and any(urlsplit(endpoint.url).hostname == host for host, _name, _models in MAKERS):
         raise _no_key(caller)
 
 
 def base_url(text: str, where: str) -> str:
-    """Return a base URL in its normal form.
+    """Return a base URL in normal form.
 
     Args:
-        text: the URL; user, password, query and fragment are cut off.
-        where: what it was given in, named in the refusal.
+        text: the URL; user, password, query and fragment are removed.
+        where: the source of the URL, named in the error.
 
     Raises:
-        BadInput: it is not an http or https URL.
+        BadInput: the text is not an http or https URL.
     """
     try:
         parts = urlsplit(text)
@@ -111,23 +111,23 @@ def base_url(text: str, where: str) -> str:
 
 
 def dated(model: str) -> str:
-    """Return the dated model that is asked for a name which its maker may let point at another model one day."""
+    """Return the dated name of a model whose name is an alias; other names unchanged."""
     return _DATED.get(model, model)
 
 
 def is_makers(url: str, model: str) -> bool:
-    """Whether an endpoint is that of the model's own maker."""
+    """Return whether the endpoint belongs to the maker of the model."""
     host = urlsplit(url).hostname
     return any(host == maker and model.startswith(names) for maker, _name, names in MAKERS)
 
 
 def maker_of(model: str) -> str | None:
-    """Return the name of a model's maker in the price list; ``None`` where nobody known makes it."""
+    """Return the name of a model's maker in the price list; ``None`` if unknown."""
     return next((name for _host, name, names in MAKERS if model.startswith(names)), None)
 
 
 def _prefixes(caller: Caller) -> list[str]:
-    """Return how the names of a caller's variables begin, its own first."""
+    """Return the prefixes of a caller's variables, its own first."""
     return ["OPENAI"] if caller is Caller.SYSTEM else [f"MEMEVAL_{caller.upper()}", "OPENAI"]
 
 
@@ -136,15 +136,15 @@ def _no_key(caller: Caller) -> BadInput:
     return BadInput(
         f"there is no key for the {caller}'s model: {' and '.join(f'{each}_API_KEY' for each in prefixes)} "
         f"{'are' if len(prefixes) > 1 else 'is'} not set.",
-        remedy=f"Set one, or set {prefixes[0]}_BASE_URL to an endpoint of your own that needs no key.",
+        remedy=f"Set one of them, or set {prefixes[0]}_BASE_URL to your own endpoint that needs no key.",
     )
 
 
 def _sendable(key: str, variable: str) -> str | None:
-    """Refuse a key that no header can carry; its text goes nowhere."""
+    """Return a key, or ``None`` for an empty one; refuse a key that an HTTP header cannot hold."""
     if not all("!" <= sign <= "~" for sign in key):
         raise BadInput(
-            "the key has a character that no HTTP header can carry.",
+            "the key has a character that an HTTP header cannot hold.",
             where=variable,
             remedy="Copy the key again.",
         )

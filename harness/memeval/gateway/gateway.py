@@ -1,4 +1,4 @@
-"""The one door to models: answered from the record, joined in flight, or sent within limits and budget."""
+"""All model calls: answered from the record, joined with an equal call in flight, or sent within limits and budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.gateway.sending import Sender
 from memeval.gateway.settings import LIMIT_NAMES, settings_for
-from memeval.gateway.stops import GOES_ON, GatewayStopped, NotRecorded
+from memeval.gateway.stops import RESUME, GatewayStopped, NotRecorded
 from memeval.records.base import Digest
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import MemevalError
@@ -25,25 +25,25 @@ __all__ = ["Gateway", "GatewayOptions"]
 
 T = TypeVar("T")
 
-_UNLIMITED_OUTPUT = 4096
-"""Tokens that a system's request may bring back where a budget needs a limit and the request names none."""
-_ANOTHER_LOOK = 0.02
-"""Seconds between two looks at whether another process still makes the call that is needed here too."""
-_LAST_WORDS = 0.3
-"""Seconds given to what is still going on when the gateway ends."""
+_DEFAULT_OUTPUT = 4096
+"""Output limit, in tokens, of a system's request that names none, where a budget needs a limit."""
+_POLL_SECONDS = 0.02
+"""Seconds between two checks whether another process still makes the same call."""
+_CLOSE_SECONDS = 0.3
+"""Seconds that open tasks get to end when the gateway closes."""
 
 
 class Gateway:
-    """Every call to a model goes through here; use it as a context manager, which owns a thread with an asyncio loop.
+    """Makes every model call. Use it as a context manager: it owns a thread with an asyncio loop.
 
-    Methods may be called from any thread but the loop's; those that are ``async`` belong on the loop, see :meth:`run`.
+    Call its methods from any thread except the loop's. Run its ``async`` methods on the loop, see :meth:`run`.
 
     Args:
-        shared: judges' and readers' calls, shared between runs: what is in it is never asked again.
-        options: how fast calls may go.
-        budget: what may be spent; ``None`` for no cap.
-        replay: answer from these calls alone, and send nothing.
-        note: told what a user may want to know meanwhile, in sentences.
+        shared: calls of judges and readers, shared between runs. A call in it is never sent again.
+        options: concurrency, rates and retries.
+        budget: the most that may be spent; ``None`` for no cap.
+        replay: answer from these calls only, and send nothing.
+        note: receives messages for the user, such as pauses.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Gateway:
         self._run_id: str | None = None
         self._budget = budget or Budget({})
         self._sender = Sender(options or GatewayOptions(), self._budget, note)
-        self._lent: dict[Digest, Call] = {}
+        self._reused: dict[Digest, Call] = {}
         self._replay = None if replay is None else _by_key(replay)
         self._in_flight: dict[Digest, asyncio.Task[Call]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -71,17 +71,17 @@ class Gateway:
 
     @property
     def made(self) -> int:
-        """How many calls were made, failed ones included."""
+        """Number of calls made, failed ones included."""
         return self._made
 
     @property
     def cached(self) -> int:
-        """How many were answered from the record."""
+        """Number of calls answered from the record."""
         return self._cached
 
     @property
     def spent_usd(self) -> float | None:
-        """Dollars of the calls made; ``None`` where one has no known price."""
+        """Cost of the calls made, in US dollars; ``None`` if one has no known price."""
         return self._usd
 
     def __enter__(self) -> Self:
@@ -97,11 +97,11 @@ class Gateway:
         self._loop.close()
 
     def open_run(self, run_id: str | None, own: CallRecord) -> None:
-        """Let calls be this run's from now on; what was called before any run was open is kept and written to it.
+        """Assign calls to this run from now on. Calls made before the first run was opened are assigned to it too.
 
         Args:
             run_id: the run that pays.
-            own: its own record: systems' calls, and failed ones.
+            own: the run's own record: calls of systems, and failed calls.
         """
 
         async def swap() -> None:
@@ -112,18 +112,18 @@ class Gateway:
         self.run(swap())
 
     def check(self) -> None:
-        """Raise what stopped the gateway, where something did.
+        """Raise the error that stopped the gateway, if any.
 
         Raises:
-            GatewayStopped: no call can succeed, or the budget is spent, or the time is over.
+            GatewayStopped: no call can succeed, or the budget is spent, or the time is up.
             NotRecorded: this is a replay, and a request was not in the record.
         """
         self._refuse_if_stopped()
         self._budget.check_time()
 
-    def lend(self, calls: Iterable[Call]) -> None:
-        """Answer judges and readers from these calls too: those of a sealed run."""
-        self._lent.update((call.key, call) for call in calls if call.error is None and call.reply is not None)
+    def reuse(self, calls: Iterable[Call]) -> None:
+        """Also answer judges and readers from these calls, such as those of a sealed run."""
+        self._reused.update((call.key, call) for call in calls if call.error is None and call.reply is not None)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
@@ -142,10 +142,10 @@ class Gateway:
         return self.run(self.ask(request, endpoint, caller, phase))
 
     async def ask(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
-        """Return a judge's or a reader's call: from the record, joined with the same one in flight, or made now.
+        """Return a judge's or a reader's call: recorded, joined with an equal call in flight, or made now.
 
         Returns:
-            the call; with ``error`` set where there is no usable reply after all tries.
+            The call; its ``error`` is set if no try brought a usable reply.
 
         Raises:
             GatewayStopped: no call can succeed, or the budget is spent.
@@ -153,7 +153,7 @@ class Gateway:
         """
         self._refuse_if_stopped()
         key = request.key
-        found = self._recorded(key) or self._lent.get(key) or self._shared.find(key)
+        found = self._recorded(key) or self._reused.get(key) or self._shared.find(key)
         if found is not None:
             self._cached += 1
             return found
@@ -167,14 +167,14 @@ class Gateway:
     async def pass_on(
         self, request: ModelRequest, endpoint: Endpoint, phase: Phase, scenario_id: str | None, ordinal: int
     ) -> Call:
-        """Make a system's call; it goes to the run's own record.
+        """Make a system's call and store it in the run's own record.
 
         Args:
-            request: what the system asks.
-            endpoint: where to.
-            phase: what the system is doing.
-            scenario_id: the scenario it is in; ``None`` while it loads.
-            ordinal: how many times it has made this request in this pass over the scenario.
+            request: the system's request.
+            endpoint: where the request goes.
+            phase: the system's current phase.
+            scenario_id: the current scenario; ``None`` while the system loads.
+            ordinal: number of equal requests before it in this pass over the scenario.
 
         Raises:
             GatewayStopped: no call can succeed, or the budget is spent.
@@ -190,32 +190,32 @@ class Gateway:
                 return found
         self._refuse_if_replaying(request, Caller.SYSTEM, scenario_id)
         sent = limited if self._budget.limits_output else request
-        place = {
+        labels = {
             "key": sent.key_in(scenario_id or "", ordinal),
             "scenario_id": scenario_id,
             "ordinal": ordinal,
         }
-        return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, place)))
+        return await asyncio.shield(self._start(self._make(sent, endpoint, Caller.SYSTEM, phase, labels)))
 
     async def keep(self, call: Call) -> None:
-        """Store a call that was refused before it could be made, with the run's own."""
+        """Store a call that was refused before it was sent, in the run's own record."""
         await self._own.append(call.model_copy(update={"run_id": self._run_id}))
 
     async def _make(
-        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, place: dict[str, Any]
+        self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, labels: dict[str, Any]
     ) -> Call:
-        """Send a request and store what came of it; what stops one call stops all.
+        """Send a request and store its result; an error that stops one call stops all.
 
-        What is shared is made by one process at a time: who finds that another one makes it waits for its reply.
+        Only one process at a time makes a shared call; the others wait for its reply.
         """
         shares = caller is not Caller.SYSTEM
         try:
-            if shares and (found := await self._found_elsewhere(request.key)) is not None:
+            if shares and (found := await self._from_another_process(request.key)) is not None:
                 return found
             if request.endpoint != endpoint.url:
-                raise ValueError(f"a request for {request.endpoint} was to be sent to {endpoint.url}")
+                raise ValueError(f"the request names the endpoint {request.endpoint}, not {endpoint.url}")
             sent = await self._sender.send(request, endpoint, caller, phase)
-            call = sent.model_copy(update={"run_id": self._run_id, **place})
+            call = sent.model_copy(update={"run_id": self._run_id, **labels})
             self._made += 1
             if call.error is None:
                 self._usd = None if self._usd is None or call.cost_usd is None else self._usd + call.cost_usd
@@ -231,10 +231,10 @@ class Gateway:
             if shares:
                 self._shared.release(request.key)
 
-    async def _found_elsewhere(self, key: Digest) -> Call | None:
-        """Wait until no other process makes a call, and return it where one has made it."""
+    async def _from_another_process(self, key: Digest) -> Call | None:
+        """Wait until no other process makes the call; return it if one has made it."""
         while not self._shared.claim(key):
-            await asyncio.sleep(_ANOTHER_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
         await self._shared.ingest()
         found = self._shared.find(key)
         self._cached += found is not None
@@ -258,10 +258,10 @@ class Gateway:
             )
 
     def _stop(self, error: MemevalError) -> MemevalError:
-        """Send nothing more, and let all who wait for a place know why; return why it stopped first."""
+        """Send nothing more and cancel waiting calls; return the first error that stopped the gateway."""
         if self._sender.stopped is None:
             self._sender.stopped = error
-            for task in self._tasks - self._sender.on_the_way - {asyncio.current_task()}:
+            for task in self._tasks - self._sender.sending - {asyncio.current_task()}:
                 task.cancel()
         return self._sender.stopped
 
@@ -269,18 +269,18 @@ class Gateway:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # who asked may be gone
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the caller may be gone
         return task
 
     async def _end(self) -> None:
-        """Break off what is going on, store what has arrived, and close."""
-        self._stop(GatewayStopped("the run was ended while models were being asked.", remedy=GOES_ON))
+        """Cancel open tasks, store the replies that arrived, and close."""
+        self._stop(GatewayStopped("the run ended while model calls were in flight.", remedy=RESUME))
         await _cancel(self._tasks)
         await self._shared.drain()
         await self._own.drain()
         await _cancel(asyncio.all_tasks() - {asyncio.current_task()})
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._sender.close()
         await self._loop.shutdown_asyncgens()
         await self._loop.shutdown_default_executor()
@@ -291,11 +291,11 @@ async def _cancel(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
     for task in ending:
         task.cancel()
     if ending:
-        await asyncio.wait(ending, timeout=_LAST_WORDS)
+        await asyncio.wait(ending, timeout=_CLOSE_SECONDS)
 
 
 def _by_key(calls: Iterable[Call]) -> dict[Digest, Call]:
-    """Return the last call under each key, one with a reply before any without."""
+    """Return the last call under each key; a call with a reply is preferred to a failed one."""
     found: dict[Digest, Call] = {}
     for call in calls:
         if call.error is None or call.key not in found or found[call.key].error is not None:
@@ -304,9 +304,9 @@ def _by_key(calls: Iterable[Call]) -> dict[Digest, Call]:
 
 
 def _limited(request: ModelRequest) -> ModelRequest:
-    """Return a system's request as it is sent where a budget must know how much may come back."""
+    """Return a system's request with a limit on its output, which a budget needs."""
     if request.api is not Api.CHAT or output_limits(request):
         return request
-    limit = settings_for(request.model, request.endpoint, {"max_tokens": _UNLIMITED_OUTPUT})
+    limit = settings_for(request.model, request.endpoint, {"max_tokens": _DEFAULT_OUTPUT})
     name = next((name for name in limit if name in LIMIT_NAMES), "max_tokens")
-    return ModelRequest(endpoint=request.endpoint, api=request.api, body=request.body | {name: _UNLIMITED_OUTPUT})
+    return ModelRequest(endpoint=request.endpoint, api=request.api, body=request.body | {name: _DEFAULT_OUTPUT})

@@ -1,4 +1,4 @@
-"""How fast calls may go: places, rates, pauses, and when an endpoint counts as down."""
+"""Limits on calls: concurrency, rates, pauses, and when an endpoint counts as down."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
 DOWN_AFTER = 5
-"""An endpoint is down after so many calls in a row that were given up."""
+"""An endpoint counts as down after this many failed calls in a row."""
 
 REFUSALS = 5
-"""A run stops after so many equal refusals in a row, unless the caller sets another number."""
+"""Default number of equal refusals in a row after which a run stops."""
 
 
 @dataclass(frozen=True)
 class GatewayOptions:
-    """How fast calls may go, and how long one is tried."""
+    """Limits on calls, and how often a call is retried."""
 
     concurrency: Mapping[Caller, int] = field(default_factory=lambda: dict.fromkeys(Caller, 16))
-    """The most calls in flight at a time, per caller."""
+    """Maximum calls in flight, per caller."""
     requests_per_minute: float | None = None
-    """The most requests a minute, evenly spread; ``None`` for no limit."""
+    """Maximum requests per minute, evenly spread; ``None`` for no limit."""
     tokens_per_minute: float | None = None
-    """The most tokens a minute, by an estimate of four bytes a token and the output asked for."""
+    """Maximum tokens per minute, estimated: four bytes a token, plus the requested output; ``None`` for no limit."""
     timeout_seconds: float = 120
-    """Seconds after which a try without its whole reply is broken off."""
+    """Seconds after which a try without its whole reply is cancelled."""
     tries: int = 6
-    """How many times a call is sent before it is given up."""
+    """Maximum tries of a call."""
     first_wait_seconds: float = 0.5
-    """The longest wait before the second try; it doubles with every further one. How much of it is waited is drawn."""
+    """Longest wait before the second try; it doubles with each try. The actual wait is random, up to this."""
     longest_wait_seconds: float = 60
-    """The longest wait between two tries, whatever the endpoint asks for."""
+    """Longest wait between two tries, even if the endpoint asks for more."""
     refusals: int = REFUSALS
-    """The run stops after so many equal refusals in a row that no retry can help; 0 for never."""
+    """The run stops after this many equal refusals in a row that no retry can change; 0 for never."""
 
 
 class CallLimits:
-    """Places and rates, for all calls of one gateway; belongs to its loop."""
+    """Concurrency and rates of all calls of one gateway; belongs to its loop."""
 
     def __init__(self, options: GatewayOptions) -> None:
-        self._places = {caller: asyncio.Semaphore(options.concurrency.get(caller, 16)) for caller in Caller}
+        self._slots = {caller: asyncio.Semaphore(options.concurrency.get(caller, 16)) for caller in Caller}
         self._requests: AsyncLimiter | None = None
         self._tokens: AsyncLimiter | None = None
         if options.requests_per_minute or options.tokens_per_minute:
@@ -59,12 +59,12 @@ class CallLimits:
             if options.tokens_per_minute:
                 self._tokens = AsyncLimiter(options.tokens_per_minute, 60)
 
-    def place(self, caller: Caller) -> asyncio.Semaphore:
-        """Return what a caller's calls in flight hold."""
-        return self._places[caller]
+    def slots(self, caller: Caller) -> asyncio.Semaphore:
+        """Return the semaphore that limits a caller's calls in flight."""
+        return self._slots[caller]
 
     async def pace(self, request: ModelRequest) -> None:
-        """Wait until the rates allow a request."""
+        """Wait until the rate limits allow a request."""
         if self._tokens is not None:
             about = len(canonical_json(request.body)) // 4 + max(output_limits(request), default=0)
             await self._tokens.acquire(min(about, self._tokens.max_rate))
@@ -73,16 +73,16 @@ class CallLimits:
 
 
 class Lane:
-    """One endpoint: whether it asked for a pause, and whether it is up; belongs to the loop of one gateway."""
+    """The state of one endpoint, paused or down; belongs to the loop of one gateway."""
 
     def __init__(self) -> None:
         self._resumes = 0.0
         self._in_a_row = 0
         self._calls = 0
-        self._doubted: set[asyncio.Future[bool | None]] = set()
+        self._undecided: set[asyncio.Future[bool | None]] = set()
 
     def pause(self, seconds: float) -> None:
-        """Let nobody call for so long."""
+        """Delay all calls to the endpoint."""
         self._resumes = max(self._resumes, time.monotonic() + seconds)
 
     async def ready(self) -> None:
@@ -91,7 +91,7 @@ class Lane:
             await asyncio.sleep(left)
 
     def enter(self) -> None:
-        """Count a call that is about to be made."""
+        """Count a call that starts."""
         self._calls += 1
 
     def leave(self) -> None:
@@ -100,63 +100,63 @@ class Lane:
         self._release_if_alone()
 
     def answered(self) -> None:
-        """The endpoint is up: what was given up in doubt of it has failed on its own account."""
+        """Record that the endpoint is up; waiting failed calls then count as failures of their own."""
         self._in_a_row = 0
         self._release(False)
 
     async def down(self) -> bool | None:
-        """A call was given up: wait until it is clear whether the endpoint is down, or the call alone failed.
+        """Record a failed call, and wait until it is clear whether the endpoint is down.
 
-        So an outage costs no call its place: all of them are made again when the run is resumed.
+        So an outage loses no call: all of them are made again when the run is resumed.
 
         Returns:
-            Whether it is down; ``None`` where no other call is under way that could tell.
+            Whether the endpoint is down; ``None`` if no other call is in flight that could show it.
         """
         self._in_a_row += 1
         if self._in_a_row >= DOWN_AFTER:
             self._release(True)
             return True
-        doubt: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
-        self._doubted.add(doubt)
+        verdict: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+        self._undecided.add(verdict)
         self._release_if_alone()
         try:
-            return await doubt
+            return await verdict
         finally:
-            self._doubted.discard(doubt)
+            self._undecided.discard(verdict)
 
     def _release_if_alone(self) -> None:
-        if len(self._doubted) >= self._calls:
+        if len(self._undecided) >= self._calls:
             self._release(None)
 
     def _release(self, down: bool | None) -> None:
-        for doubt in self._doubted:
-            if not doubt.done():
-                doubt.set_result(down)
+        for verdict in self._undecided:
+            if not verdict.done():
+                verdict.set_result(down)
 
 
 class Refusals:
-    """Equal refusals in a row of one caller's calls to one model; belongs to the loop of one gateway."""
+    """Counts equal refusals in a row, for one caller and model; belongs to the loop of one gateway."""
 
     def __init__(self) -> None:
-        self._why: tuple[int, str] | None = None
+        self._reason: tuple[int, str] | None = None
         self._count = 0
         self._last = 0.0
 
     def answered(self) -> None:
-        """Start again at 0: the endpoint accepts such calls."""
-        self._why, self._count = None, 0
+        """Reset the count: the endpoint accepts such calls."""
+        self._reason, self._count = None, 0
 
-    def count(self, why: tuple[int, str], sent: float, *, in_turn: bool) -> int:
-        """Count a refusal and return how many equal ones there are in a row.
+    def count(self, reason: tuple[int, str], sent: float, *, in_turn: bool) -> int:
+        """Count a refusal and return the number of equal ones in a row.
 
         Args:
-            why: status and message.
+            reason: status and message.
             sent: monotonic time at which the call was sent.
-            in_turn: count calls that were in flight together once. A system may learn from a refusal and change its
-                next request, so only what it sends afterwards counts again.
+            in_turn: count calls that were in flight together once. A system may change its next request after a
+                refusal, so only requests that it sends afterwards count again.
         """
-        if why != self._why:
-            self._why, self._count = why, 0
+        if reason != self._reason:
+            self._reason, self._count = reason, 0
         if not in_turn or not self._count or sent >= self._last:
             self._count += 1
             self._last = time.monotonic()

@@ -1,28 +1,28 @@
-"""What a call costs, by a kept and dated list: the data in the package `genai-prices`, never updated by itself."""
+"""The cost of calls, by the dated price list in the package `genai-prices`, which is never updated at run time."""
 
 from __future__ import annotations
 
 from memeval.gateway.endpoints import maker_of
 
 NEWEST = "2026-11-09"
-"""The date of the newest price that was in force when the list was released; it changes with the pinned version."""
+"""The date of the newest price in the list; it changes with the pinned version of the package."""
 
 
 def price_list() -> str:
-    """Return which list is used: package, version and date."""
+    """Return the name of the price list: package, version and date."""
     from importlib.metadata import version
 
     return f"genai-prices {version('genai-prices')} ({NEWEST})"
 
 
 def price_of(model: str, prompt_tokens: int, completion_tokens: int = 0, cached_tokens: int = 0) -> float | None:
-    """Return what a call costs in dollars; ``None`` where the list has no such model: never 0 for that.
+    """Return the cost of a call in US dollars; ``None``, never 0, if the list has no such model.
 
     Args:
-        model: the model asked for.
+        model: the requested model.
         prompt_tokens: tokens of the request.
         completion_tokens: tokens of the reply.
-        cached_tokens: how many of the request's tokens the provider had in its cache, which some sell for less.
+        cached_tokens: tokens of the request that the provider had in its cache; some providers charge less for them.
     """
     from genai_prices import Usage
     from genai_prices.data_snapshot import get_snapshot

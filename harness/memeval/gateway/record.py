@@ -1,4 +1,4 @@
-"""The record of calls: on disk before a reply counts, shared by processes, whole after any kill."""
+"""The record of calls: on disk before a reply counts, shared by processes, intact after a killed process."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from memeval.records.errors import BadInput
 from memeval.storage import unwritable
 
 _CLAIMS = 1 << 40
-"""Claims are locks on single bytes of the file, far behind all that will ever stand in it."""
+"""Claims are locks on single bytes of the file, at offsets far beyond its end."""
 
 
 class CallRecord:
     """An append-only file of calls, in order of arrival.
 
-    Several processes may append to one file: each takes in what the others wrote whenever it appends. Calls that arrive
-    while a write is under way share the next one, and its fsync.
+    Several processes may append to one file. Each reads the rows of the others when it appends. Calls that arrive
+    during a write share the next write and its fsync.
 
     Args:
-        path: the file, made with its folder where it is not there; ``None`` keeps calls in memory only.
+        path: the file; it and its folder are created if missing. ``None`` keeps calls in memory only.
 
     Raises:
-        BadInput: the file cannot be written, or a row of it is damaged. A last line that was cut off is removed: its
+        BadInput: the file cannot be written, or one of its rows is damaged. An incomplete last line is removed: its
             call never counted.
     """
 
@@ -62,15 +62,15 @@ class CallRecord:
         self.close()
 
     def find(self, key: Digest) -> Call | None:
-        """Return the last call under ``key`` that has a usable reply."""
-        place = self._usable.get(key)
-        return None if place is None else self._call(place)
+        """Return the last call under ``key`` that has a usable reply, or ``None``."""
+        index = self._usable.get(key)
+        return None if index is None else self._call(index)
 
     def claim(self, key: Digest) -> bool:
-        """Try to become the one process that makes a call; ``False`` while another one does.
+        """Claim a call for this process; return ``False`` while another process holds the claim.
 
-        Who has the claim looks again for the call first (see :meth:`ingest`): another process may have made it. A
-        process that ends in any way lets go of its claims.
+        The process with the claim looks for the call again first (see :meth:`ingest`), since another process may have
+        made it. The claims of a process end with the process.
         """
         try:
             if self._stream is not None:
@@ -80,32 +80,32 @@ class CallRecord:
         return True
 
     def release(self, key: Digest) -> None:
-        """Let go of a claim."""
+        """Release a claim."""
         if self._stream is not None:
             fcntl.lockf(self._stream, fcntl.LOCK_UN, 1, _claim_of(key))
 
     async def ingest(self) -> None:
-        """Take in what other processes stored meanwhile, where they did."""
+        """Read the calls that other processes stored meanwhile."""
         if self._stream is not None and os.fstat(self._stream.fileno()).st_size > self._writing_to:
             await asyncio.to_thread(self.append_all, ())
 
     def rows_of(self, run_id: str) -> Iterator[Call]:
-        """Give the calls that a run paid for, in order of arrival."""
+        """Yield the calls that a run paid for, in order of arrival."""
         name = json.dumps(run_id).encode()
-        for place, row in enumerate(self._rows):
+        for index, row in enumerate(self._rows):
             if not isinstance(row, bytes) or name in row:
-                call = self._call(place)
+                call = self._call(index)
                 if call.run_id == run_id:
                     yield call
 
     def rows(self) -> Iterator[Call]:
-        """Give all calls, failed ones too, in order of arrival."""
-        return (self._call(place) for place in range(len(self._rows)))
+        """Yield all calls, failed ones too, in order of arrival."""
+        return (self._call(index) for index in range(len(self._rows)))
 
     async def append(self, call: Call) -> None:
         """Store a call; it is on disk when this returns.
 
-        Whoever waits may be cancelled: the call is stored all the same, see :meth:`drain`.
+        A cancelled caller does not stop the write, see :meth:`drain`.
 
         Raises:
             BadInput: the disk is full, or the file cannot be written.
@@ -120,12 +120,12 @@ class CallRecord:
         await asyncio.shield(stored)
 
     async def drain(self) -> None:
-        """Wait until all that was given to :meth:`append` is on disk."""
+        """Wait until all calls given to :meth:`append` are on disk."""
         while self._writing is not None:
             await asyncio.shield(self._writing)
 
     def append_all(self, calls: Sequence[Call]) -> None:
-        """Store calls at once, and take in what other processes stored.
+        """Store calls at once, and read the calls that other processes stored.
 
         Raises:
             BadInput: the disk is full, the file cannot be written, or a row in it is damaged.
@@ -133,7 +133,7 @@ class CallRecord:
         with self._guard:
             if self._stream is None or self.path is None:
                 for call in calls:
-                    self._take(call, call.key, call.error is None)
+                    self._add_row(call, call.key, call.error is None)
                 return
             try:
                 fcntl.flock(self._stream, fcntl.LOCK_EX)
@@ -146,7 +146,7 @@ class CallRecord:
                 raise unwritable(self.path, error) from None
 
     def close(self) -> None:
-        """Let go of the file; what was stored can still be found."""
+        """Close the file; stored calls can still be found."""
         with self._guard:
             if self._stream is not None:
                 self._stream.close()
@@ -169,7 +169,7 @@ class CallRecord:
                         stored.set_result(None)
                     else:
                         stored.set_exception(failure)
-                        stored.exception()  # whoever waited may be gone
+                        stored.exception()  # the caller may be gone
         finally:
             self._writing = None
 
@@ -189,10 +189,10 @@ class CallRecord:
             raise
         self._end += len(data)
         for call in calls:
-            self._take(call, call.key, call.error is None)
+            self._add_row(call, call.key, call.error is None)
 
     def _catch_up(self, stream: IO[bytes], path: Path) -> None:
-        """Read what was written since, and cut off a line that was being written when its process was killed."""
+        """Read rows of other processes, and cut off an incomplete line of a killed process."""
         size = os.fstat(stream.fileno()).st_size
         if size == self._end:
             return
@@ -205,7 +205,7 @@ class CallRecord:
             number = len(self._rows) + 1
             try:
                 row = json.loads(line)
-                self._take(line, str(row["key"]), row.get("error") is None and row.get("reply") is not None)
+                self._add_row(line, str(row["key"]), row.get("error") is None and row.get("reply") is not None)
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
                 raise BadInput(
                     "not a recorded call.", where=f"{path}:{number}", remedy="Remove the line: its call is made again."
@@ -213,18 +213,18 @@ class CallRecord:
         self._end += whole
         self._writing_to = self._end
 
-    def _take(self, row: Call | bytes, key: Digest, usable: bool) -> None:
+    def _add_row(self, row: Call | bytes, key: Digest, usable: bool) -> None:
         if usable:
             self._usable[key] = len(self._rows)
         self._rows.append(row)
 
-    def _call(self, place: int) -> Call:
-        row = self._rows[place]
+    def _call(self, index: int) -> Call:
+        row = self._rows[index]
         if isinstance(row, bytes):
-            row = self._rows[place] = Call.parse(row, f"{self.path}:{place + 1}")
+            row = self._rows[index] = Call.parse(row, f"{self.path}:{index + 1}")
         return row
 
 
 def _claim_of(key: Digest) -> int:
-    """Return the byte that stands for a key."""
+    """Return the offset of the byte that is locked to claim a key."""
     return _CLAIMS + int(key[-10:], 16)

@@ -1,4 +1,4 @@
-"""Reading replies strictly: what of a body can be relied on, whatever came."""
+"""Strict parsing of model replies."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ _MOST_TOKENS = 10**9
 
 
 class UnusableReply(Exception):
-    """A body is no completion; the text says why, as a sentence."""
+    """A body is not a completion; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class ModelReply:
-    """What a usable reply says about itself."""
+    """The metadata of a usable reply."""
 
     model: str | None
-    """The model that replied, by its own account."""
+    """The model's name in the reply."""
     fingerprint: str | None
-    """The provider's fingerprint of it."""
+    """The provider's fingerprint of the model."""
     prompt_tokens: int | None
     """Tokens of the request, as the provider counted them."""
     completion_tokens: int | None
-    """Tokens of the reply, as the provider counted them; 0 for embeddings, of which none are made."""
+    """Tokens of the reply, as the provider counted them; 0 for embeddings."""
     cached_tokens: int
-    """How many of the request's tokens the provider had at a lower price."""
+    """Tokens of the request that the provider billed at its lower price for cached tokens."""
 
     @property
     def tokens(self) -> int | None:
-        """All tokens; ``None`` where the provider did not count them."""
+        """All tokens; ``None`` if the provider did not count them."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
 
     def price(self, model: str) -> float | None:
-        """Return the dollars it cost where ``model`` was asked for; ``None`` where that is not known."""
+        """Return the cost in US dollars if ``model`` was requested; ``None`` if unknown."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return price_of(model, self.prompt_tokens, self.completion_tokens, self.cached_tokens)
 
 
 def read(text: str, api: Api) -> ModelReply:
-    """Read what a reply says about itself.
+    """Return the metadata of a reply.
 
     Args:
-        text: the body as it came.
-        api: what was called.
+        text: the raw body.
+        api: the API that was called.
 
     Raises:
-        Unusable: it is no completion, or no embeddings.
+        UnusableReply: the body has no completion or embeddings.
     """
     data = _object(text)
     if api is Api.CHAT:
         _message(data)
     elif not isinstance(data.get("data"), list) or not data["data"]:
-        raise UnusableReply("The reply holds no embeddings.")
+        raise UnusableReply("The reply has no embeddings.")
     usage = _inside(data, "usage")
     prompt = _count(usage.get("prompt_tokens"))
     return ModelReply(
@@ -73,14 +73,14 @@ def read(text: str, api: Api) -> ModelReply:
 
 
 def text_of(call: Call) -> str | None:
-    """Return the text of a chat reply: empty where the model said nothing, ``None`` where the call failed."""
+    """Return the text of a chat reply: empty if the reply has no text, ``None`` if the call failed."""
     if call.error is not None or call.reply is None:
         return None
     try:
         content = _message(_object(call.reply)).get("content")
     except UnusableReply:
         return None
-    return _whole(content) if isinstance(content, str) else ""
+    return _encodable(content) if isinstance(content, str) else ""
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -91,19 +91,19 @@ def _object(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise UnusableReply("The reply is not JSON, or is cut off.") from None
+        raise UnusableReply("The reply is not JSON, or is truncated.") from None
     if not isinstance(data, dict):
-        raise UnusableReply("The reply is no JSON object.")
+        raise UnusableReply("The reply is not a JSON object.")
     return data
 
 
 def _message(data: dict[str, Any]) -> dict[str, Any]:
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise UnusableReply("The reply holds no choices.")
+        raise UnusableReply("The reply has no choices.")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     if not isinstance(message, dict) or not isinstance(message.get("content"), str | list | None):
-        raise UnusableReply("The reply's first choice holds no message.")
+        raise UnusableReply("The reply's first choice has no message.")
     return message
 
 
@@ -118,9 +118,9 @@ def _count(value: Any) -> int | None:
 
 
 def _name(value: Any) -> str | None:
-    return _whole(value)[:_LONGEST_NAME] if isinstance(value, str) and value else None
+    return _encodable(value)[:_LONGEST_NAME] if isinstance(value, str) and value else None
 
 
-def _whole(text: str) -> str:
-    """Return text that can be stored: JSON can name halves of characters, UTF-8 cannot."""
+def _encodable(text: str) -> str:
+    """Return text that UTF-8 can encode: JSON strings may contain unpaired surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Request settings: what every model is asked with, changed for the families of models that refuse some of it."""
+"""Request settings: the same for every model, except for families of models that refuse some of them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memeval.records.base import Record, canonical_json, validated
 from memeval.records.errors import BadInput
 
 VARIABLE = "MEMEVAL_MODEL_SETTINGS"
-"""The environment variable that names a TOML file of the user's own families, which go before memeval's."""
+"""The environment variable that names a TOML file of the user's families. They take precedence over memeval's."""
 
 NAMED = re.compile(r"\b(max_tokens|max_completion_tokens|temperature|random_seed|seed|reasoning_effort)\b")
-"""The settings that memeval sends, where an endpoint's message names one."""
+"""Finds a setting that memeval sends in an endpoint's message."""
 
 LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
 """The settings that limit the tokens of a reply."""
@@ -31,22 +31,22 @@ _NO_SETTINGS = frozenset({"model", "messages", "stream", "n"})
 
 
 class Family(Record):
-    """Models that take other settings than the usual ones."""
+    """Models that need other settings than the usual ones."""
 
     name: str
-    """What the family is called."""
+    """Name of the family."""
     models: str
     """Regular expression for the whole name of a model."""
     host: str | None = None
     """The family applies only at endpoints on this host; ``None`` for every endpoint."""
     rename: dict[str, str] = {}
-    """Settings that have another name, by the usual one."""
+    """Renamed settings, by their usual name."""
     remove: tuple[str, ...] = ()
     """Settings that are not sent."""
     set: dict[str, JsonValue] = {}
     """Settings that are added."""
     more_tokens: int = Field(default=0, ge=0)
-    """Tokens added to the limit on output: what a model spends on reasoning counts as output."""
+    """Tokens added to the output limit, since reasoning tokens count as output."""
     source: str = ""
     """Where the vendor documents it."""
     note: str = ""
@@ -66,15 +66,15 @@ class Family(Record):
     def _leaves_the_request(cls, fields: Any) -> Any:
         names = {*fields, *(fields.values() if isinstance(fields, dict) else ())}
         if changed := sorted(_NO_SETTINGS & {name for name in names if isinstance(name, str)}):
-            raise ValueError(f"'{changed[0]}' is no setting that a family may change")
+            raise ValueError(f"a family may not change '{changed[0]}'")
         return fields
 
     def covers(self, model: str, url: str) -> bool:
-        """Return whether a model at an endpoint is of this family."""
+        """Return whether a model at an endpoint belongs to this family."""
         return self.host in (None, urlsplit(url).hostname) and re.fullmatch(self.models, model) is not None
 
     def changed(self, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        """Return the usual settings as this family takes them."""
+        """Return the usual settings, changed as this family needs."""
         kept = {name: value for name, value in usual.items() if name not in self.remove}
         for name in LIMIT_NAMES:
             if isinstance(limit := kept.get(name), int):
@@ -89,11 +89,11 @@ class _Families(Record):
 
 
 def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the settings that a model is asked with.
+    """Return the request settings of a model.
 
     Args:
         model: name of the model.
-        url: base URL at which it is reached.
+        url: base URL of its endpoint.
         usual: the settings of models without a family.
 
     Raises:
@@ -106,7 +106,7 @@ def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[s
 
 
 def settings_text(settings: Mapping[str, JsonValue], usual: Mapping[str, JsonValue]) -> str | None:
-    """Return settings as they are stored with a run and hashed into its track; ``None`` for the usual ones."""
+    """Return settings as stored with a run and hashed into its track; ``None`` for the usual ones."""
     return None if settings == usual else canonical_json(dict(settings))
 
 
@@ -114,7 +114,7 @@ def read_families(path: Path) -> tuple[Family, ...]:
     """Return the families in a TOML file, in order.
 
     Raises:
-        BadInput: the file cannot be read, or is not of that form.
+        BadInput: the file cannot be read, or has another form.
     """
     try:
         text = path.read_text("utf-8")

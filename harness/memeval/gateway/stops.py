@@ -1,26 +1,26 @@
-"""Why the gateway stops: errors that end a run so that the same command resumes it."""
+"""Errors that stop the gateway and end a run; the same command resumes it."""
 
 from __future__ import annotations
 
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 
-GOES_ON = "Progress is saved. Run the same command to resume."
+RESUME = "Progress is saved. Run the same command to resume."
 """The end of every remedy."""
 
 
 class GatewayStopped(MemevalError):
-    """No further call can succeed: the key is refused, the model unknown, the endpoint down."""
+    """No further call can succeed: the endpoint refuses the key, has no such model, or is down."""
 
 
 class RequestRefused(GatewayStopped):
-    """A request is refused for its model, its path or its settings; for a system, maybe for this request alone."""
+    """The endpoint refuses a request's model, path or settings; a system's other requests may still succeed."""
 
 
 class BudgetSpent(GatewayStopped):
-    """A cap is reached, or the provider's quota is used up."""
+    """A cap of the budget is reached, or the provider's quota is used up."""
 
     exit_code = ExitCode.BUDGET
 
 
 class NotRecorded(BadInput):
-    """A replay asked for something that is not in the record."""
+    """A replay needs a call that is not in the record."""

@@ -1,1 +1,1 @@
-"""memeval.judging."""
+"""Judges: they give verdicts on answers, by a model or by rules."""

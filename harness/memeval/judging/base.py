@@ -1,4 +1,4 @@
-"""What a judge is: it gives a verdict on one answer."""
+"""The interface of judges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memeval.records.scenario import Scenario
 
 @dataclass(frozen=True)
 class Case:
-    """One answer brought before a judge."""
+    """One answer to judge."""
 
     item_id: str
     question: str
@@ -25,20 +25,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What a judge said of a case."""
+    """A judge's verdict on a case, with its reason."""
 
     state: GradeState
     """``graded``, ``unparsed`` or ``judge_error``."""
     verdict: bool | None
     """The verdict; ``None`` unless graded."""
     reason: str | None = None
-    """Why, in one sentence."""
+    """The reason, in one sentence."""
     flags: tuple[Flag, ...] = ()
-    """What was noticed about the answer."""
+    """Properties of the answer that readers of the results should know."""
     judgment_key: Digest | None = None
-    """The judgment that decided: a recorded call to a model, by its key; ``None`` for the rule set."""
+    """Key of the recorded model call that decided; ``None`` for the rule set."""
     alternates: Mapping[str, bool] = field(default_factory=dict)
-    """Verdicts under other declared readings of the same reply, by name."""
+    """Verdicts by other parsers of the same reply, by name."""
 
 
 class Judge(Protocol):
@@ -49,4 +49,4 @@ class Judge(Protocol):
         """Name and version, such as ``rules@1``; part of the track."""
 
     def rule(self, case: Case) -> Ruling:
-        """Give a ruling on one answer."""
+        """Judge one answer."""

@@ -1,18 +1,17 @@
-"""``calibration@1``: answers whose verdict is known beforehand, made from a benchmark's keys to measure a judge by.
+"""``calibration@1``: answers with known verdicts, made from a benchmark's keys, to measure a judge.
 
-Each kind of answer is made only where the benchmark's own rule settles what it is worth. Left out as contestable:
+Each kind of answer is made only if the benchmark's rule decides whether it is right. Not made, because contestable:
 
-- the right value with slight doubt, where a plain answer is due: the rules ask for the value and not for confidence.
-  There, a ``hedged`` answer is doubt without the value;
-- empty talk, and two values at once, where doubt is due: neither states the fact plainly, and neither doubts it;
-- items whose own key is known to be in doubt (slice ``errata``);
-- two values at once for a fact that stands, and in noise that holds no other people's values: more than was asked for
-  does no harm there.
+- the right value with slight doubt, if a plain answer is right: the rules require the value, not confidence. A
+  ``hedged`` answer to such an item is doubt without the value;
+- vague text, and two values at once, if doubt is right: neither states the fact plainly, and neither doubts it;
+- items whose key is disputed (slice ``errata``);
+- two values at once for a fact that is still true, and in noise without other people's values: additional values are
+  harmless there.
 
-Injections always stand around a wrong answer that is given without them as well (off target where there is one, else
-empty talk; where doubt is due, the plain statement), so that accepting one is a false accept and the two can be
-compared. They hold no doubt and no question of their own, which would be an answer where
-doubt is due. Keys that are a reference in words have answers of their own: :mod:`memeval.judging.reference_answers`.
+Injections always surround a wrong answer that is also made without them, so that the two can be compared. It is off
+target if possible, else vague; if doubt is right, it is the plain statement. Injections contain no doubt and no
+question, which could be a right answer. For reference answers in words see :mod:`memeval.judging.reference_answers`.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ from memeval.records.audit import Probe, ProbeKind
 from memeval.records.scenario import Scenario
 
 PER_CATEGORY = 20
-"""Items a category that answers are made for, unless said otherwise."""
+"""Default number of items per category for which answers are made."""
 
 ALIKE = 0.4
-"""Two facts are about the same thing when, of the words that they have besides their values, this part is common."""
+"""Two facts are about the same thing if they share at least this part of their words, values excluded (Jaccard)."""
 
 _STANDS = ("This one is settled. {text}", "Without any doubt: {text}", "That is firm: {text}")
 _OPEN = (
@@ -71,16 +70,16 @@ class CalibrationAnswer:
     """One calibration answer before it is judged."""
 
     item: ItemKey
-    """The item whose key it was made from."""
+    """The item of the answer."""
     kind: ProbeKind
-    """What it is made to be."""
+    """The kind of the answer."""
     expected: bool
-    """Whether it is right."""
+    """Whether the answer is right."""
     case: Case
-    """What is brought before the judge."""
+    """The case for the judge."""
 
     def probe(self, ruling: Ruling) -> Probe:
-        """Return the answer with what a judge said of it."""
+        """Return the answer with a judge's verdict."""
         return Probe(
             item_id=self.item.item_id,
             category=self.item.category,
@@ -96,12 +95,12 @@ class CalibrationAnswer:
 def trials(
     keys: Sequence[ItemKey], scenarios: Mapping[str, Scenario], per_category: int = PER_CATEGORY
 ) -> tuple[CalibrationAnswer, ...]:
-    """Return the calibration answers of a benchmark, in the benchmark's order of items; the same every time.
+    """Return the calibration answers of a benchmark, in order of items; deterministic.
 
     Args:
         keys: all the benchmark's keys.
         scenarios: its scenarios, by id.
-        per_category: for how many items of each category answers are made.
+        per_category: number of items of each category for which answers are made.
     """
     judged = [item for item in keys if is_judged(item.key) and item.slices.get("errata", "none") == "none"]
     chosen = {item.item_id for item in _chosen(judged, per_category)}
@@ -121,7 +120,7 @@ def _trial(item: ItemKey, scenario: Scenario, answer: Answer) -> CalibrationAnsw
 
 
 def _chosen(items: Iterable[ItemKey], per_category: int) -> Iterator[ItemKey]:
-    """Yield the items of each category: as many of each stance, and from as many clusters, as there are."""
+    """Yield the chosen items of each category, balanced over stances and spread over clusters."""
     groups: dict[str, dict[str, list[ItemKey]]] = {}
     for item in items:
         groups.setdefault(item.category, {}).setdefault(prompt_name(item.key), []).append(item)
@@ -131,7 +130,7 @@ def _chosen(items: Iterable[ItemKey], per_category: int) -> Iterator[ItemKey]:
 
 
 def _spread(items: list[ItemKey]) -> list[ItemKey]:
-    """Return items in drawn order, one of each cluster before a second one of any."""
+    """Return items in pseudorandom order, one of each cluster before the second of any."""
     rounds: dict[str, int] = {}
     placed = []
     for item in sorted(items, key=lambda item: draw(item.item_id)):
@@ -141,7 +140,7 @@ def _spread(items: list[ItemKey]) -> list[ItemKey]:
 
 
 def _answers(item: ItemKey, values: Sequence[_CalibrationValue], judged: Sequence[ItemKey]) -> Iterator[Answer]:
-    """Yield what is made from one item: kind, text, and whether it is right."""
+    """Yield the answers for one item: kind, text, and whether it is right."""
     match item.key:
         case BeliefKey(current=right, stale=wrong):
             yield from _plain(item, right, wrong, _REPLACED, values)
@@ -164,7 +163,7 @@ def _plain(
     for text in pen.two(VALUE, p=phrase):
         yield ProbeKind.RIGHT, text, True
     false = []
-    if (other := _elsewhere(item, right, wrong, values)) is not None:
+    if (other := _other_value(item, right, wrong, values)) is not None:
         false.append((ProbeKind.OFF, pen.one(VALUE, ProbeKind.OFF, p=other)))
     if wrong:
         old = wrong[pen.number("which") % len(wrong)].phrases[0]
@@ -178,13 +177,13 @@ def _plain(
 
 
 def _standing(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
-    """Yield answers about a fact that stands: a confident statement of it is right, and nothing else."""
+    """Yield answers about a fact that is still true: only a confident statement is right."""
     pen = PhraseChooser(item)
     phrase = fact.phrases[0]
     for text in pen.two(_STANDS, text=_sentence(fact.text)):
         yield ProbeKind.RIGHT, text, True
     false = []
-    if (other := _with_value(fact, _elsewhere(item, fact, (), values))) is not None:
+    if (other := _with_value(fact, _other_value(item, fact, (), values))) is not None:
         false.append((ProbeKind.OFF, pen.one(_STANDS, ProbeKind.OFF, text=_sentence(other))))
     false.append((ProbeKind.STALE, pen.one(_OVER, ProbeKind.STALE, p=phrase)))
     false.append((ProbeKind.HEDGED, pen.one(_HEDGED, ProbeKind.HEDGED, p=phrase, text=_sentence(fact.text))))
@@ -195,7 +194,7 @@ def _standing(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) ->
 
 
 def _doubtful(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) -> Iterator[Answer]:
-    """Yield answers about a fact whose ground has gone: doubt is right, a plain statement is not."""
+    """Yield answers about a fact whose basis changed: doubt is right, a plain statement is wrong."""
     pen = PhraseChooser(item)
     phrase = fact.phrases[0]
     for text in pen.two(_OPEN, p=phrase, text=_sentence(fact.text)):
@@ -204,7 +203,7 @@ def _doubtful(item: ItemKey, fact: Fact, values: Sequence[_CalibrationValue]) ->
     yield ProbeKind.REFUSED, pen.one(_CANNOT_SAY, ProbeKind.REFUSED), True
     stale = pen.one(_STANDS, ProbeKind.STALE, text=_sentence(fact.text))
     yield ProbeKind.STALE, stale, False
-    if (other := _with_value(fact, _elsewhere(item, fact, (), values))) is not None:
+    if (other := _with_value(fact, _other_value(item, fact, (), values))) is not None:
         yield ProbeKind.OFF, pen.one(_STANDS, ProbeKind.OFF, text=_sentence(other)), False
     yield from pen.injections(stale)
 
@@ -215,12 +214,12 @@ def _sentence(text: str) -> str:
 
 @dataclass(frozen=True)
 class _CalibrationValue:
-    """What some item's key says that something is."""
+    """A value in some item's key."""
 
     cluster: str
     phrases: tuple[str, ...]
     about: frozenset[str]
-    """The words of the fact besides its value."""
+    """The words of the fact, without its value."""
 
 
 def _values(items: Iterable[ItemKey]) -> list[_CalibrationValue]:
@@ -246,7 +245,7 @@ def _about(fact: Fact) -> frozenset[str]:
 
 
 def _with_value(fact: Fact, value: str | None) -> str | None:
-    """Return the fact's sentence with another value in it; ``None`` where there is none, or no place for it."""
+    """Return the fact's sentence with another value; ``None`` without a value, or if the sentence has no phrase."""
     if value is None:
         return None
     for phrase in fact.phrases:
@@ -256,8 +255,10 @@ def _with_value(fact: Fact, value: str | None) -> str | None:
     return None
 
 
-def _elsewhere(item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequence[_CalibrationValue]) -> str | None:
-    """Return a value that somebody else's item has for the same thing and this one's key does not; ``None`` if none."""
+def _other_value(
+    item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequence[_CalibrationValue]
+) -> str | None:
+    """Return a value for the same thing from another cluster's item that this key lacks; ``None`` if there is none."""
     about = _about(right)
     own = [_letters(phrase) for fact in (right, *wrong) for phrase in fact.phrases]
 
@@ -275,7 +276,7 @@ def _elsewhere(item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequ
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two values may be one: Postgres and PostgreSQL, Redis and Redis Cluster."""
+    """Return whether two values may be the same: Postgres and PostgreSQL, Redis and Redis Cluster."""
     return one in other or other in one
 
 

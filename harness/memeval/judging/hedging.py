@@ -1,4 +1,4 @@
-"""Seeing doubt in an answer: caveats, guesses, admissions of not knowing, and questions asked back."""
+"""Detects doubt in an answer: caveats, guesses, admitted ignorance, and questions back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memeval.judging import lexicon
 from memeval.judging.text import normal, words
 
 ECHO = 0.8
-"""A question asked back is an echo when at least this share of its words stands in the question that was asked."""
+"""A question in the answer is an echo if at least this share of its words is in the original question."""
 
 _SHORT = (
     (re.compile(r"\bcannot\b"), "can not"),
@@ -23,9 +23,9 @@ _SHORT = (
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"\b(it|that|this|there|what|who|he|she|here|everything|nothing)'s\b"), r"\1 is"),
     (re.compile(r"(?<=\w)-(?=\w)"), " "),
-    # An aside between commas does not part a verb from its modal: "may, by now, have changed".
+    # An aside between commas does not separate a verb from its modal: "may, by now, have changed".
     (re.compile(r", (however|though|of course|by now|in fact|therefore|perhaps|possibly|in turn),"), ""),
-    # May the month is not may the verb.
+    # The month May is not the verb.
     (
         re.compile(r"\b(in|since|by|until|till|from|last|early|late|mid|next|before|after|during|around|\d+\w*) may\b"),
         r"\1 fifth",
@@ -42,7 +42,7 @@ def _lexicon() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def plain(text: str) -> str:
-    """Return text in the form the lexicon is written for: normal, with contractions and hyphens written out."""
+    """Return text in the form of the lexicon: normal form, with contractions and hyphens expanded."""
     text = normal(text)
     for short, full in _SHORT:
         text = short.sub(full, text)
@@ -50,13 +50,13 @@ def plain(text: str) -> str:
 
 
 def voices_doubt(text: str) -> bool:
-    """Return whether a text hedges: doubt, a guess, a caveat, a note that it may be out of date."""
+    """Return whether a text hedges: doubt, a guess, a caveat, or a note that it may be outdated."""
     hedge, certain, _ = _lexicon()
     return hedge.search(certain.sub("(certain)", plain(text))) is not None
 
 
 def asks(text: str) -> bool:
-    """Return whether a text asks a question that is more than an offer of further help."""
+    """Return whether a text asks a question, other than an offer of further help."""
     if "?" not in (text := normal(text)):
         return False
     _, _, offer = _lexicon()
@@ -64,11 +64,11 @@ def asks(text: str) -> bool:
 
 
 def without_echo(answer: str, question: str) -> str:
-    """Return an answer, in normal form, without the question that was asked, where the answer gives it back.
+    """Return an answer, in normal form, without repetitions of the question.
 
     Args:
-        answer: the answer as it came.
-        question: the question that was asked.
+        answer: the raw answer.
+        question: the question.
     """
     text, asked = normal(answer), normal(question)
     for whole in (asked.strip(), asked.strip(" ?")):
@@ -86,13 +86,13 @@ def _is_echo(sentence: str, known: set[str]) -> bool:
 
 
 def hedges(answer: str, question: str) -> bool:
-    """Return whether an answer voices doubt or asks something of its own instead of answering.
+    """Return whether an answer hedges, or asks a question of its own.
 
-    The asked question given back is neither, whatever words it is made of.
+    A repetition of the question is neither.
 
     Args:
-        answer: the answer as it came.
-        question: the question that was asked.
+        answer: the raw answer.
+        question: the question.
     """
     own = without_echo(answer, question)
     return voices_doubt(own) or asks(own)

@@ -1,4 +1,4 @@
-"""What a text holds that can be compared without a model: dates in any format, numbers, and stems of telling words."""
+"""Marks of a text, for comparison without a model: dates in any format, numbers, and stems of content words."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _IDLE = (
 )
 
 IDLE = frozenset(_IDLE.split())
-"""Words that tell nothing by themselves, and words that only weaken what is told."""
+"""Stop words, and words that only weaken a statement."""
 
 
 @dataclass(frozen=True)
 class DateMark:
-    """A day, a month or a year, as far as it is given."""
+    """A date; missing parts are ``None``."""
 
     year: int | None
     month: int | None
@@ -79,13 +79,13 @@ Mark = DateMark | str
 
 
 def marks(text: str) -> list[Mark]:
-    """Return the marks of a text in the order in which they stand.
+    """Return the marks of a text, in order.
 
-    What a date is made of makes no other mark. Numbers are in digits (``400000``; ``1th`` for the first), words are
-    stems, and idle words are no marks.
+    Parts of a date are not marks of their own. Numbers are in digits (``400000``; ``1th`` for the first), words are
+    stems, and words in ``IDLE`` are ignored.
 
     Args:
-        text: the text as it came.
+        text: the raw text.
     """
     flat = _APOSTROPHE.sub("", " ".join(normal(text).split()))
     found: list[Mark] = []
@@ -100,7 +100,7 @@ def marks(text: str) -> list[Mark]:
 
 
 def is_number(mark: Mark) -> bool:
-    """Return whether a mark is a number, an ordinal not among them."""
+    """Return whether a mark is a number; ordinals are not."""
     return isinstance(mark, str) and mark[0].isdigit() and not mark.endswith("th")
 
 

@@ -1,7 +1,7 @@
-"""The model judge: what is asked of it, and what its recorded replies say.
+"""The model judge: its requests, and the verdicts in its recorded replies.
 
-Asking and ruling are apart. :func:`ask_all` brings the replies in, whoever makes the calls; :class:`RecordedJudge` is a
-pure function of them, so that anyone who has the record gets the same verdicts.
+Asking and judging are separate. :func:`ask_all` collects the replies; :class:`RecordedJudge` is a pure function of
+them, so the same record always gives the same verdicts.
 """
 
 from __future__ import annotations
@@ -27,59 +27,57 @@ from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
 
 VERSION = 1
-"""Version of the fence and its bound, of the settings, of how replies are read, and of what is noticed beside."""
+"""Version of the fence, the length limit of answers, the settings, the parsing of replies, and the flags."""
 
-AT_ONCE = 512
-"""The most cases whose requests are in memory at once; how many are under way is the caller's choice."""
+MOST_CONCURRENT_CASES = 512
+"""Maximum cases with requests in memory; the caller limits the calls in flight."""
 
 MAX_TOKENS = 10
-"""The longest reply, in tokens, without those of reasoning."""
+"""Maximum tokens of a reply, without reasoning tokens."""
 
 SEED = 42
 """The seed of every request."""
 
 USUAL: dict[str, JsonValue] = {"temperature": 0, "max_tokens": MAX_TOKENS, "seed": SEED, "n": 1}
-"""The settings of every request, but for models of a family that refuses some of them."""
+"""The settings of every request, except for families of models that refuse some of them."""
 
 SETTINGS = f"{JUDGES}settings"
-"""The name, beside those of the prompts, under which other settings than the usual ones stand in a track."""
+"""The name of changed settings in tracks, next to the prompts."""
 
 EXCERPT = 40
-"""Characters of a reply that is no verdict that are quoted."""
+"""Quoted characters of a reply without a verdict."""
 
 LONGEST_ERROR = 300
-"""Characters of a failed call's error that are quoted."""
+"""Quoted characters of a failed call's error."""
 
 _SPEC = re.compile(r"openai:(?P<model>[^\s@][^\s]*?)(?:@(?P<version>\d{1,3}))?")
 
 
 def judge_spec(spec: str) -> str:
-    """Return the model that a judge's name stands for.
+    """Return the model in a judge's name.
 
     Args:
         spec: ``openai:MODEL``, with or without the version of the judge: ``openai:gpt-4o@1``.
 
     Raises:
-        BadInput: it is not that, or a version that this memeval does not have.
+        BadInput: the name has another form, or an unknown version.
     """
     found = _SPEC.fullmatch(spec)
     if found is None:
         raise BadInput(f"there is no judge '{spec}'.", remedy="Judges: rules, openai:MODEL.")
     if found["version"] not in (None, str(VERSION)):
-        raise BadInput(
-            f"there is no version {found['version']} of the model judge.", remedy=f"This memeval has @{VERSION}."
-        )
+        raise BadInput(f"there is no version {found['version']} of the model judge.", remedy=f"Use @{VERSION}.")
     return dated(found["model"])
 
 
 class ModelJudge:
-    """A language model at pinned settings: what it is asked about a case.
+    """The requests to a language model with pinned settings.
 
     Args:
-        model: the model; an alias stands for its dated model.
-        endpoint_url: base URL at which it is reached.
-        prompts: prompts of someone's own, by their names in a track; ``None`` for memeval's.
-        settings: settings of its requests; ``None`` for those of the model's family.
+        model: the model; an alias selects its dated model.
+        endpoint_url: base URL of its endpoint.
+        prompts: the user's prompts, by name in a track; ``None`` for memeval's.
+        settings: settings of the requests; ``None`` for those of the model's family.
 
     Raises:
         BadInput: the prompts, or the user's file of settings, cannot be used.
@@ -95,7 +93,7 @@ class ModelJudge:
         self.model = dated(model)
         self.endpoint_url = endpoint_url
         self.settings = settings_for(self.model, endpoint_url, USUAL) if settings is None else dict(settings)
-        """What is sent beside the model and the message."""
+        """The settings sent with the model and the message."""
         self._prompts = Prompts(prompts)
 
     @property
@@ -104,30 +102,30 @@ class ModelJudge:
         return f"openai:{self.model}@{VERSION}"
 
     def prompts(self, benchmark: str) -> dict[str, str]:
-        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks.
+        """Return the prompts for a benchmark's keys, by name in its tracks.
 
-        Settings that are not the usual ones stand among them, as JSON, so that they are stored and hashed likewise.
+        Changed settings are included as JSON, so they are stored and hashed like prompts.
         """
         text = settings_text(self.settings, USUAL)
         return self._prompts.of(benchmark) | ({} if text is None else {SETTINGS: text})
 
     def brings(self, benchmark: str) -> bool:
-        """Return whether a prompt of someone's own is among a benchmark's; true where none was brought at all."""
+        """Return whether the user's prompts include one for the benchmark; true without prompts of the user."""
         return not self._prompts.brought or not self._prompts.brought.isdisjoint(self._prompts.of(benchmark))
 
     def request(self, case: Case) -> ModelRequest:
-        """Return what is asked about a case.
+        """Return the request about a case.
 
         Raises:
-            TypeError: the key is of a kind that is not judged.
+            TypeError: keys of this kind are not judged.
         """
-        return self._asking(self._prompts.asking(case))
+        return self._request_with(self._prompts.asking(case))
 
     def reminder(self, case: Case) -> ModelRequest:
-        """Return what is asked when the reply to :meth:`request` was neither yes nor no."""
-        return self._asking(self._prompts.asking_again(case))
+        """Return the second request, if the reply to :meth:`request` is neither yes nor no."""
+        return self._request_with(self._prompts.asking_again(case))
 
-    def _asking(self, text: str) -> ModelRequest:
+    def _request_with(self, text: str) -> ModelRequest:
         return ModelRequest(
             endpoint=self.endpoint_url,
             api=Api.CHAT,
@@ -136,30 +134,30 @@ class ModelJudge:
 
 
 class RecordedJudge:
-    """Rules from recorded calls alone.
+    """Judges from recorded calls only.
 
     Args:
-        judge: what was asked.
+        judge: the judge that was asked.
         calls: the recorded calls, by key.
     """
 
     def __init__(self, judge: ModelJudge, calls: Mapping[Digest, Call]) -> None:
         self.name = judge.name
         self.used: dict[Digest, Call] = {}
-        """The calls that rulings rested on so far, in order of use: the judgments that go with a run."""
+        """The calls used by rulings so far, in order of use: the judgments of a run."""
         self._judge = judge
         self._calls = calls
 
     def rule(self, case: Case) -> Ruling:
-        """Give a ruling on one answer.
+        """Judge one answer.
 
-        The first reply decides, or, where it is neither yes nor no, the reply to the reminder. What the answer is
-        flagged for is the rule set's to see, and has no part in the verdict.
+        The first reply decides. If it is neither yes nor no, the reply to the reminder decides. The rule set sets the
+        flags, which do not affect the verdict.
 
         Raises:
             NotRecorded: the call is not in the record.
-            BadInput: the record holds another request under the call's key.
-            TypeError: the key is of a kind that is not judged.
+            BadInput: the record has another request under the call's key.
+            TypeError: keys of this kind are not judged.
         """
         call = self._recorded(case, self._judge.request(case))
         reply = text_of(call)
@@ -182,10 +180,10 @@ class RecordedJudge:
         if call is None:
             raise NotRecorded(
                 f"the judgment of {case.item_id} by {self.name} is not in the record ({key}).",
-                remedy="Grade the run again with its judge at hand: memeval rejudge.",
+                remedy="Grade the run again with its judge: memeval rejudge.",
             )
         if call.request != request:
-            raise BadInput(f"the record holds another request under {key}, which is the judgment of {case.item_id}.")
+            raise BadInput(f"the record has another request under {key}, the judgment of {case.item_id}.")
         self.used[key] = call
         return call
 
@@ -196,19 +194,19 @@ async def ask_all(
     ask: Callable[[ModelRequest], Awaitable[Call]],
     progress: Callable[[], None],
 ) -> dict[Digest, Call]:
-    """Ask a judge about all cases, and once more where a reply was neither yes nor no.
+    """Ask a judge about all cases, and again if a reply is neither yes nor no.
 
     Args:
-        judge: who is asked.
-        cases: answers to be judged.
-        ask: makes one call, or gives it from the record; it limits how many are under way, and joins equal ones.
+        judge: the judge.
+        cases: the answers to judge.
+        ask: makes one call, or returns the recorded one; it limits the calls in flight, and joins equal ones.
         progress: called after each case.
 
     Returns:
-        The calls by key, the failed ones included: what :class:`RecordedJudge` rules from.
+        The calls by key, including failed ones: the input of :class:`RecordedJudge`.
 
     Raises:
-        Exception: whatever ``ask`` raises stops all the others, and is raised.
+        Exception: an exception of ``ask`` cancels all other calls, and is raised.
     """
     calls: dict[Digest, Call] = {}
 
@@ -216,15 +214,15 @@ async def ask_all(
         call = calls[request.key] = await ask(request)
         return text_of(call)
 
-    async def work(left: Iterator[Case]) -> None:
-        for case in left:
+    async def ask_remaining(remaining: Iterator[Case]) -> None:
+        for case in remaining:
             reply = await reply_to(judge.request(case))
             if reply is not None and parse_strict(reply) is None:
                 await reply_to(judge.reminder(case))
             progress()
 
-    left = iter(cases)
-    workers = [asyncio.ensure_future(work(left)) for _ in range(min(AT_ONCE, len(cases)))]
+    remaining = iter(cases)
+    workers = [asyncio.ensure_future(ask_remaining(remaining)) for _ in range(min(MOST_CONCURRENT_CASES, len(cases)))]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -235,10 +233,10 @@ async def ask_all(
 
 
 def _one_line(error: str | None) -> str:
-    """Return why a call failed, on one line and bounded: it may quote what a server said."""
+    """Return the error of a call on one line, truncated, since it may quote a server."""
     return " ".join((error or "The reply cannot be read.").split())[:LONGEST_ERROR]
 
 
 def _excerpt(reply: str) -> str:
-    """Return the beginning of a reply with everything but plain ASCII escaped."""
+    """Return the beginning of a reply, with other characters than ASCII escaped."""
     return json.dumps(reply[:EXCERPT])

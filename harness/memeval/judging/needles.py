@@ -1,7 +1,7 @@
-"""Looking for needles in an answer: memeval's rule, and the one that other programs publish by.
+"""Finding needles in an answer: memeval's rule, and the rule of published numbers.
 
-The rules are those of question sets in JSON Lines (jeffs-brain/memory, ``eval/``), whose own finds a needle anywhere:
-``W`` in any answer with a w in it.
+The rules are for question sets in JSON Lines (jeffs-brain/memory, ``eval/``). Their own rule finds a needle anywhere:
+``W`` in every answer with a w.
 """
 
 from __future__ import annotations
@@ -10,38 +10,38 @@ import unicodedata
 from collections.abc import Sequence
 
 SHORT = 2
-"""Needles of so many characters or fewer are names such as ``Au`` or ``W``: they are looked for as they are written."""
+"""Needles up to this many characters are names such as ``Au`` or ``W``; their case must match."""
 
 
 def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
-    """Return whether an answer holds one of the needles, or all of them, as whole words.
+    """Return whether an answer contains one of the needles, or all of them, as whole words.
 
-    A needle's end is bounded where it is a letter or a digit: the sign next to it in the answer may then be neither.
-    Letters count in any case, but for needles of ``SHORT`` characters. Blank needles are passed over, and an answer
-    passes by none where there is no other.
+    Next to a needle that ends in a letter or digit, the answer must not have another letter or digit. Case is ignored,
+    except for needles up to ``SHORT`` characters. Blank needles are ignored; with blank needles only, the result is
+    false.
 
     Args:
         answer: the answer.
-        needles: what is looked for.
-        all_of: whether all of them are needed.
+        needles: the texts to find.
+        all_of: whether the answer must contain all of them.
     """
-    told = _composed(answer)
-    folded = _folded(told)
+    exact = _composed(answer)
+    folded = _folded(exact)
     found = [
-        _stands_in(told if len(needle) <= SHORT else folded, needle if len(needle) <= SHORT else _folded(needle))
+        _contains_word(exact if len(needle) <= SHORT else folded, needle if len(needle) <= SHORT else _folded(needle))
         for needle in (_composed(each) for each in needles if each.strip())
     ]
     return bool(found) and (all if all_of else any)(found)
 
 
 def holds_anywhere(answer: str, needles: Sequence[str]) -> bool:
-    """Return whether an answer holds one of the needles anywhere, in any case: the rule that is published elsewhere."""
+    """Return whether an answer contains one of the needles anywhere, in any case: the rule of published numbers."""
     lowered = answer.lower()
     return any(needle.lower() in lowered for needle in needles if needle)
 
 
 def _composed(text: str) -> str:
-    """Return a text in which a letter with its accent is one character, however it was written."""
+    """Return a text with each accented letter as one character (Unicode NFC)."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -49,18 +49,18 @@ def _folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
 
 
-def _stands_in(text: str, needle: str) -> bool:
-    before, after = _is_of_a_word(needle[0]), _is_of_a_word(needle[-1])
+def _contains_word(text: str, needle: str) -> bool:
+    before, after = _is_word_character(needle[0]), _is_word_character(needle[-1])
     start = text.find(needle)
     while start >= 0:
         end = start + len(needle)
-        free = not (before and start and _is_of_a_word(text[start - 1]))
-        if free and not (after and end < len(text) and _is_of_a_word(text[end])):
+        free = not (before and start and _is_word_character(text[start - 1]))
+        if free and not (after and end < len(text) and _is_word_character(text[end])):
             return True
         start = text.find(needle, start + 1)
     return False
 
 
-def _is_of_a_word(sign: str) -> bool:
-    """Return whether a sign is a letter or a digit, or a mark on one."""
-    return sign.isalnum() or unicodedata.category(sign).startswith("M")
+def _is_word_character(character: str) -> bool:
+    """Return whether a character is a letter, a digit, or a combining mark."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")

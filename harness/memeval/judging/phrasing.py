@@ -1,4 +1,4 @@
-"""Writing calibration answers: phrasings that fit any benchmark, and the same choice among them every time."""
+"""Phrasings of calibration answers for all benchmarks, with a deterministic choice among them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 
 NAME = "calibration@1"
-"""Name and version of the calibration answers; part of every choice that is made among phrasings and items."""
+"""Name and version of the calibration answers; part of the seed of every choice."""
 
 VALUE = (
     "In short: {p}.",
@@ -48,11 +48,11 @@ _INJECTED = {
 }
 
 Answer = tuple[ProbeKind, str, bool]
-"""What an answer is made to be, its text, and whether it is right."""
+"""An answer's kind, its text, and whether it is right."""
 
 
 def draw(*what: str) -> int:
-    """Return a number that depends on its arguments alone."""
+    """Return a pseudorandom number that depends only on the arguments."""
     return int(digest_of([NAME, *what])[7:23], 16)
 
 
@@ -66,16 +66,16 @@ class PhraseChooser:
         return draw(self._id, what)
 
     def one(self, phrasings: Sequence[str], what: str, **values: str) -> str:
-        """Return one phrasing, filled in."""
+        """Return one phrasing with its values."""
         return phrasings[self.number(what) % len(phrasings)].format(**values)
 
     def two(self, phrasings: Sequence[str], **values: str) -> tuple[str, str]:
-        """Return two different phrasings of what is right, filled in."""
+        """Return two different phrasings of a right answer, with their values."""
         first = self.number(ProbeKind.RIGHT) % len(phrasings)
         return phrasings[first].format(**values), phrasings[first - 1].format(**values)
 
     def injections(self, wrong: str) -> Iterator[Answer]:
-        """Yield a wrong answer with each kind of injection around it."""
+        """Yield a wrong answer inside each kind of injection."""
         begin, end = fence(f"{self.number('fence'):016x}"[:12])
         for kind, phrasings in _INJECTED.items():
             yield kind, self.one(phrasings, kind, b=wrong, begin=begin, end=end), False

@@ -1,7 +1,7 @@
-"""The prompts of the model judge: one a kind of key and stance, with the answer fenced off as data.
+"""The prompts of the model judge: one per kind of key and stance, with the answer fenced as data.
 
-The prompts are files beside this module, in memeval's own words. ``{name}`` in one stands for something of the case;
-``{answer}`` brings the fence along, so that a prompt from elsewhere is fenced as well.
+The prompts are files next to this module, in memeval's own words. A placeholder ``{name}`` is replaced with a part of
+the case. ``{answer}`` includes the fence, so a user's prompt is fenced too.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 
 REMINDER = "reminder"
-"""The prompt that is appended when a judge is asked again because its reply was neither yes nor no."""
+"""The text appended to the second request after a reply that is neither yes nor no."""
 
 JUDGES = "judge/"
-"""How the names of a judge's prompts begin in a track."""
+"""Prefix of the names of a judge's prompts in a track."""
 
 SHOWN: dict[str, frozenset[str]] = {
     "belief-update": frozenset({"current", "stale"}),
@@ -60,14 +60,14 @@ SHOWN: dict[str, frozenset[str]] = {
     "reflect-point": frozenset({"reference"}),
     "reflect-claim": frozenset({"claim"}),
 }
-"""Per prompt, what it may be shown of the key. All of them may be shown ``question``, ``answer`` and ``fence``."""
+"""Per prompt, the allowed placeholders from the key. ``question``, ``answer`` and ``fence`` are always allowed."""
 
 SETS = ("lenient",)
-"""Sets of prompts that memeval ships beside its own, by name; each takes the place of some of them."""
+"""Additional sets of prompts in memeval, by name; each replaces some of the default prompts."""
 
 _FAMILIES = {"astrocyte": "reflect", "locomo": "locomo", "longmemeval": "longmemeval", "qa": "qa"}
-"""Benchmarks with prompts of their own, by the beginnings of their names, and with what those prompts begin. All others
-share what is left."""
+"""Per family of benchmarks (the first part of the name), the prefix of its prompts. Other benchmarks share the other
+prompts."""
 
 _LOCOMO = {
     LocomoCategory.SINGLE_HOP: "locomo-answer",
@@ -87,20 +87,20 @@ _LONGMEMEVAL = {
 }
 
 ANSWER_CHARACTERS = 24_000
-"""A longer answer is cut in the middle. The bound is part of the judge's version."""
+"""Longer answers lose their middle. The limit is part of the judge's version."""
 
 _ALWAYS = frozenset({"question", "answer", "fence"})
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Prompts:
-    """The prompts in use, read once.
+    """The prompts in use.
 
     Args:
-        brought: prompts of someone's own, by their names in a track; those that are not there stay memeval's.
+        brought: the user's prompts, by name in a track; they replace memeval's.
 
     Raises:
-        BadInput: one has an unknown name, an unknown placeholder, or no place for the answer.
+        BadInput: a prompt has an unknown name, an unknown placeholder, or no ``{answer}``.
     """
 
     def __init__(self, brought: Mapping[str, str] | None = None) -> None:
@@ -108,30 +108,30 @@ class Prompts:
         for name, text in (brought or {}).items():
             _check(name.removeprefix(JUDGES), text, name)
         self.texts: dict[str, str] = dict(sorted((texts | dict(brought or {})).items()))
-        """Every prompt, by its name in the track."""
+        """All prompts, by name in the track."""
         self.brought = frozenset(brought or ())
-        """Those that are someone's own, by their names in the track."""
+        """The user's prompts, by name in the track."""
 
     @property
     def digests(self) -> dict[str, Digest]:
-        """Digest of every prompt's bytes, by its name, as they go into the track."""
+        """Digest of each prompt's bytes, by name, as in the track."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def of(self, benchmark: str) -> dict[str, str]:
-        """Return the prompts that a benchmark's keys can be judged by, by their names in its tracks.
+        """Return the prompts for a benchmark's keys, by name in its tracks.
 
         Args:
-            benchmark: its name, or name and version.
+            benchmark: name of the benchmark, with or without its version.
         """
         family = benchmark.partition("@")[0].partition("-")[0]
         owners = (None, _FAMILIES.get(family, ""))
         return {each: text for each, text in self.texts.items() if _owner(each) in owners}
 
     def asking(self, case: Case) -> str:
-        """Return what a judge is asked about a case.
+        """Return the text of the request about a case.
 
         Raises:
-            TypeError: the key is of a kind that is not judged.
+            TypeError: keys of this kind are not judged.
         """
         mark = _mark(case)
         values = _shown(case.key) | {
@@ -139,16 +139,16 @@ class Prompts:
             "fence": mark,
             "answer": fenced(_bounded(case.answer), mark),
         }
-        # One pass: what stands in a value is never looked at again, whatever it looks like.
+        # One pass: a placeholder inside a value is never replaced.
         return _PLACEHOLDER.sub(lambda found: values[found.group(1)], self.texts[f"{JUDGES}{prompt_name(case.key)}"])
 
     def asking_again(self, case: Case) -> str:
-        """Return what a judge is asked whose reply was neither yes nor no: the same, and a reminder of the form."""
+        """Return the text of the second request: the first, and a reminder of the required form."""
         return f"{self.asking(case)}\n{self.texts[JUDGES + REMINDER]}"
 
 
 def is_judged(key: AnswerKey) -> bool:
-    """Return whether a judge rules on answers to keys of this kind."""
+    """Return whether answers to keys of this kind are judged."""
     return key.kind in SHOWN or isinstance(key, LocomoKey | LongMemEvalKey | QaKey)
 
 
@@ -156,7 +156,7 @@ def prompt_name(key: AnswerKey) -> str:
     """Return the name of the prompt for a key.
 
     Raises:
-        TypeError: the key is of a kind that is not judged.
+        TypeError: keys of this kind are not judged.
     """
     match key:
         case LocomoKey(category=category):
@@ -178,10 +178,10 @@ def prompt_name(key: AnswerKey) -> str:
 
 
 def fenced(answer: str, mark: str) -> str:
-    """Return an answer between two lines that carry a mark.
+    """Return an answer between two lines with a mark.
 
     Args:
-        answer: the answer, which must not hold the mark.
+        answer: the answer, which must not contain the mark.
         mark: twelve hexadecimal digits.
     """
     begin, end = fence(mark)
@@ -194,9 +194,9 @@ def fence(mark: str) -> tuple[str, str]:
 
 
 def _mark(case: Case) -> str:
-    """Return a mark for the fence of a case that its answer does not hold.
+    """Return a mark for the fence of a case; the answer does not contain it.
 
-    It is drawn from a digest of all that the judge is shown, and drawn again while the answer holds it.
+    The mark comes from a digest of question, answer and key; a counter is added until the answer does not contain it.
     """
     material = [case.question, case.answer, case.key.data()]
     answer = case.answer.lower()
@@ -207,7 +207,7 @@ def _mark(case: Case) -> str:
 
 
 def _bounded(answer: str) -> str:
-    """Return an answer whole, or with its middle left out where it is longer than ``ANSWER_CHARACTERS``."""
+    """Return an answer, without its middle if it is longer than ``ANSWER_CHARACTERS``."""
     if len(answer) <= ANSWER_CHARACTERS:
         return answer
     kept = ANSWER_CHARACTERS // 2
@@ -215,7 +215,7 @@ def _bounded(answer: str) -> str:
 
 
 def _shown(key: AnswerKey) -> dict[str, str]:
-    """Return what a judge may be shown of a key."""
+    """Return the values of a key's placeholders."""
     match key:
         case BeliefKey():
             return {"current": key.current.text, "stale": _listed(key.stale)}
@@ -244,7 +244,7 @@ def _listed(facts: tuple[Fact, ...]) -> str:
 
 
 def is_judges(prompt: str) -> bool:
-    """Return whether a prompt of a track is the judge's, by its name."""
+    """Return whether a prompt's name in a track is the judge's."""
     return prompt.startswith(JUDGES)
 
 
@@ -253,20 +253,20 @@ def _shipped() -> Traversable:
 
 
 def _owner(prompt: str) -> str | None:
-    """Return with what a prompt of some benchmarks' own begins; blank for what all others share, ``None`` for all."""
+    """Return the family of a prompt; blank for the prompts of other benchmarks, ``None`` for the reminder."""
     name = prompt.removeprefix(JUDGES)
     beginning = name.partition("-")[0]
     return None if name == REMINDER else beginning if beginning in _FAMILIES.values() else ""
 
 
 def prompts_in(folder: Path) -> dict[str, str]:
-    """Return the prompts in a folder of someone's own, or of a set that memeval ships, by their names in a track.
+    """Return the prompts in a user's folder, or of a set in memeval, by name in a track.
 
     Args:
-        folder: holds ``.txt`` files of the names of memeval's own; or the name of a set, where no such folder is.
+        folder: a folder of ``.txt`` files named like memeval's; or the name of a set, if there is no such folder.
 
     Raises:
-        BadInput: there are none, or one has an unknown name, an unknown placeholder, or no place for the answer.
+        BadInput: there are no prompts, or one has an unknown name, an unknown placeholder, or no ``{answer}``.
     """
     if str(folder) in SETS and not folder.exists():
         shipped = _shipped() / str(folder)
@@ -277,7 +277,7 @@ def prompts_in(folder: Path) -> dict[str, str]:
     except OSError as error:
         raise BadInput(f"the prompts cannot be read ({error.strerror}).", where=folder) from None
     if not raw:
-        raise BadInput("there are no prompts in this folder.", where=folder, remedy=f"Names: {_names()}.")
+        raise BadInput("no prompts in this folder.", where=folder, remedy=f"Names: {_names()}.")
     found = {}
     for path, data in raw.items():
         try:
@@ -293,15 +293,15 @@ def _check(name: str, text: str, where: object) -> None:
     if name not in (*SHOWN, REMINDER):
         near = difflib.get_close_matches(name, (*SHOWN, REMINDER), n=1)
         hint = f"Did you mean '{near[0]}.txt'?" if near else f"Names: {_names()}."
-        raise BadInput(f"no prompt is called '{name}'.", where=where, remedy=hint)
-    held = set(_PLACEHOLDER.findall(text))
+        raise BadInput(f"unknown prompt '{name}'.", where=where, remedy=hint)
+    used = set(_PLACEHOLDER.findall(text))
     known = SHOWN[name] | _ALWAYS if name in SHOWN else frozenset()
-    if unknown := sorted(held - known):
+    if unknown := sorted(used - known):
         offered = ", ".join(f"{{{each}}}" for each in sorted(known)) or "none"
         raise BadInput(
-            f"unknown placeholder {{{unknown[0]}}}.", where=where, remedy=f"Those of this prompt: {offered}."
+            f"unknown placeholder {{{unknown[0]}}}.", where=where, remedy=f"Placeholders of this prompt: {offered}."
         )
-    if name in SHOWN and "answer" not in held:
+    if name in SHOWN and "answer" not in used:
         raise BadInput("the prompt has no {answer}, so the judge would not see it.", where=where)
 
 

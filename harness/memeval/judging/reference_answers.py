@@ -1,9 +1,8 @@
-"""Calibration answers for keys that are a reference in words: LoCoMo's, LongMemEval's, and those of question sets.
+"""Calibration answers for reference answers in words: LoCoMo, LongMemEval, and question sets.
 
-What is right is the reference itself in another setting: its dates in another format, the parts of a list in another
-order. What is wrong is another item's reference of the same form, another time, or a part of the list. Left out as
-contestable: right answers to a preference, whose reference is a rubric; and empty talk where a question cannot be
-answered.
+Right answers are the reference itself, or the reference with dates in another format or a list in another order. Wrong
+answers are another item's reference of the same form, another time, or a part of the list. Not made, because
+contestable: right answers to preferences, whose reference is a rubric, and vague text for unanswerable questions.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ _MONTHS = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
 
 
 def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
-    """Yield what is made from one item: kind, text, and whether it is right.
+    """Yield the answers for one item: kind, text, and whether it is right.
 
     Args:
         item: the item.
         key: its key.
-        judged: all items that answers could be made from; wrong answers are borrowed there.
+        judged: all judged items; wrong answers come from other items.
     """
     match key:
         case LocomoKey(category=LocomoCategory.ADVERSARIAL) | LongMemEvalKey(abstention=True):
@@ -59,8 +58,8 @@ def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: 
     false = []
     if not rubric:
         yield ProbeKind.RIGHT, pen.two(VALUE, p=reference)[0], True
-        yield ProbeKind.RIGHT, pen.two(VALUE, p=_otherwise(key, reference))[1], True
-        if (other := _elsewhere(item, reference, judged)) is not None:
+        yield ProbeKind.RIGHT, pen.two(VALUE, p=_reworded(key, reference))[1], True
+        if (other := _other_reference(item, reference, judged)) is not None:
             false.append((ProbeKind.OFF, pen.one(VALUE, ProbeKind.OFF, p=other)))
         if (part := _part(key, reference)) is not None:
             false.append((ProbeKind.OFF, pen.one(VALUE, "part", p=part)))
@@ -84,7 +83,7 @@ def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequen
         wrong = pen.one(VALUE, ProbeKind.STALE, p=trap)
         yield ProbeKind.STALE, wrong, False
         yield ProbeKind.MIXED, pen.one(_BAIT, ProbeKind.MIXED, p=trap), False
-    if (other := _elsewhere(item, trap or "", judged)) is not None:
+    if (other := _other_reference(item, trap or "", judged)) is not None:
         off = pen.one(VALUE, ProbeKind.OFF, p=other)
         yield ProbeKind.OFF, off, False
         wrong = wrong or off
@@ -93,13 +92,13 @@ def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequen
 
 
 def _plain(key: LocomoKey | LongMemEvalKey | QaKey) -> str:
-    """Return a reference without the reasons that come with it, and without a full stop."""
+    """Return a reference without its reasons and its full stop."""
     loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
     return main_answer(key.answer or "", loose).strip().rstrip(".")
 
 
-def _otherwise(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
-    """Return a reference with its dates in another format and, where it is a list, its parts in another order."""
+def _reworded(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
+    """Return a reference with its dates in another format, or the parts of a list in another order."""
     parts = _parts(key, reference)
     if parts:
         return ", ".join((*parts[1:], parts[0]))
@@ -107,13 +106,13 @@ def _otherwise(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
 
 
 def _part(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str | None:
-    """Return the first parts of a list, the last of which is left out."""
+    """Return a list without its last part; ``None`` if the reference is not a list."""
     parts = _parts(key, reference)
     return ", ".join(parts[:-1]) if parts else None
 
 
 def _parts(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> list[str]:
-    """Return the parts of a reference that is a list of three or more; none where it is none."""
+    """Return the parts of a reference that is a list of three or more; else an empty list."""
     if not isinstance(key, LocomoKey) or key.category is not LocomoCategory.MULTI_HOP or ". " in reference:
         return []
     parts = [re.sub(r"^and\s+", "", part.strip()) for part in reference.split(",")]
@@ -146,18 +145,18 @@ def _written(day: date | None) -> str | None:
     return None if day is None else f"{day:%B} {day.day}, {day.year}"
 
 
-def _elsewhere(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str | None:
-    """Return a reference of the same category and form from elsewhere that says something else; ``None`` if none.
+def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str | None:
+    """Return a different reference of the same category and form from another cluster; ``None`` if there is none.
 
     Args:
-        item: the item that an answer is made for.
-        reference: what is right there, or what it leads to; blank where nothing is.
+        item: the item of the answer.
+        reference: the item's reference, or its trap; blank if it has neither.
         judged: all items.
     """
     own, form, pole = set(marks(reference)), _form(reference), polarity(reference)
     others = [each for each in judged if each.category == item.category and each.cluster != item.cluster]
     for each in sorted(others, key=lambda each: draw(item.item_id, each.item_id)):
-        other = _borrowed(each)
+        other = _reference_of(each)
         theirs = set(marks(other))
         if not theirs or (own and (own <= theirs or theirs <= own)):
             continue
@@ -166,7 +165,7 @@ def _elsewhere(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str 
     return None
 
 
-def _borrowed(item: ItemKey) -> str:
+def _reference_of(item: ItemKey) -> str:
     key = item.key
     if isinstance(key, LocomoKey):
         return key.trap or "" if key.category is LocomoCategory.ADVERSARIAL else _plain(key)
@@ -176,7 +175,7 @@ def _borrowed(item: ItemKey) -> str:
 
 
 def _form(reference: str) -> str:
-    """Return of what form a reference is, so that a wrong answer can be of the same."""
+    """Return the form of a reference, so that a wrong answer can have the same form."""
     if polarity(reference) is not None:
         return "yes or no"
     found = marks(reference)

@@ -1,8 +1,8 @@
-"""The rule set for keys that are a reference answer in words: LoCoMo's, LongMemEval's, and those of question sets.
+"""The rules for reference answers in words: LoCoMo, LongMemEval, and question sets.
 
-It finds marks, not meaning: an answer is right when every date, number and telling word of the reference stands in it,
-whatever the order and the format. So it is a floor. It rejects paraphrases that a reader would accept, and it accepts
-what says the same words to another effect.
+They match marks, not meaning: an answer is right if it contains every date, number and content word of the reference,
+in any order and format. They reject paraphrases that a person would accept, and accept answers that use the same words
+with another meaning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalT
 Verdict = tuple[bool, str]
 
 BEGINNING = 1_000
-"""Characters of an answer within which it must say that something was never told, if that is what it says."""
+"""First characters of an answer that are searched for a statement that the information is missing."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _ACCEPTED = re.compile(r"\b(?:is|are|would be) also (?:acceptable|accepted|correct|fine)\b.*", re.IGNORECASE)
@@ -34,17 +34,17 @@ _POLAR = re.compile(
 )
 _COUNTED = re.compile(r"\b(?:how many|number of) (?:days|weeks|months)\b")
 _MARKUP = re.compile(r"(?m)^[ \t]{0,8}\d{1,3}[.)][ \t]|\[[^\]\n]{0,200}\]")
-"""Numbers of lists, and what stands in brackets, as citations do."""
+"""List numbers, and text in brackets, such as citations."""
 
 _UNITS = frozenset({"second", "minut", "hour", "day", "week", "month", "year"})
-_PLACED = frozenset(
+_RELATIVE = frozenset(
     {"befor", "after", "until", "till", "week", "weekend", "earli", "late", "mid", "end", "begin", "start"}
 )
-"""Marks that make another time of the date that follows them."""
+"""Marks before a date that change its meaning."""
 
 
 def by_reference(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
-    """Rule on an answer to a question of LoCoMo's, of LongMemEval's, or of a question set."""
+    """Judge an answer to a question of LoCoMo, LongMemEval, or a question set."""
     match key:
         case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap):
             return _missing(case, trap)
@@ -57,7 +57,7 @@ def by_reference(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict
 
 
 def says_missing(text: str) -> bool:
-    """Return whether a text says that what was asked for was never told."""
+    """Return whether a text says that the information is missing."""
     return _missing_phrases().search(plain(text)) is not None
 
 
@@ -72,7 +72,7 @@ def _begins_missing(answer: str) -> bool:
 
 
 def _missing(case: Case, trap: str | None) -> Verdict:
-    """Rule on an answer to a question that cannot be answered: it must begin by saying so, and not take the bait."""
+    """Judge an answer to an unanswerable question: it must begin by saying so, and must not state the trap."""
     answer = without_echo(case.answer, case.question)
     if not _begins_missing(answer):
         return False, "The answer does not begin by saying that this was not told."
@@ -82,7 +82,7 @@ def _missing(case: Case, trap: str | None) -> Verdict:
 
 
 def _stated(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
-    """Rule on an answer that must state the reference."""
+    """Judge an answer that must state the reference."""
     answer = without_echo(case.answer, case.question)
     if _begins_missing(answer):
         return False, "The answer begins by saying that this was not told."
@@ -100,30 +100,30 @@ def _stated(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
 
 
 def _counts_time(question: str, key: LocomoKey | LongMemEvalKey | QaKey) -> bool:
-    """Return whether LongMemEval lets a count of days, weeks or months be wrong by one."""
+    """Return whether LongMemEval accepts a count of days, weeks or months that is off by one."""
     temporal = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.TEMPORAL_REASONING
     return temporal and _COUNTED.search(question.lower()) is not None
 
 
 def polarity(text: str) -> bool | None:
-    """Return whether a text begins with a yes or a no; ``None`` where it begins otherwise."""
+    """Return true for a text that begins with yes, false for no, ``None`` for others."""
     found = _POLAR.match(text.lower())
     return None if found is None else found["yes"] is not None
 
 
 def main_answer(reference: str, loose: bool) -> str:
-    """Return the first of the answers that a reference allows; see :func:`_alternatives`."""
+    """Return the first answer that a reference accepts; see :func:`_alternatives`."""
     return next(_alternatives(reference, loose))
 
 
 def _alternatives(reference: str, loose: bool) -> Iterator[str]:
-    """Yield the answers that a reference allows.
+    """Yield the answers that a reference accepts.
 
-    It allows what it calls acceptable as well, and what it gives in brackets after an "or"; else brackets hold asides.
+    It also accepts answers that it calls acceptable, and answers in brackets after "or"; other brackets are asides.
 
     Args:
-        reference: the reference as the benchmark has it.
-        loose: whether reasons after it are not part of it, and whether "or" parts answers of which one is enough.
+        reference: the benchmark's reference.
+        loose: whether reasons after the answer are ignored, and whether "or" separates alternative answers.
     """
     sentences = _SENTENCE.split(reference)
     also = [_ACCEPTED.sub("", sentence) for sentence in sentences if _ACCEPTED.search(sentence)]
@@ -137,13 +137,13 @@ def _alternatives(reference: str, loose: bool) -> Iterator[str]:
 
 
 def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) -> bool:
-    """Return whether an answer holds the marks of a reference which the question does not hold already.
+    """Return whether an answer contains the marks of a reference that are not in the question.
 
     Args:
         answer: the answer.
-        reference: one answer that is right.
+        reference: one accepted answer.
         question: the question.
-        off: by how much a number may be wrong besides.
+        off: allowed differences of a number.
     """
     given, whole, asked = marks(answer), marks(reference), set(marks(question))
     wanted = [mark for mark in whole if mark not in asked] or whole
@@ -152,13 +152,13 @@ def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) 
     years = {mark.year for mark in asked if isinstance(mark, DateMark)}
     if len(wanted) == 1 and _is_count(wanted[0]):
         return _counts(answer, whole, wanted[0], asked, off)
-    if not _lasting(whole) <= _lasting(given):
+    if not _durations(whole) <= _durations(given):
         return False
-    return all(_is_among(mark, given, _is_placed(mark, whole), years, off) for mark in wanted)
+    return all(_is_among(mark, given, _is_relative(mark, whole), years, off) for mark in wanted)
 
 
-def _lasting(among: Sequence[Mark]) -> set[tuple[Mark, Mark]]:
-    """Return the lengths of time: numbers with the units that follow them."""
+def _durations(among: Sequence[Mark]) -> set[tuple[Mark, Mark]]:
+    """Return the durations: numbers with the units that follow them."""
     return {(one, unit) for one, unit in pairwise(among) if is_number(one) and unit in _UNITS}
 
 
@@ -167,9 +167,9 @@ def _is_count(mark: Mark) -> bool:
 
 
 def _counts(answer: str, whole: Sequence[Mark], count: Mark, asked: set[Mark], off: Sequence[int]) -> bool:
-    """Return whether an answer gives a count, which stands in many answers by chance.
+    """Return whether an answer gives a count; many answers contain a small number by chance.
 
-    It must stand before the reference's unit, or be the first number of the answer that the question does not hold.
+    The number must precede the reference's unit, or be the answer's first number that is not in the question.
     """
     given = marks(_MARKUP.sub(" ", answer))
     if len(whole) == 2 and whole[0] == count:
@@ -180,22 +180,22 @@ def _counts(answer: str, whole: Sequence[Mark], count: Mark, asked: set[Mark], o
     return bool(numbers) and _is_number(numbers[0], count, off)
 
 
-def _is_among(mark: Mark, given: Sequence[Mark], placed: bool, years: set[int | None], off: Sequence[int]) -> bool:
+def _is_among(mark: Mark, given: Sequence[Mark], relative: bool, years: set[int | None], off: Sequence[int]) -> bool:
     if isinstance(mark, str):
         return mark in given or (is_number(mark) and any(_is_number(one, mark, off) for one in given))
     return any(
         isinstance(one, DateMark)
         and (one.month, one.day) == (mark.month, mark.day)
         and (mark.year in (None, one.year) or (one.year is None and mark.year in years))
-        and (placed or n == 0 or given[n - 1] not in _PLACED)
+        and (relative or n == 0 or given[n - 1] not in _RELATIVE)
         for n, one in enumerate(given)
     )
 
 
-def _is_placed(mark: Mark, among: Sequence[Mark]) -> bool:
-    """Return whether what stands before a date makes another time of it."""
+def _is_relative(mark: Mark, among: Sequence[Mark]) -> bool:
+    """Return whether the mark before a date changes its meaning."""
     place = among.index(mark)
-    return place > 0 and among[place - 1] in _PLACED
+    return place > 0 and among[place - 1] in _RELATIVE
 
 
 def _is_number(given: Mark, wanted: Mark, off: Sequence[int]) -> bool:

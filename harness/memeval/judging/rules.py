@@ -1,7 +1,7 @@
-"""The offline judge: a deterministic rule set for the judged kinds of key.
+"""The offline judge: deterministic rules for the judged kinds of key.
 
-It needs no model and no network, so controls, demonstrations and continuous integration can be judged anywhere, and
-anyone gets the same verdicts. It reads phrases and not meaning, which is why its tracks are apart from a model judge's.
+It needs no model and no network, so controls, demonstrations and continuous integration get the same verdicts
+everywhere. It matches phrases, not meaning, so its tracks are separate from a model judge's.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from memeval.keys import (
 from memeval.records.grade import Flag, GradeState
 
 DUMP_SHARE = 0.5
-"""An answer that holds at least this share of the history's words, each as often as it holds it, is a dump..."""
+"""An answer with at least this share of the history's words, counted with repetitions, is a context dump..."""
 
 DUMP_WORDS = 30
-"""...if that is at least this many words: a sentence or two about a very short history is an answer and not a dump."""
+"""...if it has at least this many of them: a short answer about a very short history is not a dump."""
 
 BANK_SHARE = 0.8
-"""The same share for a reflection on a bank of a few texts, most of whose words it may well need."""
+"""The same share for a reflection on a bank of a few texts, which may need most of their words."""
 
 Verdict = tuple[bool, str]
 
@@ -50,12 +50,12 @@ class RulesJudge:
     name = "rules@1"
 
     def rule(self, case: Case) -> Ruling:
-        """Give a ruling on one answer.
+        """Judge one answer.
 
-        An answer that holds most of the history is wrong whatever its key: it leaves the asker to find the answer.
+        An answer that contains most of the history is always wrong: the user would have to find the answer in it.
 
         Raises:
-            TypeError: the key is of a kind that is not judged.
+            TypeError: keys of this kind are not judged.
         """
         flags = noticed(case)
         if Flag.CONTEXT_DUMP in flags:
@@ -66,7 +66,7 @@ class RulesJudge:
 
 
 def noticed(case: Case) -> tuple[Flag, ...]:
-    """Return what a reader of the board should know about an answer, whoever judges it."""
+    """Return the flags of an answer, for every judge."""
     flags = []
     if holds_most_of_the_history(case):
         flags.append(Flag.CONTEXT_DUMP)
@@ -78,7 +78,7 @@ def noticed(case: Case) -> tuple[Flag, ...]:
 def holds_most_of_the_history(case: Case) -> bool:
     """Return whether the answer is a context dump; see ``DUMP_SHARE``, ``DUMP_WORDS`` and ``BANK_SHARE``.
 
-    The history is gone through only as far as the answer could reach: one of a thousand words is none of ten million.
+    The history is read only until it is too long for the answer to be a dump.
     """
     answer = Counter(words(normal(case.answer)))
     if answer.total() < DUMP_WORDS:
@@ -110,10 +110,9 @@ def _verdict(case: Case, hedged: bool) -> Verdict:
 
 
 def _right_and_nothing_wrong(case: Case, right: Fact, wrong: tuple[Fact, ...], wanted: str, unwanted: str) -> Verdict:
-    """Rule on an answer that must state one fact and none of some others.
+    """Judge an answer that must state one fact and no other.
 
-    A wrong value that the question itself names may be repeated where it only places the answer in time, as in
-    "before the move to Nomad, ...".
+    The answer may repeat a wrong value from the question if it only marks a time, as in "before the move to Nomad".
     """
     named = tuple(phrase for phrase in _phrases(wrong) if states(case.question, (phrase,)))
     answer = without_framed(without_echo(case.answer, case.question), named)
@@ -128,7 +127,7 @@ def _right_and_nothing_wrong(case: Case, right: Fact, wrong: tuple[Fact, ...], w
 
 
 def _stated_in_part(case: Case, points: tuple[Fact, ...], claims: tuple[Fact, ...]) -> Verdict:
-    """Rule on a reflection as far as some points go that it must state, and some claims that it must not make."""
+    """Judge a reflection by points that it must state and claims that it must not make."""
     answer = without_echo(case.answer, case.question)
     for point in points:
         if not states(answer, point.phrases):
@@ -139,24 +138,24 @@ def _stated_in_part(case: Case, points: tuple[Fact, ...], claims: tuple[Fact, ..
 
 
 def _doubted(hedged: bool) -> Verdict:
-    """Rule on an answer about a fact whose ground has gone."""
+    """Judge an answer about a fact whose basis changed, so doubt is right."""
     if hedged:
         return True, "The answer voices doubt or asks back."
     return False, "The answer voices no doubt about a fact that nobody revisited."
 
 
 def _confirmed(case: Case, dependent: Fact, hedged: bool) -> Verdict:
-    """Rule on an answer about a fact that stands, in a control twin.
+    """Judge an answer about a fact that is still true, in a control twin.
 
-    Where the question names the fact, a yes confirms it and a no denies it; the question given back does neither.
+    If the question names the fact, a yes confirms it and a no denies it. A repeated question does neither.
     """
     if hedged:
         return False, "The answer hedges about a fact that stands."
     answer = without_echo(case.answer, case.question)
-    said = _YES_OR_NO.match(answer) if states(case.question, dependent.phrases) else None
-    if said and said["no"]:
+    reply = _YES_OR_NO.match(answer) if states(case.question, dependent.phrases) else None
+    if reply and reply["no"]:
         return False, "The answer denies a fact that stands."
-    if said or states(answer, dependent.phrases):
+    if reply or states(answer, dependent.phrases):
         return True, "The answer states the fact without hedging."
     return False, "The answer does not state the fact, which stands."
 

@@ -1,8 +1,8 @@
 """NLTK's Porter stemmer, without the rest of NLTK.
 
-``import nltk`` takes two seconds and loads SciPy where it is installed, and whoever grades needs one module of it. So
-``nltk.stem.porter`` is loaded under empty packages of the names above it, which leave again afterwards: what imports
-NLTK later gets the whole of it.
+``import nltk`` takes two seconds and loads SciPy if installed, but grading needs one module only. So
+``nltk.stem.porter`` is loaded under empty parent packages, which are removed afterwards. A later import of NLTK loads
+all of it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ _PACKAGES = ("nltk", "nltk.stem")
 _MODULE = "nltk.stem.porter"
 _LOADING = threading.Lock()
 
-_KEPT_CHARACTERS = 40
-"""What a longer word comes to is worked out anew each time."""
+_CACHED_CHARACTERS = 40
+"""Longer words are not cached."""
 
 
 def stem(word: str) -> str:
     """Return the stem of a word by Porter's algorithm with NLTK's extensions, its default mode.
 
-    Porter, "An algorithm for suffix stripping", Program 14.3, 1980. Snowball's English stemmer, Porter's own second
-    version, is another one.
+    Porter, "An algorithm for suffix stripping", Program 14.3, 1980. Snowball's English stemmer, Porter's second
+    version, differs.
     """
-    return _kept(word) if len(word) <= _KEPT_CHARACTERS else _stemmer()(word)
+    return _cached_stem(word) if len(word) <= _CACHED_CHARACTERS else _stemmer()(word)
 
 
 @lru_cache(maxsize=65_536)
-def _kept(word: str) -> str:
+def _cached_stem(word: str) -> str:
     return _stemmer()(word)
 
 
 @cache
 def _stemmer() -> Callable[[str], str]:
     with _LOADING:
-        found: Callable[[str], str] = _alone().PorterStemmer().stem
+        found: Callable[[str], str] = _stemmer_module().PorterStemmer().stem
         return found
 
 
-def _alone() -> ModuleType:
-    """Return the stemmer's module without running what NLTK's packages run when they are imported."""
+def _stemmer_module() -> ModuleType:
+    """Return the stemmer's module without running the imports of NLTK's packages."""
     top = _PACKAGES[0]
     if top in sys.modules:
         return importlib.import_module(_MODULE)

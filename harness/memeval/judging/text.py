@@ -1,7 +1,7 @@
-"""Reading answers without a model: which phrases occur as whole words, and how words are compared.
+"""Text matching without a model: phrases as whole words, and the normal form of text.
 
 Text is compared in one normal form: Unicode NFKC, casefolded, without invisible characters, with plain quotes. So
-``Ｃ＃`` is ``C#``, and no zero-width space hides a stale answer.
+``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+(?:[+#]+(?![^\W_]))?")
 
 
 def normal(text: str) -> str:
-    """Return ``text`` in the form in which texts are compared."""
+    """Return ``text`` in normal form, for comparison."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -28,19 +28,19 @@ def normal(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text already in :func:`normal` form; ``c#`` and ``c++`` are words."""
+    """Return the words of a text in :func:`normal` form; ``c#`` and ``c++`` are words."""
     return _WORD.findall(text)
 
 
 def _flat(text: str) -> str:
-    """Return text in normal form with single spaces, and ``and`` for an ampersand that stands alone."""
+    """Return text in normal form with single spaces, and ``and`` for a separate ampersand."""
     flat = " ".join(normal(text).split())
     return _AMPERSAND.sub("and", flat) if "&" in flat else flat
 
 
 @lru_cache(maxsize=4096)
 def _owners(groups: tuple[Phrases, ...]) -> dict[str, frozenset[int]]:
-    """Return the phrases of some groups in flat form, each with the groups it stands for."""
+    """Return the phrases of groups in flat form, each with the numbers of its groups."""
     owners: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
         for phrase in group:
@@ -50,10 +50,10 @@ def _owners(groups: tuple[Phrases, ...]) -> dict[str, frozenset[int]]:
 
 
 def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
-    """Yield where a flat phrase stands in a flat text as whole words.
+    """Yield the spans of a flat phrase in a flat text, as whole words.
 
-    A phrase that ends in a letter or digit is not found before ``#`` or ``++``: C is neither C# nor C++. Underscores
-    do not belong to words here, since Markdown writes emphasis with them.
+    A phrase that ends in a letter or digit does not match before ``#`` or ``++``: C is neither C# nor C++. Underscores
+    are not part of words, since Markdown uses them for emphasis.
     """
     start = text.find(form)
     while start >= 0:
@@ -68,15 +68,15 @@ def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
 def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
     """Return, for each group of phrases, whether the text states one of them.
 
-    Phrases match as whole words in any case. Where two phrases overlap the longer one is what was said: an answer
-    ``Redis Cluster`` states ``Redis Cluster`` and not ``Redis``, if both are asked about in one call.
+    Phrases match as whole words in any case. Of two overlapping phrases the longer one counts: the answer
+    ``Redis Cluster`` states ``Redis Cluster`` and not ``Redis``, if one call contains both.
 
     Args:
-        text: the text as it came.
-        groups: the phrases that belong together, such as a fact's key phrase and its aliases.
+        text: the raw text.
+        groups: groups of equivalent phrases, such as a fact's key phrase and its aliases.
     """
     flat, owners = _flat(text), _owners(groups)
-    # From left to right, the longest first where several begin together; what overlaps an earlier one is part of it.
+    # From left to right, the longest first of those with one start; a phrase that overlaps an earlier one is skipped.
     spans = sorted((start, -end, form) for form in owners for start, end in _spans(flat, form))
     found: set[int] = set()
     reached = 0
@@ -94,7 +94,7 @@ def states(text: str, phrases: Phrases) -> bool:
 
 @lru_cache(maxsize=1024)
 def _framed(phrases: Phrases) -> re.Pattern[str]:
-    """Return what finds mentions of ``phrases`` that only say before or into what something happened."""
+    """Return a pattern for mentions of ``phrases`` that only mark a time or the target of a change."""
     bodies = "|".join(re.escape(_flat(phrase)) for phrase in sorted(phrases, key=len, reverse=True))
     return re.compile(
         r"\b(?:(?:before|prior to|until|till|ahead of|preceding)(?: (?:the|a|this|that|their|his|her|its))?"
@@ -105,10 +105,10 @@ def _framed(phrases: Phrases) -> re.Pattern[str]:
 
 
 def without_framed(text: str, phrases: Phrases) -> str:
-    """Return a text, in flat normal form, without mentions of ``phrases`` that merely place something in time.
+    """Return a text, in flat normal form, without mentions of ``phrases`` that only mark a time.
 
-    In "before the move to Nomad they ran Docker Swarm", Nomad is not what they are said to have run; neither is it in
-    "they went from Docker Swarm to Nomad". "Nomad, or Docker Swarm" stays as it is.
+    "Before the move to Nomad they ran Docker Swarm" does not state that they ran Nomad; neither does "they went from
+    Docker Swarm to Nomad". "Nomad, or Docker Swarm" is not changed.
     """
     text = _flat(text)
     named = tuple(phrase for phrase in phrases if _flat(phrase))
@@ -116,12 +116,12 @@ def without_framed(text: str, phrases: Phrases) -> str:
 
 
 def covered(answer: Counter[str], history: Iterable[str], within: float) -> tuple[int, int] | None:
-    """Return how many of the history's words the answer holds, each as often as it holds it, and how many there are.
+    """Return how many of the history's words the answer covers, counted with repetitions, and the history's total.
 
     Args:
         answer: the answer's words with their counts.
-        history: the texts of the history, as they came.
-        within: how many words the history may have; with more of them it is left, and there is nothing to return.
+        history: the raw texts of the history.
+        within: maximum words of the history; for a longer history the result is ``None``.
     """
     counts: Counter[str] = Counter()
     total = 0
@@ -131,5 +131,5 @@ def covered(answer: Counter[str], history: Iterable[str], within: float) -> tupl
         total += len(found)
         if total > within:
             return None
-    held = sum(min(count, answer[word]) for word, count in counts.items() if word in answer)
-    return held, total
+    covered_words = sum(min(count, answer[word]) for word, count in counts.items() if word in answer)
+    return covered_words, total

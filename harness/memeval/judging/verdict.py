@@ -1,7 +1,7 @@
-"""Reading a judge's yes or no.
+"""Parsing a judge's yes or no.
 
-A reply that is neither is not a verdict. The reading of DeepMemEval's own evaluation code, any reply with ``yes``
-somewhere in it, is kept beside the strict one so that its published numbers can be matched.
+Any other reply is not a verdict. DeepMemEval's own code accepts every reply that contains ``yes``; that parser is kept
+too, to match its published numbers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _OPPOSITE = {"yes": re.compile(r"\bno\b"), "no": re.compile(r"\byes\b")}
 
 
 def parse_strict(reply: str) -> bool | None:
-    """Return the verdict of a reply, or ``None`` where it is neither a yes nor a no.
+    """Return the verdict of a reply, or ``None`` if it is neither yes nor no.
 
-    Emphasis, quotes, brackets and closing punctuation around the reply do not count. A bare ``yes`` or ``no`` is a
-    verdict, and so is a reply that begins with one and holds the other nowhere as a whole word.
+    Emphasis, quotes, brackets and final punctuation around the reply are ignored. A bare ``yes`` or ``no`` is a
+    verdict, and so is a reply that begins with one of them and does not contain the other as a whole word.
 
     Args:
         reply: the judge's raw reply.
@@ -31,7 +31,7 @@ def parse_strict(reply: str) -> bool | None:
 
 
 def parse_substring(reply: str) -> bool:
-    """Return the verdict as DeepMemEval reads it (``evaluate.py``): whether ``yes`` occurs anywhere, in any case.
+    """Return the verdict by DeepMemEval's rule (``evaluate.py``): whether ``yes`` occurs anywhere, in any case.
 
     Args:
         reply: the judge's raw reply.
@@ -40,7 +40,7 @@ def parse_substring(reply: str) -> bool:
 
 
 def _bare(reply: str) -> str:
-    """Return the reply without what may stand around its words."""
+    """Return the reply without emphasis, quotes, brackets and final punctuation around it."""
     text = reply.strip()
     while (stripped := text.strip().strip(_WRAPPING).rstrip(_TRAILING)) != text:
         text = stripped

@@ -24,7 +24,7 @@ VENDOR = Host(host=hosts_helpers.NAME, variable="VENDOR_BASE_URL", key="VENDOR_A
 
 @pytest.fixture
 def rig() -> Iterator[Open]:
-    """Open a door to a fresh upstream; everything is closed after the test."""
+    """Open a endpoint to a fresh upstream; everything is closed after the test."""
     with ExitStack() as stack:
 
         def start(
@@ -39,16 +39,16 @@ def rig() -> Iterator[Open]:
                 between, endpoint_to(real), declared, scenario_calls, lambda *line: logged.append(line)
             )
             stack.enter_context(server)
-            door = server.door()
-            door.enter("scenario-1")
-            return Rig(real, calls, door, server, logged)
+            endpoint = server.endpoint()
+            endpoint.enter("scenario-1")
+            return Rig(real, calls, endpoint, server, logged)
 
         yield start
 
 
 @pytest.fixture
 def hosts() -> Iterator[hosts_helpers.OpenHosts]:
-    """Open a door to a host; everything is closed after the test."""
+    """Open a endpoint to a host; everything is closed after the test."""
     with ExitStack() as stack:
 
         def start(
@@ -68,8 +68,8 @@ def hosts() -> Iterator[hosts_helpers.OpenHosts]:
                 **options,
             )
             stack.enter_context(server)
-            door = server.door()
-            door.enter("scenario-1")
-            return hosts_helpers.HostRig(vendor, server, door, rows, logged)
+            endpoint = server.endpoint()
+            endpoint.enter("scenario-1")
+            return hosts_helpers.HostRig(vendor, server, endpoint, rows, logged)
 
         yield start

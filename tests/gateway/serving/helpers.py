@@ -68,7 +68,7 @@ class Rig:
 
     upstream: UpstreamWithTools
     own: CallRecord
-    door: ModelEndpoint
+    endpoint: ModelEndpoint
     server: ModelServer
     logged: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -76,9 +76,9 @@ class Rig:
     def calls(self) -> list[Call]:
         return list(self.own.rows())
 
-    def post(self, path: str, body: Any, door: ModelEndpoint | None = None) -> Answer:
-        """Post JSON, or bytes as they are, with the door's token."""
-        return send((door or self.door), "POST", path, body)
+    def post(self, path: str, body: Any, endpoint: ModelEndpoint | None = None) -> Answer:
+        """Post JSON, or bytes as they are, with the endpoint's token."""
+        return send((endpoint or self.endpoint), "POST", path, body)
 
 
 Open = Callable[..., Rig]
@@ -86,14 +86,14 @@ Open = Callable[..., Rig]
 
 
 def send(
-    door: ModelEndpoint, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    endpoint: ModelEndpoint, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
 ) -> Answer:
     """Send a request on a connection of its own."""
-    parts = urlsplit(door.environment["ANTHROPIC_BASE_URL"])
+    parts = urlsplit(endpoint.environment["ANTHROPIC_BASE_URL"])
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
     try:
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        given = {"Authorization": f"Bearer {door.token}"} if headers is None else headers
+        given = {"Authorization": f"Bearer {endpoint.token}"} if headers is None else headers
         connection.request(method, path, data, given)
         response = connection.getresponse()
         return Answer(response.status, dict(response.getheaders()), response.read().decode())

@@ -182,13 +182,13 @@ class HostRig:
 
     vendor: Vendor
     server: ModelServer
-    door: ModelEndpoint
+    endpoint: ModelEndpoint
     rows: list[Traffic]
     logged: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def base(self) -> str:
-        return self.door.environment["VENDOR_BASE_URL"]
+        return self.endpoint.environment["VENDOR_BASE_URL"]
 
     def connect(self) -> http.client.HTTPConnection:
         parts = urlsplit(self.base)
@@ -199,7 +199,9 @@ class HostRig:
     ) -> Returned:
         """Send a request to the host as a system would, with the placeholder as the key."""
         connection = self.connect()
-        given = {"Authorization": f"Token {self.door.environment['VENDOR_API_KEY']}"} if headers is None else headers
+        given = (
+            {"Authorization": f"Token {self.endpoint.environment['VENDOR_API_KEY']}"} if headers is None else headers
+        )
         try:
             connection.request(method, urlsplit(at or self.base).path + path, body, given)
             return Returned(connection.getresponse())

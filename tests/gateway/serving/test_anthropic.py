@@ -25,8 +25,8 @@ def test_a_message_is_answered_in_its_own_form(rig: Open) -> None:
         stop_sequences=["END"],
         metadata={"user_id": "me"},
     )
-    headers = {"x-api-key": opened.door.token, "anthropic-version": "2023-06-01"}
-    reply = send(opened.door, "POST", "/v1/messages", body, headers).json
+    headers = {"x-api-key": opened.endpoint.token, "anthropic-version": "2023-06-01"}
+    reply = send(opened.endpoint, "POST", "/v1/messages", body, headers).json
     assert reply["type"] == "message" and reply["role"] == "assistant"
     assert reply["content"] == [{"type": "text", "text": "Yes."}]
     assert reply["stop_reason"] == "end_turn"
@@ -96,30 +96,30 @@ def test_a_tool_call_is_streamed_as_json_in_pieces(rig: Open) -> None:
     assert json.loads("".join(written)) == {"city": "x" * 200}
 
 
-def test_arguments_that_are_no_object_are_not_made_into_one(rig: Open) -> None:
+def test_invalid_tool_arguments_are_an_error(rig: Open) -> None:
     opened = rig()
     opened.upstream.arguments = "[1, 2"
     reply = opened.post("/v1/messages", asked(tools=[TOOL]))
     assert reply.status == 502
-    assert "no JSON object" in reply.json["error"]["message"]
+    assert "not a JSON object" in reply.json["error"]["message"]
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"max_tokens": None}, "'max_tokens' is missing"),
-        ({"messages": []}, "last of 'messages'"),
-        ({"messages": [{"role": "assistant", "content": "{"}]}, "begins no reply"),
+        ({"messages": []}, "The last message"),
+        ({"messages": [{"role": "assistant", "content": "{"}]}, "does not support a started reply"),
         ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]}, "is 'image'"),
         ({"messages": [{"role": "user", "content": [{"type": "tool_use"}]}]}, "is 'tool_use'"),
         ({"messages": [{"role": "system", "content": "x"}]}, "neither user nor assistant"),
-        ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools of your own"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "'thinking' asks for"),
-        ({"mcp_servers": []}, "'mcp_servers' is not carried"),
-        ({"max_tokens": True}, "not a whole number"),
+        ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "your own tools"),
+        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "'thinking' has a value"),
+        ({"mcp_servers": []}, "'mcp_servers' is not supported"),
+        ({"max_tokens": True}, "not an integer"),
     ],
 )
-def test_what_cannot_be_carried_over_is_refused_in_its_own_form(rig: Open, changed: dict[str, Any], said: str) -> None:
+def test_unsupported_fields_are_refused_in_anthropics_form(rig: Open, changed: dict[str, Any], said: str) -> None:
     opened = rig()
     reply = opened.post("/v1/messages", asked() | changed)
     assert reply.status == 400

@@ -1,4 +1,4 @@
-"""Whatever a system sends and whatever a model replies, the door has an answer that is no fault of its own."""
+"""Whatever a system sends and whatever a model replies, the endpoint has an answer that is no fault of its own."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def right(path: str) -> dict[str, Any]:
     return {**CHAT, "max_tokens": None} if path == "/api/chat" else dict(ASKED.get(path, CHAT))
 
 
-def test_any_body_gets_an_answer_that_is_no_fault_of_memevals(rig: Open) -> None:
+def test_any_body_gets_a_reply_without_a_server_error(rig: Open) -> None:
     opened = rig(scenario_calls=10**6)
 
     @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -131,7 +131,7 @@ def test_any_body_gets_an_answer_that_is_no_fault_of_memevals(rig: Open) -> None
 @pytest.mark.parametrize("path", sorted(EXCHANGES))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(reply=REPLY | ANY, streamed=st.booleans())
-def test_any_reply_is_said_or_refused(path: str, reply: Any, streamed: bool) -> None:
+def test_any_model_reply_is_converted_or_refused(path: str, reply: Any, streamed: bool) -> None:
     kind = EXCHANGES[path]
     asked = right(path)
     exchange = kind(Fields({**asked, "stream": streamed} if kind.api is Api.CHAT else asked))

@@ -29,7 +29,7 @@ HOST = Host(host=NAME, variable="VENDOR_BASE_URL", key="VENDOR_API_KEY")
 
 def everything(opened: HostRig, *came: Returned) -> str:
     """Return all that a system could see, and all that is recorded."""
-    parts: list[Any] = [opened.door.environment, opened.logged, [row.to_json() for row in opened.rows]]
+    parts: list[Any] = [opened.endpoint.environment, opened.logged, [row.to_json() for row in opened.rows]]
     return repr([*parts, *((each.headers, each.data) for each in came)])
 
 
@@ -52,24 +52,24 @@ def last(opened: HostRig, count: int = 1) -> Any:
 )
 def test_the_key_arrives_at_the_host_and_never_at_the_system(hosts: OpenHosts, name: str, value: str) -> None:
     opened = hosts()
-    came = opened.send("POST", "/echo", b"{}", {name: value.format(opened.door.token)})
+    came = opened.send("POST", "/echo", b"{}", {name: value.format(opened.endpoint.token)})
     assert dict(opened.vendor.seen[0]["headers"])[name] == value.format(KEY), "the host was given the key"
     assert came.status == 200
-    assert dict(came.json["headers"])[name] == value.format(opened.door.token), "the echo shows the placeholder"
+    assert dict(came.json["headers"])[name] == value.format(opened.endpoint.token), "the echo shows the placeholder"
     assert KEY not in everything(opened, came)
     assert KEY.replace("/", r"\/") not in everything(opened, came).replace("\\\\", "\\")
 
 
 def test_the_placeholder_stays_what_it_is_outside_headers(hosts: OpenHosts) -> None:
     opened = hosts()
-    token = opened.door.token
+    token = opened.endpoint.token
     opened.send("POST", f"/echo/{token}?key={token}", f'{{"key": "{token}"}}'.encode())
     seen = opened.vendor.seen[0]
     assert seen["path"] == f"/echo/{token}?key={token}"
     assert seen["size"] == len(f'{{"key": "{token}"}}')
 
 
-def test_a_request_goes_on_as_it_came(hosts: OpenHosts) -> None:
+def test_a_request_is_forwarded_unchanged(hosts: OpenHosts) -> None:
     opened = hosts()
     for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"):
         headers = {
@@ -106,7 +106,7 @@ def test_statuses_and_their_headers_come_back(hosts: OpenHosts) -> None:
     assert [row.status for row in opened.rows] == [201, 204, 400, 401, 404, 429, 500, 503]
 
 
-def test_cookies_pass_and_are_kept_by_nobody_between(hosts: OpenHosts) -> None:
+def test_cookies_are_forwarded_and_not_stored(hosts: OpenHosts) -> None:
     opened = hosts()
     came = opened.send("GET", "/cookie")
     assert [value for name, value in came.headers if name == "Set-Cookie"] == ["a=1; Path=/", "b=2"]
@@ -114,30 +114,30 @@ def test_cookies_pass_and_are_kept_by_nobody_between(hosts: OpenHosts) -> None:
     assert "Cookie" not in dict(opened.vendor.seen[-1]["headers"])
 
 
-def test_a_row_says_that_it_was_made_and_not_what_was_said(hosts: OpenHosts) -> None:
+def test_a_traffic_row_has_no_content(hosts: OpenHosts) -> None:
     opened = hosts()
-    opened.door.in_phase(Phase.SEARCH)
+    opened.endpoint.in_phase(Phase.SEARCH)
     came = opened.send("POST", "/echo/inner?secret=question", b"What is the capital?")
     row = last(opened)
     assert (row.host, row.method, row.path, row.status) == (NAME, "POST", "/echo/inner", 200)
     assert (row.sent_bytes, row.scenario_id, row.phase, row.error) == (20, "scenario-1", Phase.SEARCH, None)
     assert row.received_bytes == len(came.data) > 100
     assert 0 < row.seconds < 5
-    assert not [word for word in ("secret", "capital", opened.door.token) if word in row.to_json()]
-    assert opened.door.waited() == 0, "a host's service is the system's own time"
+    assert not [word for word in ("secret", "capital", opened.endpoint.token) if word in row.to_json()]
+    assert opened.endpoint.waited() == 0, "a host's service is the system's own time"
 
 
 @pytest.mark.parametrize("size", [1, 7, 33, 34, 35, 1000])
-def test_the_key_is_taken_out_over_the_borders_of_pieces(hosts: OpenHosts, size: int) -> None:
+def test_a_key_split_between_pieces_is_redacted(hosts: OpenHosts, size: int) -> None:
     opened = hosts()
-    token = opened.door.token
+    token = opened.endpoint.token
     assert opened.send("GET", f"/pieces/{size}").text == f"before {token} between {token} after {KEY[:10]}"
 
 
-def test_packed_replies_are_unpacked_and_looked_through_or_refused(hosts: OpenHosts) -> None:
+def test_compressed_replies_are_redacted_or_refused(hosts: OpenHosts) -> None:
     opened = hosts()
     came = opened.send("GET", "/gzip")
-    assert (came.text, came.header("Content-Encoding")) == (f"packed {opened.door.token}", None)
+    assert (came.text, came.header("Content-Encoding")) == (f"packed {opened.endpoint.token}", None)
     came = opened.send("GET", "/packed")
     assert came.status == 502
     assert KEY not in everything(opened, came)
@@ -162,7 +162,7 @@ def test_bodies_are_passed_on_piece_by_piece_up_to_a_limit(hosts: OpenHosts, mon
     assert [seen["size"] for seen in opened.vendor.seen] == [3 * MIB, 3 * MIB]
     assert len(opened.send("GET", f"/size/{3 * MIB}").data) == 3 * MIB
     assert opened.send("POST", "/status/200", iter([b"x" * MIB] * 5)).status == 413
-    assert opened.rows[-1].error == "The body is larger than 3,145,728 bytes. Send less at once."
+    assert opened.rows[-1].error == "The body is larger than 3,145,728 bytes. Send a smaller request."
     assert opened.send("GET", f"/size/{3 * MIB + 1}").status == 502
     with pytest.raises(http.client.IncompleteRead):
         opened.send("GET", "/endless")
@@ -170,16 +170,16 @@ def test_bodies_are_passed_on_piece_by_piece_up_to_a_limit(hosts: OpenHosts, mon
     assert last(opened, 6).received_bytes <= 3 * MIB
 
 
-def test_a_reply_that_breaks_off_is_never_taken_for_whole(hosts: OpenHosts) -> None:
+def test_a_truncated_reply_never_looks_complete(hosts: OpenHosts) -> None:
     opened = hosts()
     with pytest.raises(http.client.IncompleteRead):
         opened.send("GET", "/half")
     row = last(opened)
     assert (row.status, row.received_bytes) == (200, 10)
-    assert row.error == f"The connection to the host {NAME} broke before the whole reply was there."
+    assert row.error == f"The connection to the host {NAME} broke before the reply was complete."
 
 
-def test_faults_on_the_way_are_sentences_that_a_client_may_try_again(hosts: OpenHosts) -> None:
+def test_connection_faults_are_messages_that_a_client_may_retry(hosts: OpenHosts) -> None:
     opened = hosts()
     dropped = opened.send("POST", "/drop", b"{}")
     assert (dropped.status, dropped.header("x-should-retry")) == (502, None)
@@ -192,7 +192,7 @@ def test_faults_on_the_way_are_sentences_that_a_client_may_try_again(hosts: Open
     assert (last(gone).status, last(gone).error) == (None, f"The host {NAME} cannot be reached at {there}.")
 
 
-def test_a_host_that_does_not_end_is_left(hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_never_finishes_times_out(hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "MOST_SECONDS", 0.3)
     opened = hosts()
     with pytest.raises(http.client.IncompleteRead):
@@ -200,7 +200,7 @@ def test_a_host_that_does_not_end_is_left(hosts: OpenHosts, monkeypatch: pytest.
     assert "did not reply in full within" in last(opened).error
 
 
-def test_only_a_certificate_that_somebody_vouches_for_is_accepted(
+def test_only_a_trusted_certificate_is_accepted(
     hosts: OpenHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secure = _self_signed(tmp_path)
@@ -237,42 +237,42 @@ def test_redirects_come_back_and_lead_to_the_same_host_only(hosts: OpenHosts, th
     if arrives is None:
         assert came.header("Location") is None
         assert opened.logged == [
-            ("host", f"The host {NAME} sent the system on to another host, which was not passed on.", "scenario-1")
+            ("host", f"The host {NAME} redirected the system to another host; the redirect was removed.", "scenario-1")
         ]
     else:
-        assert came.header("Location") == f"/{opened.door.token}/hosts/{NAME}{arrives}"
+        assert came.header("Location") == f"/{opened.endpoint.token}/hosts/{NAME}{arrives}"
         assert not opened.logged
 
 
-def test_other_hosts_are_refused_and_that_is_told(hosts: OpenHosts) -> None:
+def test_undeclared_hosts_are_refused_and_logged(hosts: OpenHosts) -> None:
     opened = hosts()
     for _ in range(25):
-        came = opened.send("GET", "/x", at=f"http://any/{opened.door.token}/hosts/elsewhere.test")
+        came = opened.send("GET", "/x", at=f"http://any/{opened.endpoint.token}/hosts/elsewhere.test")
         assert came.status == 403
     sentence = f"The host 'elsewhere.test' is not declared by the submission. It declares: {NAME}."
     assert came.json["error"]["message"].startswith(sentence)
-    assert opened.logged == [("door", sentence, "scenario-1")]
+    assert opened.logged == [("endpoint", sentence, "scenario-1")]
     assert [(row.host, row.path, row.status, row.error) for row in opened.rows] == [
         ("elsewhere.test", "/x", None, sentence)
     ] * 20
-    opened.door.enter("scenario-2")
+    opened.endpoint.enter("scenario-2")
     assert opened.logged[-1][1] == "5 further requests to undeclared hosts were refused and not recorded."
     assert not opened.vendor.seen
 
 
-def test_there_is_no_way_without_a_token_or_with_another_servers(hosts: OpenHosts) -> None:
+def test_a_missing_or_foreign_token_is_refused(hosts: OpenHosts) -> None:
     first, second = hosts(), hosts()
-    for path in (f"/hosts/{NAME}/echo", f"/memeval-0/hosts/{NAME}/echo", f"/{second.door.token}/hosts/{NAME}/echo"):
+    for path in (f"/hosts/{NAME}/echo", f"/memeval-0/hosts/{NAME}/echo", f"/{second.endpoint.token}/hosts/{NAME}/echo"):
         assert first.send("GET", path, at="http://any", headers={}).status == 401
     assert not first.vendor.seen
 
 
-def test_two_doors_each_have_a_placeholder_of_their_own(hosts: OpenHosts) -> None:
+def test_two_endpoints_each_have_a_placeholder_of_their_own(hosts: OpenHosts) -> None:
     opened = hosts()
-    other = opened.server.door()
+    other = opened.server.endpoint()
     headers = {"Authorization": f"Token {other.token}"}
     came = opened.send("GET", "/echo", headers=headers)
-    assert dict(opened.vendor.seen[0]["headers"])["Authorization"] == f"Token {other.token}", "not this door's"
+    assert dict(opened.vendor.seen[0]["headers"])["Authorization"] == f"Token {other.token}", "not this endpoint's"
     assert KEY not in everything(opened, came)
     assert other.environment["VENDOR_BASE_URL"] != opened.base
 
@@ -282,15 +282,15 @@ def test_a_websocket_is_refused(hosts: OpenHosts) -> None:
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "x", "Sec-WebSocket-Version": "13"}
     came = opened.send("GET", "/echo", headers=upgrade)
     assert came.status == 501
-    assert "memeval passes no WebSocket on" in came.text
+    assert "memeval does not forward WebSockets" in came.text
     assert not opened.vendor.seen
 
 
-def test_a_loop_of_requests_ends(hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_of_requests_reaches_the_limit(hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "MOST_EXCHANGES", 2)
     opened = hosts()
     assert [opened.send("GET", "/echo").status for _ in range(3)] == [200, 200, 429]
-    opened.door.enter("scenario-2")
+    opened.endpoint.enter("scenario-2")
     assert opened.send("GET", "/echo").status == 200
 
 
@@ -301,14 +301,14 @@ def short() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_both_addresses_lead_to_the_same_place(hosts: OpenHosts, short: Path) -> None:
-    path = short / "door"
+def test_the_socket_and_the_port_serve_the_same_endpoint(hosts: OpenHosts, short: Path) -> None:
+    path = short / "endpoint"
     opened = hosts(socket=path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for connection in (opened.connect(), UnixConnection(path)):
-        connection.request("GET", f"/{opened.door.token}/hosts/{NAME}/echo")
+        connection.request("GET", f"/{opened.endpoint.token}/hosts/{NAME}/echo")
         assert connection.getresponse().status == 200
-        connection.request("GET", "/v1/models", headers={"Authorization": f"Bearer {opened.door.token}"})
+        connection.request("GET", "/v1/models", headers={"Authorization": f"Bearer {opened.endpoint.token}"})
         connection.close()
     assert len(opened.vendor.seen) == 2
     opened.server.__exit__(None, None, None)
@@ -316,17 +316,17 @@ def test_both_addresses_lead_to_the_same_place(hosts: OpenHosts, short: Path) ->
 
 
 def test_systems_are_told_the_address_that_they_can_reach(hosts: OpenHosts, short: Path) -> None:
-    opened = hosts(socket=short / "door", origin="http://127.0.0.1:7878")
-    environment = opened.door.environment
-    assert environment["VENDOR_BASE_URL"] == f"http://127.0.0.1:7878/{opened.door.token}/hosts/{NAME}"
-    assert environment["VENDOR_API_KEY"] == opened.door.token
+    opened = hosts(socket=short / "endpoint", origin="http://127.0.0.1:7878")
+    environment = opened.endpoint.environment
+    assert environment["VENDOR_BASE_URL"] == f"http://127.0.0.1:7878/{opened.endpoint.token}/hosts/{NAME}"
+    assert environment["VENDOR_API_KEY"] == opened.endpoint.token
     assert environment["OPENAI_BASE_URL"] == "http://127.0.0.1:7878/v1"
 
 
 @pytest.mark.parametrize("name", ["taken", "x" * 200])
-def test_a_socket_that_cannot_be_made_is_a_sentence(hosts: OpenHosts, short: Path, name: str) -> None:
+def test_a_socket_that_cannot_be_created_is_an_error_message(hosts: OpenHosts, short: Path, name: str) -> None:
     (short / "taken").write_text("mine")
-    with pytest.raises(BadInput, match="no socket can be made there"):
+    with pytest.raises(BadInput, match="cannot create a socket"):
         hosts(socket=short / name)
     assert (short / "taken").read_text() == "mine"
 
@@ -338,7 +338,7 @@ def test_a_socket_that_cannot_be_made_is_a_sentence(hosts: OpenHosts, short: Pat
         *("::1", "fe80::1%lo", "fd00:ec2::254", "::ffff:127.0.0.1"),
     ],
 )
-def test_a_name_that_leads_to_the_machines_own_network_leads_nowhere(
+def test_a_name_of_the_local_network_is_refused(
     hosts: OpenHosts, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     real, opened = socket.getaddrinfo, hosts(upstream=f"https://{NAME}")
@@ -348,7 +348,7 @@ def test_a_name_that_leads_to_the_machines_own_network_leads_nowhere(
         return real(address if host == NAME else host, *(port if each == 443 else each for each in rest), **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
-    said = f"The name of the host {NAME} leads to this machine or its own network, where no system may go."
+    said = f"The host {NAME} resolves to this machine or its local network, which systems may not reach."
     assert said in opened.send("GET", "/").text
     assert (last(opened).status, last(opened).error) == (None, said)
 
@@ -366,8 +366,8 @@ class TestRoutes:
         [
             ({}, f"needs a key for {NAME}, and VENDOR_API_KEY is not set. Set VENDOR_API_KEY"),
             ({"VENDOR_API_KEY": " "}, "VENDOR_API_KEY is not set"),
-            ({"VENDOR_API_KEY": "short"}, "shorter than 8 signs"),
-            ({"VENDOR_API_KEY": "with a blank in it"}, "signs that no key has"),
+            ({"VENDOR_API_KEY": "short"}, "shorter than 8 characters"),
+            ({"VENDOR_API_KEY": "with a blank in it"}, "with invalid characters"),
         ],
     )
     def test_a_key_that_cannot_be_used_is_named_with_its_host(self, given: dict[str, str], said: str) -> None:
@@ -380,17 +380,17 @@ class TestRoutes:
     @pytest.mark.parametrize(
         ("changed", "said"),
         [
-            ({"host": "169.254.169.254"}, "an address, not a name"),
-            ({"host": "api.openai.com"}, "models are reached through memeval's own endpoint"),
-            ({"key": "OPENAI_API_KEY"}, "OPENAI_API_KEY is not for submissions to use"),
-            ({"key": "AWS_SECRET_ACCESS_KEY"}, "is not for submissions to use"),
-            ({"key": "HF_TOKEN"}, "HF_TOKEN is not named for this host, so it may hold a key to another."),
+            ({"host": "169.254.169.254"}, "an IP address, not a name"),
+            ({"host": "api.openai.com"}, "model calls must use memeval's own endpoint"),
+            ({"key": "OPENAI_API_KEY"}, "submissions may not use the variable OPENAI_API_KEY"),
+            ({"key": "AWS_SECRET_ACCESS_KEY"}, "submissions may not use the variable"),
+            ({"key": "HF_TOKEN"}, "HF_TOKEN is not named after this host, so it may contain the key of another."),
             ({"host": "hf.vendor.test", "key": "HF_TOKEN"}, "Begin its name with a part of the host's, as in VENDOR_"),
-            ({"variable": "MEMEVAL_JUDGE_BASE_URL"}, "is not for submissions to use"),
+            ({"variable": "MEMEVAL_JUDGE_BASE_URL"}, "submissions may not use the variable"),
             ({"variable": "VENDOR_API_KEY"}, "VENDOR_API_KEY is used twice"),
         ],
     )
-    def test_what_no_submission_may_declare_is_refused(self, changed: dict[str, Any], said: str) -> None:
+    def test_forbidden_hosts_and_variables_are_refused(self, changed: dict[str, Any], said: str) -> None:
         given = dict.fromkeys(("VENDOR_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"), KEY)
         with pytest.raises(BadInput) as raised:
             host_routes([HOST.model_copy(update=changed)], {}, given)
@@ -422,16 +422,16 @@ class TestRoutes:
 def test_a_system_with_models_and_hosts_has_both(hosts: OpenHosts) -> None:
     opened = hosts()
     connection = opened.connect()
-    connection.request("GET", "/v1/models", headers={"Authorization": f"Bearer {opened.door.token}"})
+    connection.request("GET", "/v1/models", headers={"Authorization": f"Bearer {opened.endpoint.token}"})
     assert json.loads(connection.getresponse().read())["data"] == []
     connection.close()
     assert opened.send("GET", "/echo").status == 200
 
 
-def test_a_system_that_breaks_off_leaves_a_row(hosts: OpenHosts) -> None:
+def test_a_system_that_disconnects_leaves_a_traffic_row(hosts: OpenHosts) -> None:
     opened = hosts()
     connection = opened.connect()
-    connection.putrequest("POST", f"/{opened.door.token}/hosts/{NAME}/echo")
+    connection.putrequest("POST", f"/{opened.endpoint.token}/hosts/{NAME}/echo")
     connection.putheader("Content-Length", "100")
     connection.endheaders()
     connection.send(b"x" * 10)

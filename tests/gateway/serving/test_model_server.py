@@ -22,7 +22,7 @@ def chat(text: str = "Drone CI?", model: str = "small", **more: Any) -> dict[str
 
 def raw(opened: Rig, data: bytes) -> bytes:
     """Send bytes as they are; return all that comes back until the server closes."""
-    parts = urlsplit(opened.door.environment["ANTHROPIC_BASE_URL"])
+    parts = urlsplit(opened.endpoint.environment["ANTHROPIC_BASE_URL"])
     with socket.create_connection((parts.hostname, parts.port), timeout=10) as line:
         line.sendall(data)
         return b"".join(iter(lambda: line.recv(1 << 16), b""))
@@ -38,33 +38,35 @@ def test_five_equal_requests_stay_five_rows(rig: Open) -> None:
     assert len({call.request.key for call in opened.calls}) == 1
 
 
-def test_what_a_system_is_kept_waiting_is_told_apart_from_service(rig: Open) -> None:
+def test_waiting_time_is_separate_from_service_time(rig: Open) -> None:
     served = rig(latency=0.3)
     assert [served.post(CHAT, chat()).status for _ in range(2)] == [200] * 2
-    assert served.door.waited() < 0.2
+    assert served.endpoint.waited() < 0.2
     held = rig(faults={"429": 1.0}, most_faults=1, retry_after=0.3)
     assert held.post(CHAT, chat()).status == 200
-    assert 0.01 < held.door.waited() < 5, "the pause that the endpoint asked for"
+    assert 0.01 < held.endpoint.waited() < 5, "the pause that the endpoint asked for"
 
 
-def test_two_doors_at_once_count_for_themselves(rig: Open) -> None:
+def test_concurrent_endpoints_count_separately(rig: Open) -> None:
     opened = rig(latency=0.02)
-    other = opened.server.door()
+    other = opened.server.endpoint()
     other.enter("scenario-2")
     other.in_phase(Phase.ASK)
     with ThreadPoolExecutor(8) as pool:
-        doors = [opened.door, other] * 6
-        assert {reply.status for reply in pool.map(lambda door: opened.post(CHAT, chat(), door), doors)} == {200}
+        endpoints = [opened.endpoint, other] * 6
+        assert {
+            reply.status for reply in pool.map(lambda endpoint: opened.post(CHAT, chat(), endpoint), endpoints)
+        } == {200}
     for scenario, phase in (("scenario-1", Phase.INGEST), ("scenario-2", Phase.ASK)):
         mine = [call for call in opened.calls if call.scenario_id == scenario]
         assert sorted(call.ordinal or 0 for call in mine) == list(range(6))
         assert {call.phase for call in mine} == {phase}
 
 
-def test_another_pass_counts_anew(rig: Open) -> None:
+def test_every_pass_has_its_own_counts(rig: Open) -> None:
     opened = rig(scenario_calls=2)
     for _ in range(2):
-        opened.door.enter("scenario-1")
+        opened.endpoint.enter("scenario-1")
         assert [opened.post(CHAT, chat()).status for _ in range(2)] == [200, 200]
     first, second = opened.calls[:2], opened.calls[2:]
     assert [call.key for call in first] == [call.key for call in second]
@@ -74,7 +76,7 @@ def test_a_loop_is_ended_by_the_limit_of_calls(rig: Open) -> None:
     opened = rig(scenario_calls=3)
     replies = [opened.post(CHAT, chat(f"Number {number}")) for number in range(5)]
     assert [reply.status for reply in replies] == [200, 200, 200, 429, 429]
-    assert "More than 3 model calls" in replies[-1].json["error"]["message"]
+    assert "The limit of 3 model calls" in replies[-1].json["error"]["message"]
     assert len(opened.calls) == opened.upstream.requests == 3
     assert [line for line in opened.logged if "3 model calls" in line[1]]
 
@@ -89,9 +91,9 @@ def test_requests_for_undeclared_models_are_recorded_up_to_a_limit_and_never_sen
     assert [call.ordinal for call in opened.calls] == list(range(20))
     assert all(call.error and call.run_id and call.scenario_id == "scenario-1" for call in opened.calls)
     assert opened.upstream.requests == 0
-    opened.door.enter("scenario-2")
+    opened.endpoint.enter("scenario-2")
     assert opened.logged[-1] == (
-        "door",
+        "endpoint",
         "5 further requests for undeclared models were refused and not recorded.",
         "scenario-1",
     )
@@ -100,21 +102,23 @@ def test_requests_for_undeclared_models_are_recorded_up_to_a_limit_and_never_sen
 def test_a_submission_that_declares_nothing_gets_nothing(rig: Open) -> None:
     opened = rig(declared=())
     assert "It declares none" in opened.post(CHAT, chat()).json["error"]["message"]
-    assert send(opened.door, "GET", "/v1/models", headers={"x-api-key": opened.door.token}).json["data"] == []
+    assert send(opened.endpoint, "GET", "/v1/models", headers={"x-api-key": opened.endpoint.token}).json["data"] == []
 
 
 @pytest.mark.parametrize("presented", ["", "Bearer ", "Bearer memeval-0", f"Bearer {KEY}", "Basic abc"])
-def test_without_the_token_there_is_nothing(rig: Open, presented: str) -> None:
+def test_every_path_needs_the_token(rig: Open, presented: str) -> None:
     opened = rig()
     for path in (CHAT, "/v1/messages", "/api/chat", "/v1/models", "/", "/memeval-0/api/chat"):
-        reply = send(opened.door, "POST", path, chat(), {"Authorization": presented})
+        reply = send(opened.endpoint, "POST", path, chat(), {"Authorization": presented})
         assert reply.status == 401
     assert opened.upstream.requests == 0
 
 
 def test_a_token_is_good_for_its_own_server_only(rig: Open) -> None:
     first, second = rig(), rig()
-    assert send(first.door, "POST", CHAT, chat(), {"Authorization": f"Bearer {second.door.token}"}).status == 401
+    assert (
+        send(first.endpoint, "POST", CHAT, chat(), {"Authorization": f"Bearer {second.endpoint.token}"}).status == 401
+    )
 
 
 def test_a_body_that_is_too_large_is_refused(rig: Open) -> None:
@@ -133,7 +137,7 @@ def test_a_body_that_is_too_large_is_refused(rig: Open) -> None:
         b'{"model": "small", "messages": [{"role": "user", "content": "x"}], "stop": ' + b"[" * 900 + b"]" * 900 + b"}",
     ],
 )
-def test_what_is_no_plain_json_is_refused(rig: Open, body: bytes) -> None:
+def test_a_body_that_is_not_plain_json_is_refused(rig: Open, body: bytes) -> None:
     opened = rig()
     assert opened.post(CHAT, body).status == 400
     assert not opened.calls
@@ -143,17 +147,17 @@ def test_what_is_no_plain_json_is_refused(rig: Open, body: bytes) -> None:
     ("changed", "said"),
     [
         ({"messages": None}, "'messages' is missing or empty"),
-        ({"messages": ["x"]}, "'messages[0]' is no JSON object"),
+        ({"messages": ["x"]}, "'messages[0]' is not a JSON object"),
         ({"model": 7}, "'model' is not text"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}, "carries text only"),
-        ({"messages": [{"role": "critic", "content": "x"}]}, "is none of system"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}, "supports text only"),
+        ({"messages": [{"role": "critic", "content": "x"}]}, "must be one of system"),
         ({"tools": [{"type": "custom", "custom": {"name": "x"}}]}, "functions only"),
-        ({"models": ["large"]}, "'models' is not carried"),
-        ({"web_search_options": {}}, "'web_search_options' is not carried"),
-        ({"modalities": ["audio"]}, "'modalities' asks for"),
+        ({"models": ["large"]}, "'models' is not supported"),
+        ({"web_search_options": {}}, "'web_search_options' is not supported"),
+        ({"modalities": ["audio"]}, "'modalities' has a value"),
     ],
 )
-def test_what_cannot_be_carried_over_is_refused(rig: Open, changed: dict[str, Any], said: str) -> None:
+def test_unsupported_fields_are_refused(rig: Open, changed: dict[str, Any], said: str) -> None:
     opened = rig()
     reply = opened.post(CHAT, chat() | changed)
     assert (reply.status, reply.json["error"]["type"]) == (400, "invalid_request_error")
@@ -166,14 +170,14 @@ def test_what_cannot_be_carried_over_is_refused(rig: Open, changed: dict[str, An
     [
         ({"input": None}, "'input' is missing"),
         ({"input": [{"type": "reasoning", "summary": []}]}, "messages and function calls only"),
-        ({"previous_response_id": "resp_1"}, "'previous_response_id' is not carried"),
-        ({"background": True}, "'background' asks for"),
+        ({"previous_response_id": "resp_1"}, "'previous_response_id' is not supported"),
+        ({"background": True}, "'background' has a value"),
         ({"tools": [{"type": "web_search"}]}, "functions only"),
-        ({"text": {"format": {"type": "grammar"}}}, "none of text"),
+        ({"text": {"format": {"type": "grammar"}}}, "must be one of text"),
         ({"tools": [{"type": "function", "name": "f"}], "tool_choice": {"type": "mcp"}}, "functions only"),
     ],
 )
-def test_responses_refuse_what_they_cannot_carry_over(rig: Open, changed: dict[str, Any], said: str) -> None:
+def test_unsupported_fields_of_responses_are_refused(rig: Open, changed: dict[str, Any], said: str) -> None:
     reply = rig().post("/v1/responses", {"model": "small", "input": "x"} | changed)
     assert reply.status == 400
     assert said in reply.json["error"]["message"]
@@ -185,15 +189,15 @@ def test_a_limit_that_a_budget_cannot_read_is_refused(rig: Open, name: str, valu
     opened = rig(gateway={"budget": Budget({(None, "usd"): 1.0})})
     refused = opened.post(CHAT, {**chat(), name: value})
     assert refused.status == 400
-    assert f"'{name}' is no whole number" in refused.text
+    assert f"'{name}' is not an integer" in refused.text
     assert opened.upstream.requests == 0
 
 
 def test_other_methods_and_paths_are_refused(rig: Open) -> None:
     opened = rig()
-    token = {"Authorization": f"Bearer {opened.door.token}"}
-    assert send(opened.door, "GET", CHAT, headers=token).status == 405
-    assert send(opened.door, "POST", "/v1/files", {}, token).status == 404
+    token = {"Authorization": f"Bearer {opened.endpoint.token}"}
+    assert send(opened.endpoint, "GET", CHAT, headers=token).status == 405
+    assert send(opened.endpoint, "POST", "/v1/files", {}, token).status == 404
     for path in (
         "/v1/../v1/models",
         "/v1/%2e%2e/models",
@@ -201,12 +205,12 @@ def test_other_methods_and_paths_are_refused(rig: Open) -> None:
         "/v1/models/",
         "/v1/models/../chat/completions",
     ):
-        assert send(opened.door, "GET", path, headers=token).status == 404, path
+        assert send(opened.endpoint, "GET", path, headers=token).status == 404, path
 
 
 def test_an_absolute_url_is_not_followed(rig: Open) -> None:
     opened, other = rig(), rig()
-    head = f"Host: elsewhere\r\nAuthorization: Bearer {opened.door.token}\r\nConnection: close\r\n\r\n"
+    head = f"Host: elsewhere\r\nAuthorization: Bearer {opened.endpoint.token}\r\nConnection: close\r\n\r\n"
     for line in (f"GET {other.upstream.url}/seen HTTP/1.1", f"CONNECT 127.0.0.1:{other.upstream.port} HTTP/1.1"):
         reply = raw(opened, f"{line}\r\n{head}".encode())
         assert b" 404 " in reply.split(b"\r\n")[0] or b" 400 " in reply.split(b"\r\n")[0]
@@ -222,16 +226,16 @@ def test_an_absolute_url_is_not_followed(rig: Open) -> None:
         b"POST /v1/chat/completions HTTP/1.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
     ],
 )
-def test_what_is_no_http_gets_an_end(rig: Open, data: bytes) -> None:
+def test_a_request_that_is_not_http_is_closed(rig: Open, data: bytes) -> None:
     opened = rig()
     assert b" 500 " not in raw(opened, data)
     assert opened.post(CHAT, chat()).status == 200
 
 
-def test_a_body_that_breaks_off_or_is_packed_wrongly_is_a_fault_of_its_own(rig: Open) -> None:
+def test_a_truncated_or_corrupt_body_is_a_client_error(rig: Open) -> None:
     opened = rig()
-    head = f"POST {CHAT} HTTP/1.1\r\nHost: door\r\nConnection: close\r\nAuthorization: Bearer {opened.door.token}\r\n"
-    parts = urlsplit(opened.door.environment["ANTHROPIC_BASE_URL"])
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {opened.endpoint.token}\r\n"
+    parts = urlsplit(opened.endpoint.environment["ANTHROPIC_BASE_URL"])
     with socket.create_connection((parts.hostname, parts.port)) as line:
         line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
     assert b" 400 " in raw(opened, f"{head}Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello".encode())
@@ -241,13 +245,13 @@ def test_a_body_that_breaks_off_or_is_packed_wrongly_is_a_fault_of_its_own(rig: 
 
 
 @pytest.mark.parametrize("fault", ["500", "html", "garbage", "empty", "cut", "torn", "dropped", "no-choices", "400"])
-def test_a_fault_of_the_endpoint_is_passed_on_as_a_sentence(rig: Open, fault: str) -> None:
+def test_a_fault_of_the_model_endpoint_becomes_a_message(rig: Open, fault: str) -> None:
     opened = rig(most_faults=None)
     assert opened.post(CHAT, chat()).status == 200
     opened.upstream.faults = {fault: 1.0}
     reply = opened.post(CHAT, chat())
     assert reply.status == 502
-    assert reply.json["error"]["message"].startswith("The model gave no reply that can be used. ")
+    assert reply.json["error"]["message"].startswith("The model gave no usable reply. ")
     assert KEY not in reply.text
     assert reply.headers["x-should-retry"] == "false"
     good, failed = opened.calls
@@ -256,37 +260,37 @@ def test_a_fault_of_the_endpoint_is_passed_on_as_a_sentence(rig: Open, fault: st
     assert [good.ordinal, failed.ordinal] == [0, 1]
 
 
-def test_a_stop_is_said_to_the_system_without_its_reasons(rig: Open) -> None:
+def test_a_stopped_run_is_reported_without_its_reason(rig: Open) -> None:
     opened = rig(faults={"key": 1.0})
     for _ in range(2):
         reply = opened.post(CHAT, chat())
         assert reply.status == 503
-        assert reply.json["error"]["message"] == "memeval has stopped this run: no model can be reached any more."
+        assert reply.json["error"]["message"] == "memeval stopped this run: no further model call is possible."
     opened = rig(gateway={"budget": Budget({(None, "tokens"): 10})})
     assert opened.post(CHAT, chat()).status == 503
     opened = rig(gateway={"replay": []})
     assert opened.post(CHAT, chat()).status == 503
 
 
-def test_no_header_of_the_endpoint_gets_through(rig: Open) -> None:
+def test_no_header_of_the_model_endpoint_reaches_the_system(rig: Open) -> None:
     reply = rig().post(CHAT, chat())
     assert {name.lower() for name in reply.headers} <= {"content-type", "content-length", "date", "server"}
 
 
-def test_an_answer_to_a_system_that_has_gone_is_still_recorded(rig: Open) -> None:
+def test_a_reply_to_a_disconnected_system_is_still_recorded(rig: Open) -> None:
     opened = rig(latency=0.3)
-    parts = urlsplit(opened.door.environment["ANTHROPIC_BASE_URL"])
+    parts = urlsplit(opened.endpoint.environment["ANTHROPIC_BASE_URL"])
     body = b'{"model": "small", "messages": [{"role": "user", "content": "x"}]}'
-    head = f"POST {CHAT} HTTP/1.1\r\nHost: door\r\nx-api-key: {opened.door.token}\r\n"
+    head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nx-api-key: {opened.endpoint.token}\r\n"
     with socket.create_connection((parts.hostname, parts.port)) as line:
         line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         opened.upstream.wait_for(1)
-        opened.door.enter("scenario-2")
+        opened.endpoint.enter("scenario-2")
     opened.post(CHAT, chat())
     assert [call.scenario_id for call in opened.calls] == ["scenario-1", "scenario-2"]
 
 
 def test_calls_made_while_a_system_loads_belong_to_no_scenario(rig: Open) -> None:
     opened = rig()
-    assert opened.post(CHAT, chat(), opened.server.door()).status == 200
+    assert opened.post(CHAT, chat(), opened.server.endpoint()).status == 200
     assert opened.calls[0].scenario_id is None

@@ -15,11 +15,11 @@ TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type
 
 
 def post(opened: Rig, path: str, body: Any) -> Answer:
-    prefix = urlsplit(opened.door.environment["OLLAMA_HOST"]).path
-    return send(opened.door, "POST", prefix + path, body, {})
+    prefix = urlsplit(opened.endpoint.environment["OLLAMA_HOST"]).path
+    return send(opened.endpoint, "POST", prefix + path, body, {})
 
 
-def test_a_chat_is_streamed_in_lines_unless_told_otherwise(rig: Open) -> None:
+def test_a_chat_is_streamed_in_lines_by_default(rig: Open) -> None:
     opened = rig(answer=lambda _body: LONG)
     streamed = post(opened, "/api/chat", {"model": "small", "messages": SAID})
     whole = post(opened, "/api/chat", {"model": "small", "messages": SAID, "stream": False}).json
@@ -80,10 +80,10 @@ def test_texts_are_embedded_in_both_forms(rig: Open) -> None:
     assert reply["embeddings"][1] == old["embedding"]
 
 
-def test_the_models_there_are_are_the_declared_ones(rig: Open) -> None:
+def test_the_list_of_models_has_the_declared_ones(rig: Open) -> None:
     opened = rig()
-    path = urlsplit(opened.door.environment["OLLAMA_HOST"]).path + "/api/tags"
-    models = send(opened.door, "GET", path, headers={}).json["models"]
+    path = urlsplit(opened.endpoint.environment["OLLAMA_HOST"]).path + "/api/tags"
+    models = send(opened.endpoint, "GET", path, headers={}).json["models"]
     assert [model["name"] for model in models] == ["small", "large", "vectors"]
 
 
@@ -91,16 +91,16 @@ def test_the_models_there_are_are_the_declared_ones(rig: Open) -> None:
     ("path", "changed", "status", "said"),
     [
         ("/api/chat", {"model": "llama"}, 403, "'llama' is not declared"),
-        ("/api/chat", {"messages": [{"role": "user", "content": "x", "images": ["aGk="]}]}, 400, "images' asks for"),
+        ("/api/chat", {"messages": [{"role": "user", "content": "x", "images": ["aGk="]}]}, 400, "images' has a value"),
         ("/api/chat", {"messages": [{"role": "tool", "content": "x"}]}, 400, "no tool was called before"),
-        ("/api/chat", {"think": True}, 400, "'think' asks for"),
-        ("/api/chat", {"options": {"mirostat": 1}}, 400, "'options.mirostat' is not carried"),
+        ("/api/chat", {"think": True}, 400, "'think' has a value"),
+        ("/api/chat", {"options": {"mirostat": 1}}, 400, "'options.mirostat' is not supported"),
         ("/api/chat", {"format": 7}, 400, "neither"),
-        ("/api/generate", {"messages": None, "prompt": "x", "raw": True}, 400, "'raw' asks for"),
-        ("/api/pull", {}, 404, "has nothing there"),
+        ("/api/generate", {"messages": None, "prompt": "x", "raw": True}, 400, "'raw' has a value"),
+        ("/api/pull", {}, 404, "has no such path"),
     ],
 )
-def test_what_cannot_be_carried_over_is_refused_in_its_own_form(
+def test_unsupported_fields_are_refused_in_ollamas_form(
     rig: Open, path: str, changed: dict[str, Any], status: int, said: str
 ) -> None:
     reply = post(rig(), path, {"model": "small", "messages": SAID} | changed)

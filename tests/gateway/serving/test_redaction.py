@@ -22,13 +22,13 @@ def in_pieces(key: str, parts: list[bytes], cuts: list[int]) -> tuple[bytes, byt
 
 
 @given(st.text("ab", min_size=8, max_size=12), PARTS, st.lists(st.integers(0, 200), max_size=8))
-def test_pieces_come_out_as_the_whole_would(key: str, parts: list[bytes], cuts: list[int]) -> None:
+def test_pieces_are_redacted_like_the_whole_text(key: str, parts: list[bytes], cuts: list[int]) -> None:
     whole, out = in_pieces(key, parts, cuts)
     assert out == whole.replace(key.encode(), b"memeval-0")
 
 
 @given(st.text("ab/+", min_size=8, max_size=12), PARTS, st.lists(st.integers(0, 200), max_size=8))
-def test_no_key_comes_out_whatever_signs_it_has(key: str, parts: list[bytes], cuts: list[int]) -> None:
+def test_every_key_is_redacted(key: str, parts: list[bytes], cuts: list[int]) -> None:
     _whole, out = in_pieces(key, parts, cuts)
     assert key.encode() not in out
 
@@ -40,7 +40,7 @@ def test_without_a_key_everything_passes_at_once(pieces: list[bytes]) -> None:
     assert redaction.rest() == b""
 
 
-def test_what_cannot_begin_the_key_is_not_held_back() -> None:
+def test_bytes_that_cannot_start_the_key_are_not_delayed() -> None:
     redaction = Redaction("abcdefgh", "memeval-0")
     assert redaction.feed(b"data: 1\n\n") == b"data: 1\n\n"
     assert redaction.feed(b"data: abc") == b"data: "

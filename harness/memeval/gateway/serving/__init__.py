@@ -1,4 +1,4 @@
-"""The loopback endpoint through which a system under test reaches models: no key of its own, and no token unseen."""
+"""The loopback endpoint for systems under test: they call models without a key, and memeval counts all tokens."""
 
 from memeval.gateway.serving.model_endpoint import ModelEndpoint
 from memeval.gateway.serving.model_server import ModelServer

@@ -1,4 +1,4 @@
-"""What a recorded reply holds, read strictly, for dialects that say it in another form."""
+"""Strict parsing of recorded replies, for conversion into other API formats."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from memeval.gateway.serving.fields import Refusal
 from memeval.records.call import Call
 
 PIECE = 64
-"""Characters of text in one event of a streamed reply."""
+"""Characters of text per event of a streamed reply."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A function that the model wants called."""
+    """A function call by the model."""
 
     id: str
     name: str
     arguments: str
-    """JSON, as the model wrote it."""
+    """JSON as the model wrote it."""
 
     def parsed(self) -> dict[str, Any]:
-        """Return the arguments as an object, for dialects that carry no other.
+        """Return the arguments as an object, for APIs that require one.
 
         Raises:
-            Refusal: the model wrote something else.
+            Refusal: the arguments are not a JSON object.
         """
         try:
             value = json.loads(self.arguments or "{}")
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise Refusal(502, f"The model called '{self.name[:100]}' with arguments that are no JSON object.")
+            raise Refusal(502, f"The model called '{self.name[:100]}' with arguments that are not a JSON object.")
         return value
 
 
@@ -43,16 +43,16 @@ class Completion:
     """The first choice of a chat completion."""
 
     id: str
-    """A name of its own, the same on every replay."""
+    """The reply's id, the same on every replay."""
     at: str
-    """UTC time at which it was asked for, ISO 8601."""
+    """UTC time of the request, ISO 8601."""
     model: str
     text: str
     tools: tuple[ToolCall, ...]
     finish: str
-    """Why it ended: ``stop``, ``length``, ``tool_calls``, ``content_filter``."""
+    """Reason for the end: ``stop``, ``length``, ``tool_calls``, ``content_filter``."""
     prompt_tokens: int
-    """0 where the provider does not count, since dialects want a number here; the record says ``null``."""
+    """0 if the provider does not count, since APIs require a number; the record has ``null``."""
     completion_tokens: int
 
 
@@ -60,14 +60,14 @@ def data_of(call: Call) -> dict[str, Any]:
     """Return the reply's JSON object.
 
     Raises:
-        Refusal: it is none.
+        Refusal: the reply is not a JSON object.
     """
     try:
         data = json.loads(call.reply or "")
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise Refusal(502, "The model's endpoint sent something that is no JSON object.")
+        raise Refusal(502, "The model's endpoint sent a reply that is not a JSON object.")
     return data
 
 
@@ -75,7 +75,7 @@ def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any
     """Return the choices of a chat completion, each with its message.
 
     Raises:
-        Refusal: there is none, or one is no choice.
+        Refusal: there is no choice, or a choice is invalid.
     """
     choices = data.get("choices")
     if not isinstance(choices, list):
@@ -91,7 +91,7 @@ def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any
 
 
 def content_of(message: dict[str, Any]) -> str:
-    """Return the text of a message: its parts put together; what the model says where it refuses."""
+    """Return the text of a message: its joined parts, or the model's refusal."""
     content = message.get("content")
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict)]
@@ -103,7 +103,7 @@ def content_of(message: dict[str, Any]) -> str:
 
 
 def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of functions in a message."""
+    """Return the function calls in a message."""
     calls = message.get("tool_calls")
     return [
         call
@@ -113,10 +113,10 @@ def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def completion_of(call: Call) -> Completion:
-    """Read the recorded reply to a chat request.
+    """Parse the recorded reply to a chat request.
 
     Raises:
-        Refusal: it is no chat completion.
+        Refusal: it is not a chat completion.
     """
     data = data_of(call)
     choice, message = choices_of(data)[0]
@@ -137,7 +137,7 @@ def completion_of(call: Call) -> Completion:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Cut a text into the pieces of a streamed reply."""
+    """Split a text into the pieces of a streamed reply."""
     return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
 
 

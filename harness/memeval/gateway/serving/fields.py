@@ -1,4 +1,4 @@
-"""Reading what a system sends: field by field, and nothing is dropped in silence."""
+"""Parsing a system's request field by field; an unknown field is an error."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-NAMES = {str: "text", bool: "true or false", int: "a whole number", list: "a list", dict: "an object"}
+NAMES = {str: "text", bool: "true or false", int: "an integer", list: "a list", dict: "an object"}
 
 
 class Refusal(Exception):
-    """What is said to a system instead of a reply.
+    """An error reply to a system.
 
     Args:
         status: the HTTP status.
-        sentence: what is wrong, and what to do.
+        sentence: the problem and its fix.
     """
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -24,88 +24,88 @@ class Refusal(Exception):
 
 
 class Fields:
-    """The fields of a JSON object, each taken once; ``null`` is as good as absent.
+    """The fields of a JSON object, each read once; ``null`` counts as absent.
 
     Args:
-        data: what should be an object.
-        path: where it stands in the body, for sentences.
+        data: the value, which must be an object.
+        path: its path in the body, for messages.
 
     Raises:
-        Refusal: it is no object.
+        Refusal: it is not an object.
     """
 
     def __init__(self, data: Any, path: str = "") -> None:
         if not isinstance(data, dict):
-            raise Refusal(400, f"{f'{path!r}' if path else 'The body'} is no JSON object.")
+            raise Refusal(400, f"{f'{path!r}' if path else 'The body'} is not a JSON object.")
         self._left = {name: value for name, value in data.items() if value is not None}
         self._path = path
 
     def where(self, name: str) -> str:
-        """Return the full name of a field, for sentences."""
+        """Return the full name of a field, for messages."""
         return f"'{self._path}.{name}'" if self._path else f"'{name}'"
 
     def maybe(self, name: str, kind: type[T]) -> T | None:
-        """Take a field of a kind; ``None`` where there is none."""
+        """Return an optional field of a type; ``None`` if absent."""
         value = self._left.pop(name, None)
         if value is None or (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
             return value
         raise Refusal(400, f"{self.where(name)} is not {NAMES[kind]}.")
 
     def need(self, name: str, kind: type[T]) -> T:
-        """Take a field that must be there."""
+        """Return a required field of a type."""
         value = self.maybe(name, kind)
         if value is None:
             raise Refusal(400, f"{self.where(name)} is missing.")
         return value
 
     def inside(self, name: str) -> Fields:
-        """Take an object; one without fields where there is none."""
+        """Return an optional object; an empty one if absent."""
         return Fields(self.maybe(name, dict) or {}, self.where(name).strip("'"))
 
     def each(self, name: str) -> list[Fields]:
-        """Take a list of objects; an empty one where there is none."""
+        """Return an optional list of objects; an empty one if absent."""
         path = self.where(name).strip("'")
         return [Fields(value, f"{path}[{place}]") for place, value in enumerate(self.maybe(name, list) or [])]
 
     def any(self, name: str) -> Any:
-        """Take a field as it is; ``None`` where there is none."""
+        """Return a field of any type; ``None`` if absent."""
         return self._left.pop(name, None)
 
     def carry(self, *names: str) -> dict[str, Any]:
-        """Take those of some fields that are there, as they are."""
+        """Return the fields of these names that are present, unchanged."""
         return {name: self._left.pop(name) for name in names if name in self._left}
 
     def ignore(self, *names: str) -> None:
-        """Pass over fields that have no bearing on the reply."""
+        """Ignore fields that do not affect the reply."""
         for name in names:
             self._left.pop(name, None)
 
     def only(self, name: str, *values: Any) -> None:
-        """Take a field that may have no other value than these."""
+        """Refuse a field with any other value than these."""
         value = self._left.pop(name, None)
         if value is not None and value not in values:
-            raise Refusal(400, f"{self.where(name)} asks for what memeval's endpoint cannot carry over. Leave it out.")
+            raise Refusal(400, f"{self.where(name)} has a value that memeval's endpoint does not support. Remove it.")
 
     def end(self) -> None:
-        """Refuse what is left."""
+        """Refuse the fields that were not read."""
         if self._left:
             name = min(self._left)[:100]
-            raise Refusal(400, f"{self.where(name)} is not carried by memeval's endpoint. Leave it out.")
+            raise Refusal(400, f"{self.where(name)} is not supported by memeval's endpoint. Remove it.")
 
 
 def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> str | list[dict[str, str]] | None:
-    """Take a message's content: text, or a list of parts that are text.
+    """Return a message's content: text, or a list of text parts.
 
     Args:
         fields: the message.
         name: its field.
-        kinds: the types of parts that are text in this dialect.
+        kinds: the types of text parts in this dialect.
 
     Returns:
-        The text where it is one; the parts in the form of the OpenAI API where there are several; ``None`` for none.
+        One text, or several parts in the form of the OpenAI API; ``None`` if absent.
 
     Raises:
-        Refusal: a part is no text: an image, a sound, a file.
+        Refusal: a part is not text: an image, audio, a file.
     """
     value = fields.any(name)
     if value is None or isinstance(value, str):
@@ -118,12 +118,10 @@ def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> st
 
 
 def text_part(part: Fields, kinds: tuple[str, ...] = ("text",)) -> str:
-    """Read a part of a message that must be text."""
+    """Return the text of a message part."""
     kind = part.need("type", str)
     if kind not in kinds:
-        raise Refusal(
-            400, f"{part.where('type')} is '{kind[:100]}': memeval's endpoint carries text only. Put it into words."
-        )
+        raise Refusal(400, f"{part.where('type')} is '{kind[:100]}': memeval's endpoint supports text only. Send text.")
     text = part.need("text", str)
     part.ignore("cache_control", "annotations", "logprobs")
     part.only("citations", [])
@@ -132,5 +130,5 @@ def text_part(part: Fields, kinds: tuple[str, ...] = ("text",)) -> str:
 
 
 def joined(parts: list[str]) -> str | list[dict[str, str]]:
-    """Return texts as one message's content."""
+    """Return texts as the content of one message."""
     return "".join(parts) if len(parts) < 2 else [{"type": "text", "text": text} for text in parts]

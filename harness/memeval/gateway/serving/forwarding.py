@@ -1,4 +1,4 @@
-"""Passing a system's requests on to the hosts that it declares: the key goes in on the way and never comes back."""
+"""Forwards a system's requests to its declared hosts, and inserts the key, which the system never receives."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from memeval.records.call import Phase
 from memeval.records.traffic import Traffic
 
 MOST_BYTES = 50 * 1024 * 1024
-"""The largest body that is passed on, in either direction."""
+"""Maximum bytes of a forwarded body, in either direction."""
 
 MOST_SECONDS = 600.0
-"""How long an exchange may take as a whole."""
+"""Maximum seconds of a whole exchange."""
 
 CONNECT_SECONDS = 30.0
-"""How long a host may take to accept a connection."""
+"""Seconds within which a host must accept a connection."""
 
 MOST_EXCHANGES = 20_000
-"""How many requests to hosts are passed on in one pass over a scenario."""
+"""Maximum forwarded requests in one pass over a scenario."""
 
 LONGEST_PATH = 1000
-"""How much of a path is recorded."""
+"""Characters of a path that are recorded."""
 
 HOP_BY_HOP = frozenset(
     {
@@ -48,27 +48,27 @@ HOP_BY_HOP = frozenset(
         *("te", "trailer", "transfer-encoding", "upgrade", "http2-settings", "expect"),
     }
 )
-"""Headers that are about one connection, not about the exchange."""
+"""Headers of one connection, not of the exchange (RFC 9110, section 7.6.1)."""
 
 NOT_SENT = HOP_BY_HOP | {"host", "accept-encoding", "range", "if-range"}
-"""What is not passed on to a host. A packed reply could not be looked through, nor one that comes in parts."""
+"""Headers that are not forwarded. Compressed or partial replies could not be searched for the key."""
 
 NOT_RETURNED = HOP_BY_HOP | {"content-encoding", "content-length", "location"}
-"""What is not passed back as it is: replies are unpacked, and may change their length on the way."""
+"""Headers that are not returned unchanged: replies are decompressed, and their length may change."""
 
-UNPACKED = ("", "identity", "gzip", "deflate")
-"""Encodings of a reply that can be looked through."""
+READABLE = ("", "identity", "gzip", "deflate")
+"""Encodings of a reply that can be searched for the key."""
 
 
 class _NotPublic(OSError):
-    """A host's name leads to this machine or its own network."""
+    """A host's name resolves to this machine or its local network."""
 
 
 class _PublicNames(aiohttp.ThreadedResolver):
-    """Looks up names, and refuses those that lead to what only this machine can reach, its cloud's metadata say.
+    """Resolves names, and refuses addresses of this machine and its network, such as cloud metadata services.
 
     Args:
-        own: names that the caller gave, which may lead anywhere.
+        own: names from the caller's overrides, which may resolve to any address.
     """
 
     def __init__(self, own: Set[str]) -> None:
@@ -85,25 +85,25 @@ class _PublicNames(aiohttp.ThreadedResolver):
 
 
 def _is_public(text: str) -> bool:
-    """Whether an address is one of the public network's."""
+    """Return whether an address is public."""
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return (mapped or address).is_global
 
 
 class _Broken(Exception):
-    """An exchange broke off after its reply had begun."""
+    """An exchange failed after its reply had started."""
 
 
 @dataclass
-class _Exchange:
-    """One request on its way."""
+class _HostExchange:
+    """The state of one forwarded request."""
 
     route: HostRoute
     request: web.BaseRequest
     path: str
-    door: ModelEndpoint
-    within: PassCounts
+    endpoint: ModelEndpoint
+    counts: PassCounts
     phase: Phase
     at: str
     began: float
@@ -112,9 +112,9 @@ class _Exchange:
     received: int = 0
     error: str | None = None
     fault: Refusal | None = None
-    """What was wrong with the request's body, found while it was being sent."""
+    """The error in the request's body, found while it was sent."""
     reply: web.StreamResponse | None = None
-    """What goes back, once it has begun."""
+    """The reply to the system, once it has started."""
 
     def row(self) -> Traffic:
         return Traffic(
@@ -126,19 +126,19 @@ class _Exchange:
             sent_bytes=self.sent,
             received_bytes=self.received,
             seconds=round(time.monotonic() - self.began, 6),
-            scenario_id=self.within.scenario_id,
+            scenario_id=self.counts.scenario_id,
             phase=self.phase,
             error=self.error,
         )
 
 
 class Forwarder:
-    """Passes requests on to declared hosts; make it and use it on one loop.
+    """Forwards requests to declared hosts; create and use it on one loop.
 
     Args:
-        routes: the hosts, by name.
-        log: told what went wrong: what it is about, a sentence, the scenario's id.
-        traffic: told of every exchange once it is over.
+        routes: the routes to the hosts.
+        log: receives problems: the event, a sentence, the scenario's id.
+        traffic: receives every finished exchange.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Forwarder:
         own = {urlsplit(route.origin).hostname or "" for route in routes if route.origin != f"https://{route.host}"}
         names = _PublicNames(own | {urlsplit(proxy).hostname or "" for proxy in getproxies().values()})
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=_trusted(routes), resolver=names),
+            connector=aiohttp.TCPConnector(limit=0, ssl=_certificates(routes), resolver=names),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             skip_auto_headers=("User-Agent", "Accept", "Content-Type"),
@@ -167,95 +167,95 @@ class Forwarder:
         route: HostRoute,
         path: str,
         request: web.BaseRequest,
-        door: ModelEndpoint,
-        within: PassCounts,
+        endpoint: ModelEndpoint,
+        counts: PassCounts,
         phase: Phase,
     ) -> web.StreamResponse:
-        """Pass a request on, and the reply back, both as they come.
+        """Forward a request, and return the reply; both are streamed.
 
         Args:
-            route: where to.
+            route: the route to the host.
             path: path and query at the host.
-            request: what came from the system.
-            door: its door, whose token stands for the key.
-            within: the pass that it belongs to.
-            phase: what the system is doing.
+            request: the system's request.
+            endpoint: the system's endpoint, whose token is the placeholder for the key.
+            counts: the counts of its pass.
+            phase: the system's current phase.
 
         Raises:
-            Refusal: nothing was passed on, or no reply came.
+            Refusal: the request was not forwarded, or no reply came.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        exchange = _Exchange(route, request, path, door, within, phase, at, time.monotonic())
+        exchange = _HostExchange(route, request, path, endpoint, counts, phase, at, time.monotonic())
         try:
-            return await self._passed_on(exchange)
+            return await self._forwarded(exchange)
         except Refusal as refusal:
             exchange.error = refusal.sentence
             raise
         finally:
             self._traffic(exchange.row())
 
-    async def _passed_on(self, exchange: _Exchange) -> web.StreamResponse:
+    async def _forwarded(self, exchange: _HostExchange) -> web.StreamResponse:
         host = exchange.route.host
-        within, request = exchange.within, exchange.request
+        counts, request = exchange.counts, exchange.request
         if "websocket" in request.headers.get("Upgrade", "").lower():
-            raise Refusal(501, "memeval passes no WebSocket on to a host. Use the vendor's HTTP API.")
-        if within.exchanges >= MOST_EXCHANGES:
-            raise Refusal(429, f"More than {MOST_EXCHANGES:,} requests to hosts in one scenario are not allowed.")
-        within.exchanges += 1
+            raise Refusal(501, "memeval does not forward WebSockets. Use the vendor's HTTP API.")
+        if counts.exchanges >= MOST_EXCHANGES:
+            raise Refusal(429, f"The limit of {MOST_EXCHANGES:,} requests to hosts per scenario is reached.")
+        counts.exchanges += 1
         status = 502
         try:
             async with asyncio.timeout(MOST_SECONDS):
-                return await self._exchanged(exchange)
+                return await self._send(exchange)
         except _Broken as error:
             exchange.error = str(error)
         except aiohttp.ClientError as error:
-            exchange.error = _sentence(error, exchange.route)
+            exchange.error = _message_for(error, exchange.route)
         except TimeoutError:
             status, exchange.error = 504, f"The host {host} did not reply in full within {MOST_SECONDS:.0f} seconds."
         except (ValueError, OSError) as error:
-            exchange.error = _sentence(error, exchange.route)
+            exchange.error = _message_for(error, exchange.route)
         fault = exchange.fault or Refusal(status, exchange.error)
         if exchange.reply is None:
             raise fault
         exchange.error = fault.sentence
         if request.transport is not None:
-            request.transport.close()  # without an end, so that nobody takes the part that came for the whole
+            request.transport.close()  # without an end, so the system does not mistake a partial reply for a whole one
         return exchange.reply
 
-    async def _exchanged(self, exchange: _Exchange) -> web.StreamResponse:
+    async def _send(self, exchange: _HostExchange) -> web.StreamResponse:
         route, request = exchange.route, exchange.request
-        headers = _outgoing(request, exchange.door.token, route.key)
+        headers = _outgoing(request, exchange.endpoint.token, route.key)
         async with self._session.request(
             request.method,
             URL(route.origin + exchange.path, encoded=True),
             headers=headers,
-            data=_sending(exchange) if request.body_exists else None,
+            data=_request_body(exchange) if request.body_exists else None,
             allow_redirects=False,
             proxy=_proxy(route.origin),
         ) as got:
             exchange.status = got.status
             encoding = got.headers.get("Content-Encoding", "").strip().lower()
-            if encoding not in UNPACKED or got.status < 200:
-                raise Refusal(502, f"The host {route.host} replied in a way that was not asked for.")
+            if encoding not in READABLE or got.status < 200:
+                raise Refusal(502, f"The host {route.host} sent an unsupported encoding or status.")
             if (got.content_length or 0) > MOST_BYTES and request.method != "HEAD":
                 raise Refusal(502, f"The reply of the host {route.host} is larger than {MOST_BYTES:,} bytes.")
-            redaction = Redaction(route.key, exchange.door.token)
+            redaction = Redaction(route.key, exchange.endpoint.token)
             reply = web.StreamResponse(status=got.status, headers=self._incoming(exchange, got, redaction))
             exchange.reply = reply
             try:
                 await reply.prepare(request)
             except (OSError, aiohttp.ClientError):
-                raise _Broken("The system broke the connection off.") from None
-            await self._pass_back(exchange, got, reply, redaction)
+                raise _Broken("The system closed the connection.") from None
+            await self._stream_back(exchange, got, reply, redaction)
             return reply
 
-    async def _pass_back(
-        self, exchange: _Exchange, got: aiohttp.ClientResponse, reply: web.StreamResponse, redaction: Redaction
+    async def _stream_back(
+        self, exchange: _HostExchange, got: aiohttp.ClientResponse, reply: web.StreamResponse, redaction: Redaction
     ) -> None:
-        """Pass the body of a reply back as it comes.
+        """Stream the body of a reply back.
 
         Raises:
-            _Broken: it is too large, or the system is gone.
+            _Broken: the body is too large, or the system closed the connection.
         """
 
         async def write(data: bytes) -> None:
@@ -263,7 +263,7 @@ class Forwarder:
             try:
                 await reply.write(data)
             except (OSError, aiohttp.ClientError):
-                raise _Broken("The system broke the connection off.") from None
+                raise _Broken("The system closed the connection.") from None
 
         async for piece in got.content.iter_any():
             if exchange.received + len(piece) > MOST_BYTES:
@@ -273,53 +273,53 @@ class Forwarder:
         if data := redaction.rest():
             await write(data)
 
-    def _incoming(self, exchange: _Exchange, got: aiohttp.ClientResponse, redaction: Redaction) -> CIMultiDict[str]:
-        """Return the headers that go back."""
-        kept = CIMultiDict((name, redaction.text(value)) for name, value in _lasting(got.headers, NOT_RETURNED))
-        there = got.headers.get("Location")
-        if there is not None:
-            here = _location(exchange.route, exchange.path, there)
-            if here is not None:
-                kept["Location"] = redaction.text(f"/{exchange.door.token}/hosts/{exchange.route.host}{here}")
+    def _incoming(self, exchange: _HostExchange, got: aiohttp.ClientResponse, redaction: Redaction) -> CIMultiDict[str]:
+        """Return the headers of the reply to the system."""
+        kept = CIMultiDict((name, redaction.text(value)) for name, value in _end_to_end(got.headers, NOT_RETURNED))
+        location = got.headers.get("Location")
+        if location is not None:
+            target = _location(exchange.route, exchange.path, location)
+            if target is not None:
+                kept["Location"] = redaction.text(f"/{exchange.endpoint.token}/hosts/{exchange.route.host}{target}")
             else:
                 sentence = (
-                    f"The host {exchange.route.host} sent the system on to another host, which was not passed on."
+                    f"The host {exchange.route.host} redirected the system to another host; the redirect was removed."
                 )
-                self._log("host", sentence, exchange.within.scenario_id or "")
+                self._log("host", sentence, exchange.counts.scenario_id or "")
         return kept
 
 
 def _outgoing(request: web.BaseRequest, token: str, key: str | None) -> CIMultiDict[str]:
-    """Return the headers that go to a host: the system's own, with the key where its placeholder stands.
+    """Return the headers for a host: the system's own, with the key in place of the placeholder.
 
     Raises:
-        Refusal: one holds signs that no header has.
+        Refusal: a header is not valid text.
     """
-    packed = "Content-Encoding" in request.headers  # bodies are unpacked as they are read
-    left_out = NOT_SENT | ({"content-encoding", "content-length"} if packed or not request.body_exists else set())
-    headers = CIMultiDict(_lasting(request.headers, left_out))
+    compressed = "Content-Encoding" in request.headers  # bodies are decompressed as they are read
+    excluded = NOT_SENT | ({"content-encoding", "content-length"} if compressed or not request.body_exists else set())
+    headers = CIMultiDict(_end_to_end(request.headers, excluded))
     try:
         "".join(headers.values()).encode()
     except UnicodeEncodeError:
-        raise Refusal(400, "A header holds bytes that are no text.") from None
+        raise Refusal(400, "A header contains bytes that are not text.") from None
     if key is not None:
         headers = CIMultiDict((name, value.replace(token, key)) for name, value in headers.items())
     headers["Accept-Encoding"] = "identity"
     return headers
 
 
-def _lasting(headers: CIMultiDictProxy[str], left_out: Set[str]) -> list[tuple[str, str]]:
-    """Return the headers of an exchange, without those of one connection, which ``Connection`` may add to."""
+def _end_to_end(headers: CIMultiDictProxy[str], excluded: Set[str]) -> list[tuple[str, str]]:
+    """Return the end-to-end headers, without those excluded or named by ``Connection``."""
     named = {name.strip().lower() for line in headers.getall("Connection", []) for name in line.split(",")}
-    return [(name, value) for name, value in headers.items() if name.lower() not in left_out | named]
+    return [(name, value) for name, value in headers.items() if name.lower() not in excluded | named]
 
 
-async def _sending(exchange: _Exchange) -> AsyncIterator[bytes]:
-    """Give the body of a request piece by piece, as long as it is not too large."""
+async def _request_body(exchange: _HostExchange) -> AsyncIterator[bytes]:
+    """Yield the body of a request in pieces, up to the size limit."""
     try:
         async for piece in exchange.request.content.iter_any():
             if exchange.sent + len(piece) > MOST_BYTES:
-                exchange.fault = Refusal(413, f"The body is larger than {MOST_BYTES:,} bytes. Send less at once.")
+                exchange.fault = Refusal(413, f"The body is larger than {MOST_BYTES:,} bytes. Send a smaller request.")
                 raise exchange.fault
             exchange.sent += len(piece)
             yield piece
@@ -328,11 +328,11 @@ async def _sending(exchange: _Exchange) -> AsyncIterator[bytes]:
         raise exchange.fault from None
 
 
-def _location(route: HostRoute, path: str, there: str) -> str | None:
-    """Return where a redirect of a host leads, as path and query at that host; ``None`` where it leads elsewhere."""
+def _location(route: HostRoute, path: str, location: str) -> str | None:
+    """Return the target of a redirect, as path and query; ``None`` for a target at another host."""
     try:
-        whole = urljoin(route.origin + path, there)
-        if not route.is_here(whole):
+        whole = urljoin(route.origin + path, location)
+        if not route.owns(whole):
             return None
         parts, base = urlsplit(whole), urlsplit(route.origin).path
     except ValueError:
@@ -341,8 +341,8 @@ def _location(route: HostRoute, path: str, there: str) -> str | None:
     return (inner or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _trusted(routes: Iterable[HostRoute]) -> ssl.SSLContext | bool:
-    """Return whom to trust; certificates take long to load, and are of no use where nothing is encrypted."""
+def _certificates(routes: Iterable[HostRoute]) -> ssl.SSLContext | bool:
+    """Return the trusted certificates; they load slowly, and plain HTTP needs none."""
     if not any(route.origin.startswith("https") for route in routes):
         return True
     import httpx2
@@ -351,9 +351,9 @@ def _trusted(routes: Iterable[HostRoute]) -> ssl.SSLContext | bool:
 
 
 def _proxy(origin: str) -> str | None:
-    """Return the proxy that the user's environment names for a host, and none of the rest of what stands there.
+    """Return the proxy for a host from the user's environment, or ``None``.
 
-    The client's own ``trust_env`` would send what ``~/.netrc`` holds for a host, which no system should act with.
+    The client's ``trust_env`` would also send credentials from ``~/.netrc``, which no system may use.
     """
     parts = urlsplit(origin)
     if Endpoint(origin).is_loopback or proxy_bypass(parts.hostname or ""):
@@ -361,18 +361,18 @@ def _proxy(origin: str) -> str | None:
     return getproxies().get(parts.scheme)
 
 
-def _sentence(error: BaseException, route: HostRoute) -> str:
-    """Say why no reply came; nothing of the error's own text, which may hold what was sent."""
+def _message_for(error: BaseException, route: HostRoute) -> str:
+    """Return why no reply came, without the error's own text, which may contain the request."""
     host = route.host
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-        return f"No secure connection to the host {host} could be made."
+        return f"No secure connection to the host {host}."
     if isinstance(error, aiohttp.ClientConnectorError):
         if isinstance(error.os_error, socket.gaierror):
             return f"The name of the host {host} is unknown."
         if isinstance(error.os_error, _NotPublic):
-            return f"The name of the host {host} leads to this machine or its own network, where no system may go."
+            return f"The host {host} resolves to this machine or its local network, which systems may not reach."
         at = "" if route.origin == f"https://{host}" else f" at {route.origin}"
         return f"The host {host} cannot be reached{at}."
     if isinstance(error, ValueError):
-        return f"The host {host} cannot be asked for this, or replied with what is no HTTP."
-    return f"The connection to the host {host} broke before the whole reply was there."
+        return f"The request to the host {host} is invalid, or its reply is not HTTP."
+    return f"The connection to the host {host} broke before the reply was complete."

@@ -1,4 +1,4 @@
-"""Which hosts on the network a system may reach, where they really are, and with which key."""
+"""The hosts that a system may reach, their real addresses and their keys."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from memeval.gateway.endpoints import MAKERS, base_url
 from memeval.records.errors import BadInput
 from memeval.records.submission import Host
 
-OWN = ("MEMEVAL_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "GITHUB_", "GH_")
-"""How variables begin that hold what is memeval's or its user's own, and that no submission may have sent anywhere."""
+RESERVED = ("MEMEVAL_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "GITHUB_", "GH_")
+"""Prefixes of variables of memeval and its user, which no submission may use."""
 
 SHORT_LABEL = 3
-"""How long the last label but one is at most where a registry keeps it for itself."""
+"""Longest second-to-last label that counts as part of a registry's suffix, such as ``co`` in ``co.uk``."""
 
 SHORTEST_KEY = 8
-"""What is shorter is no secret, and cannot be told from ordinary words in a reply."""
+"""Shorter keys are refused: redaction would remove ordinary words from replies."""
 
 
 @dataclass(frozen=True)
 class HostRoute:
-    """The way to one host that a submission declares."""
+    """The route to one host that a submission declares."""
 
     host: str
-    """Its name, as declared."""
+    """The declared name."""
     origin: str
-    """Where it is reached: ``https://`` and its name, or the base URL that the caller gives in its place."""
+    """Its address: ``https://`` and the name, or the caller's override."""
     variable: str
-    """The variable in which the system finds the way to it."""
+    """The environment variable with the URL that the system uses for the host."""
     key_variable: str | None = None
-    """The variable in which the system finds a placeholder for the key."""
+    """The environment variable with the placeholder for the key."""
     key: str | None = field(default=None, repr=False)
-    """The key itself, which is put into requests on their way and never gets to the system."""
+    """The real key. It is inserted into forwarded requests; the system never receives it."""
 
-    def is_here(self, url: str) -> bool:
-        """Whether a whole URL is one of this host's."""
+    def owns(self, url: str) -> bool:
+        """Return whether an absolute URL belongs to this host."""
         try:
             parts, ours = urlsplit(url), urlsplit(self.origin)
             return parts.netloc.lower() == ours.netloc or parts.hostname == self.host
@@ -48,16 +48,16 @@ class HostRoute:
 def host_routes(
     hosts: Iterable[Host], overrides: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, HostRoute]:
-    """Return the way to every declared host, by its name.
+    """Return the routes to all declared hosts, by name.
 
     Args:
         hosts: as ``submission.toml`` declares them.
-        overrides: base URLs that the caller gives in place of hosts, by the host's name; only these may be plain HTTP.
-        environment: memeval's own variables, where the keys are.
+        overrides: base URLs that replace hosts, by the host's name; only these may be plain HTTP.
+        environment: memeval's environment variables, which contain the keys.
 
     Raises:
-        BadInput: a key is not set or none that can be sent, a host or variable may not be declared or stands there
-            twice, or an override is no URL or for no declared host.
+        BadInput: a key is missing or invalid, a host or variable is not allowed or declared twice, or an override is
+            not a URL or names an undeclared host.
     """
     routes: dict[str, HostRoute] = {}
     names: set[str] = set()
@@ -67,20 +67,20 @@ def host_routes(
             raise BadInput("declared twice.", where=where, remedy="Declare each host once.")
         _refuse_host(each.host, where)
         for name in filter(None, (each.variable, each.key)):
-            if name.startswith(OWN):
+            if name.startswith(RESERVED):
                 raise BadInput(
-                    f"the variable {name} is not for submissions to use.",
+                    f"submissions may not use the variable {name}.",
                     where=where,
-                    remedy=f"Use one of the vendor's own; none that begins with {', '.join(OWN)}.",
+                    remedy=f"Use a variable of the vendor; reserved prefixes: {', '.join(RESERVED)}.",
                 )
             if name in names:
                 raise BadInput(
-                    f"the variable {name} is used twice.", where=where, remedy="Give each host variables of its own."
+                    f"the variable {name} is used twice.", where=where, remedy="Use separate variables for each host."
                 )
             names.add(name)
         if each.key is not None and not is_named_for(each.key, each.host):
             raise BadInput(
-                f"the variable {each.key} is not named for this host, so it may hold a key to another.",
+                f"the variable {each.key} is not named after this host, so it may contain the key of another.",
                 where=where,
                 remedy=f"Begin its name with a part of the host's, as in {key_example(each.host)}.",
             )
@@ -96,49 +96,49 @@ def host_routes(
 
 
 def _refuse_host(host: str, where: str) -> None:
-    """Refuse what no system should reach through memeval.
+    """Refuse hosts that no system should reach through memeval.
 
     Raises:
-        BadInput: it is an address, which may be one of the machine's own network, or a place where models are served.
+        BadInput: it is an IP address, which may belong to the local network, or the endpoint of a model's maker.
     """
     try:
         ipaddress.ip_address(host)
     except ValueError:
         pass
     else:
-        raise BadInput("an address, not a name.", where=where, remedy="Declare the host by its name.")
+        raise BadInput("an IP address, not a name.", where=where, remedy="Declare the host by its name.")
     if any(host == maker for maker, _name, _models in MAKERS):
         raise BadInput(
-            "models are reached through memeval's own endpoint, which counts what they take.",
+            "model calls must use memeval's own endpoint, which counts tokens.",
             where=where,
-            remedy="Name the models in declared_models, and leave this host out.",
+            remedy="Declare the models in declared_models, and remove this host.",
         )
 
 
 def is_named_for(variable: str, host: str) -> bool:
-    """Whether a variable's first word stands in the name that the host's owner has registered.
+    """Return whether a variable's first word is part of the host's registered name.
 
-    So a submission cannot have a key sent that its user has for somebody else, unless to a name registered for that.
+    So a submission cannot send a user's key for one vendor to the host of another.
     """
     return variable.partition("_")[0].lower() in "".join(_registered(host)).replace("-", "")
 
 
 def _registered(host: str) -> list[str]:
-    """Return the labels of a host's name that are registered: the last two, or three where it may end as in co.uk."""
+    """Return the registered labels of a host's name: the last two, or three for suffixes such as ``co.uk``."""
     labels = host.split(".")
     return labels[-3:] if len(labels[-2]) <= SHORT_LABEL else labels[-2:]
 
 
 def key_example(host: str) -> str:
-    """Return the name of a variable that is named for a host."""
+    """Return an example of a variable named after a host."""
     return f"{max(_registered(host)[:-1], key=len).replace('-', '').upper()}_API_KEY"
 
 
 def _key(host: Host, environment: Mapping[str, str]) -> str:
-    """Return the key to a host.
+    """Return the key of a host.
 
     Raises:
-        BadInput: it is not set, or is none.
+        BadInput: it is not set, or is not a key.
     """
     name = host.key or ""
     key = environment.get(name, "").strip()
@@ -149,7 +149,7 @@ def _key(host: Host, environment: Mapping[str, str]) -> str:
         )
     if len(key) < SHORTEST_KEY or not all("!" <= sign <= "~" for sign in key):
         raise BadInput(
-            f"no key for {host.host}: it is shorter than {SHORTEST_KEY} signs, or holds signs that no key has.",
+            f"invalid key for {host.host}: shorter than {SHORTEST_KEY} characters, or with invalid characters.",
             where=name,
             remedy="Copy the key again.",
         )

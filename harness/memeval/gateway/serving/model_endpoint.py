@@ -1,4 +1,4 @@
-"""One system process's way to models: its token, its environment, and what it has asked for in this pass."""
+"""The model endpoint of one system process: its token, its environment, and its counts in this pass."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ from memeval.gateway.serving.hosts import HostRoute
 from memeval.records.base import Digest
 from memeval.records.call import Call, Phase
 
-TOKEN_PREFIX = "memeval-"  # noqa: S105 (how worthless tokens begin)
+TOKEN_PREFIX = "memeval-"  # noqa: S105 (prefix of placeholder keys)
 
-AT_ONCE = 64
-"""How many requests of one system are read and answered at once; the others wait, so that their bodies cost nothing."""
+MOST_CONCURRENT = 64
+"""Maximum requests of one system in progress; the bodies of waiting requests are not read."""
 
 
 @dataclass
 class PassCounts:
-    """What a system asked for in one pass over a scenario."""
+    """Counts of a system's requests in one pass over a scenario."""
 
     scenario_id: str | None = None
     """The scenario; ``None`` while the system loads."""
     calls: int = 0
-    """Calls so far."""
-    refused: int = 0
+    """Model calls so far."""
+    undeclared_models: int = 0
     """Requests so far for models that are not declared."""
     exchanges: int = 0
-    """Requests so far that were passed on to declared hosts."""
-    strays: int = 0
+    """Requests so far that were forwarded to declared hosts."""
+    undeclared_hosts: int = 0
     """Requests so far to hosts that are not declared."""
-    _seen: Counter[Digest] = field(default_factory=Counter)
+    _counts: Counter[Digest] = field(default_factory=Counter)
 
     def ordinal(self, key: Digest) -> int:
-        """Count a request; return how many times it was made before."""
-        self._seen[key] += 1
-        return self._seen[key] - 1
+        """Count a request; return the number of equal requests before it."""
+        self._counts[key] += 1
+        return self._counts[key] - 1
 
 
 class ModelEndpoint:
-    """A system process's way to models, made by :meth:`ModelServer.door`.
+    """The model endpoint of one system process, made by :meth:`ModelServer.endpoint`.
 
     Args:
         origin: scheme, host and port of the server.
-        leave: told of every pass that is over.
+        on_pass_end: receives the counts of every pass that ended.
         hosts: the hosts that the system declares.
 
     Attributes:
-        token: what the system presents in place of a key. It is good for this door and worthless elsewhere.
-        phase: what the system is doing.
-        current: the pass that the system is in.
+        token: the placeholder key that the system sends. It is valid at this endpoint only.
+        phase: the system's current phase.
+        current: the counts of the current pass.
     """
 
-    def __init__(self, origin: str, leave: Callable[[PassCounts], None], hosts: Iterable[HostRoute] = ()) -> None:
+    def __init__(self, origin: str, on_pass_end: Callable[[PassCounts], None], hosts: Iterable[HostRoute] = ()) -> None:
         self.token = TOKEN_PREFIX + secrets.token_hex(16)
         self.phase = Phase.INGEST
         self.current = PassCounts()
-        self.places = asyncio.Semaphore(AT_ONCE)
+        self.slots = asyncio.Semaphore(MOST_CONCURRENT)
         self._origin = origin
-        self._leave = leave
+        self._on_pass_end = on_pass_end
         self._hosts = tuple(hosts)
         self._guard = threading.Lock()
         self._open = 0
-        self._since = self._served = self._waited = 0.0
+        self._busy_since = self._served = self._waited = 0.0
 
     @contextmanager
     def waiting(self) -> Iterator[list[Call]]:
-        """Count the time that a call takes, but for its service, as time that the system is kept waiting.
+        """Count the time of a call, without its service time, as waiting time of the system.
 
         Yields:
-            Where the call is put once it is made.
+            A list; append the call to it when it is made.
         """
         made: list[Call] = []
         with self._guard:
             if self._open == 0:
-                self._since, self._served = time.monotonic(), 0.0
+                self._busy_since, self._served = time.monotonic(), 0.0
             self._open += 1
         try:
             yield made
@@ -88,23 +88,23 @@ class ModelEndpoint:
                 self._served += sum(call.seconds or 0.0 for call in made)
                 self._open -= 1
                 if self._open == 0:
-                    self._waited += max(0.0, time.monotonic() - self._since - self._served)
+                    self._waited += max(0.0, time.monotonic() - self._busy_since - self._served)
 
     def waited(self) -> float:
-        """Return for how many seconds so far the system was kept waiting for models; from any thread.
+        """Return the seconds so far that the system waited for models; callable from any thread.
 
-        Waiting is for a place, for a rate, for a budget, for an endpoint that is down or asks for a pause: for all that
-        is no fault of the system's. What is under way counts until it is clear how much of it is service.
+        Waiting time is not the system's fault: concurrency and rate limits, the budget, an endpoint that is down or
+        paused. A call in flight counts until its service time is known.
         """
         with self._guard:
-            going_on = time.monotonic() - self._since - self._served if self._open else 0.0
-            return self._waited + max(0.0, going_on)
+            in_flight = time.monotonic() - self._busy_since - self._served if self._open else 0.0
+            return self._waited + max(0.0, in_flight)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables that official clients read, and those of the declared hosts.
+        """Environment variables for official clients and for the declared hosts.
 
-        Ollama's clients send no key, so their base URL holds the token; and so do the hosts', whose keys it stands for.
+        Ollama's clients send no key, so their base URL contains the token. So do the hosts' URLs.
         """
         ollama = f"{self._origin}/{self.token}"
         hosts = {each.variable: f"{ollama}/hosts/{each.host}" for each in self._hosts}
@@ -122,10 +122,10 @@ class ModelEndpoint:
         }
 
     def enter(self, scenario_id: str) -> None:
-        """Begin a pass over a scenario; requests that arrived before still belong to the pass they arrived in."""
+        """Start a pass over a scenario; earlier requests still count in the pass in which they arrived."""
         before, self.current = self.current, PassCounts(scenario_id)
-        self._leave(before)
+        self._on_pass_end(before)
 
     def in_phase(self, phase: Phase) -> None:
-        """Say what the system is doing from now on."""
+        """Set the phase of the calls from now on."""
         self.phase = phase

@@ -1,4 +1,4 @@
-"""The HTTP server on loopback through which systems reach models."""
+"""The HTTP server on loopback at which systems call models."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.traffic import Traffic
 
 MOST_BYTES = 10_000_000
-"""The largest body of a request."""
+"""Maximum bytes of a request body."""
 
 ARRIVAL_SECONDS = 60
-"""How long a body may take to arrive."""
+"""Seconds within which a body must arrive."""
 
 ROWS_REFUSED = 20
-"""How many requests for undeclared models, or hosts, are recorded in one pass; the others are counted in the log."""
+"""Refused requests for undeclared models, or hosts, that are recorded per pass; the log counts the others."""
 
 HOSTS = "/hosts/"
-"""How the paths begin, behind the token, that lead to declared hosts."""
+"""Prefix, after the token, of the paths of declared hosts."""
 
 COUNTS = ("max_tokens", "max_completion_tokens", "n")
-"""What decides how much may come back, so that a budget must be able to read it."""
+"""Fields that limit the output; a budget must be able to read them."""
 
 MOST_COUNTED = 10**9
-"""The largest of these that is passed on."""
+"""Largest allowed value of these fields."""
 
-FOR_GOOD = {"x-should-retry": "false"}
-"""What tells official clients not to ask again: where it makes sense, memeval has done so. Hosts are asked once."""
+NO_RETRY = {"x-should-retry": "false"}
+"""Tells official clients not to retry: memeval already retried model calls. Requests to hosts are sent once."""
 
-_QUIET = logging.getLogger("memeval.doors")
+_QUIET = logging.getLogger("memeval.model_server")
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 
@@ -56,22 +56,22 @@ _QUIET.propagate = False
 class ModelServer:
     """An endpoint on 127.0.0.1 that speaks OpenAI's, Anthropic's and Ollama's APIs; use it as a context manager.
 
-    It also passes requests on to the hosts that a submission declares. It runs on the gateway's loop, which must be
+    It also forwards requests to the hosts that a submission declares. It runs on the gateway's loop, which must be
     running.
 
     Args:
         gateway: makes the calls.
-        endpoint: where models are really reached. Nothing of it but the models' replies gets to a system.
-        declared: the only models that there are for a system.
-        scenario_calls: how many calls a system may make in one pass over a scenario.
-        log: told what went wrong: what it is about, a sentence, the scenario's id.
-        socket: a Unix socket to listen on too, for this user alone; its folder is there.
-        origin: what systems are told to reach, in place of the address on 127.0.0.1.
-        hosts: the way to the declared hosts, by name.
-        traffic: told of every exchange with a host, on the gateway's loop.
+        endpoint: the real endpoint of the models. Systems receive only the models' replies from it.
+        declared: the models that systems may call.
+        scenario_calls: maximum calls of a system in one pass over a scenario.
+        log: receives problems: the event, a sentence, the scenario's id.
+        socket: a Unix socket to listen on as well, for this user only, in an existing folder.
+        origin: the address that systems receive; by default the server's own on 127.0.0.1.
+        hosts: the routes to the declared hosts, by name.
+        traffic: receives every exchange with a host, on the gateway's loop.
 
     Raises:
-        BadInput: on entering: there can be no socket at that path.
+        BadInput: on entering, the socket cannot be created.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class ModelServer:
         traffic: Callable[[Traffic], None] | None = None,
     ) -> None:
         self._gateway = gateway
-        self._endpoint = endpoint
+        self._upstream = endpoint
         self._declared = tuple(declared)
         self._scenario_calls = scenario_calls
         self._log = log
@@ -96,7 +96,7 @@ class ModelServer:
         self._bound: Path | None = None
         self._hosts = dict(hosts)
         self._traffic = traffic or (lambda _row: None)
-        self._doors: dict[str, ModelEndpoint] = {}
+        self._endpoints: dict[str, ModelEndpoint] = {}
         self._origin = origin or ""
         self._runner: web.ServerRunner | None = None
         self._forwarder: Forwarder | None = None
@@ -113,14 +113,14 @@ class ModelServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._gateway.run(self._end())
-        for door in self._doors.values():
-            self._close_pass(door.current)
+        for endpoint in self._endpoints.values():
+            self._close_pass(endpoint.current)
 
-    def door(self) -> ModelEndpoint:
-        """Return a new door, for one system process."""
-        door = ModelEndpoint(self._origin, self._close_pass, self._hosts.values())
-        self._doors[door.token] = door
-        return door
+    def endpoint(self) -> ModelEndpoint:
+        """Return a new endpoint for one system process."""
+        endpoint = ModelEndpoint(self._origin, self._close_pass, self._hosts.values())
+        self._endpoints[endpoint.token] = endpoint
+        return endpoint
 
     async def _start(self) -> None:
         server = web.Server(self._handle, access_log=None, logger=_QUIET)
@@ -143,75 +143,80 @@ class ModelServer:
         if self._bound is not None:
             self._bound.unlink(missing_ok=True)
 
-    def _close_pass(self, done: PassCounts) -> None:
-        for refused, what in ((done.refused, "for undeclared models"), (done.strays, "to undeclared hosts")):
+    def _close_pass(self, ended: PassCounts) -> None:
+        for refused, kind in (
+            (ended.undeclared_models, "for undeclared models"),
+            (ended.undeclared_hosts, "to undeclared hosts"),
+        ):
             if (more := refused - ROWS_REFUSED) > 0:
-                sentence = f"{more:,} further requests {what} were refused and not recorded."
-                self._log("door", sentence, done.scenario_id or "")
+                sentence = f"{more:,} further requests {kind} were refused and not recorded."
+                self._log("endpoint", sentence, ended.scenario_id or "")
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer any request, whatever it is."""
+        """Answer a request; errors become replies."""
         path = request.rel_url.raw_path
         token, path = _split(path)
         try:
-            door = self._doors.get(token or _presented(request))
-            if door is None:
-                raise Refusal(401, "This is not a key of this endpoint. Take key and base URL from the environment.")
-            return await self._answer(door, path, request)
+            endpoint = self._endpoints.get(token or _client_key(request))
+            if endpoint is None:
+                raise Refusal(401, "Unknown key. Use the key and the base URL from the environment variables.")
+            return await self._answer(endpoint, path, request)
         except Refusal as refusal:
             status, sentence = refusal.status, refusal.sentence
         except Exception as error:
-            # What a system sends must never end in silence; that it got here is a fault of memeval's.
-            self._log("door", f"A request to {path[:100]!r} failed ({type(error).__name__}).", "")
-            status, sentence = 500, "memeval's endpoint failed. This is a fault of memeval's, not of the request."
-        for_good = None if path.startswith(HOSTS) and status >= 500 else FOR_GOOD
-        return _json(error_form(path)(status, sentence), status, for_good)
+            # A system always receives a reply; an unexpected error is a defect of memeval.
+            self._log("endpoint", f"A request to {path[:100]!r} failed ({type(error).__name__}).", "")
+            status, sentence = 500, "memeval's endpoint failed. This is a defect of memeval, not of the request."
+        headers = None if path.startswith(HOSTS) and status >= 500 else NO_RETRY
+        return _json(error_form(path)(status, sentence), status, headers)
 
-    async def _answer(self, door: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
+    async def _answer(self, endpoint: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
         if path.startswith(HOSTS):
-            return await self._forward(door, path.removeprefix(HOSTS), request)
+            return await self._forward(endpoint, path.removeprefix(HOSTS), request)
         if request.method in ("GET", "HEAD") and path in LISTS:
             return _json(LISTS[path](self._declared))
         kind = EXCHANGES.get(path)
         if kind is None:
             known = ", ".join([*EXCHANGES, *LISTS])
-            raise Refusal(404, f"memeval's endpoint has nothing there. It has: {known}.")
+            raise Refusal(404, f"memeval's endpoint has no such path. Its paths: {known}.")
         if request.method != "POST":
-            raise Refusal(405, f"{path} takes POST only.")
-        arrived_in, phase = door.current, door.phase
-        async with door.places:
+            raise Refusal(405, f"{path} accepts only POST.")
+        arrived_in, phase = endpoint.current, endpoint.phase
+        async with endpoint.slots:
             exchange = kind(Fields(_parsed(await _body(request))))
-            with door.waiting() as made:
+            with endpoint.waiting() as made:
                 call = await self._call(exchange, arrived_in, phase)
                 made.append(call)
             if call.error is not None:
-                raise Refusal(502, f"The model gave no reply that can be used. {call.error}")
+                raise Refusal(502, f"The model gave no usable reply. {call.error}")
             if exchange.streamed:
                 text = "".join(exchange.events(call))
                 return web.Response(text=text, content_type=exchange.stream_type)
             return _json(exchange.whole(call))
 
-    async def _forward(self, door: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
-        """Pass a request on to a declared host."""
-        within, phase = door.current, door.phase
+    async def _forward(self, endpoint: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
+        """Forward a request to a declared host."""
+        counts, phase = endpoint.current, endpoint.phase
         host, _slash, rest = path.partition("/")
         route = self._hosts.get(host)
         if route is None or self._forwarder is None:
-            raise self._stray(host, rest, request, within, phase)
+            raise self._undeclared_host(host, rest, request, counts, phase)
         query = request.rel_url.raw_query_string
-        async with door.places:
+        async with endpoint.slots:
             where = f"/{rest}?{query}" if query else f"/{rest}"
-            return await self._forwarder.forward(route, where, request, door, within, phase)
+            return await self._forwarder.forward(route, where, request, endpoint, counts, phase)
 
-    def _stray(self, host: str, rest: str, request: web.BaseRequest, within: PassCounts, phase: Phase) -> Refusal:
-        """Record a request to a host that is not declared, and return what is said to it."""
+    def _undeclared_host(
+        self, host: str, rest: str, request: web.BaseRequest, counts: PassCounts, phase: Phase
+    ) -> Refusal:
+        """Record a request to an undeclared host, and return its refusal."""
         host, rest = (text.encode(errors="replace").decode() for text in (host[:200], rest[:200]))
-        there = f"It declares: {', '.join(self._hosts)}" if self._hosts else "It declares none"
-        sentence = f"The host '{host}' is not declared by the submission. {there}."
-        within.strays += 1
-        if within.strays == 1:
-            self._log("door", sentence, within.scenario_id or "")
-        if within.strays <= ROWS_REFUSED:
+        declared = f"It declares: {', '.join(self._hosts)}" if self._hosts else "It declares none"
+        sentence = f"The host '{host}' is not declared by the submission. {declared}."
+        counts.undeclared_hosts += 1
+        if counts.undeclared_hosts == 1:
+            self._log("endpoint", sentence, counts.scenario_id or "")
+        if counts.undeclared_hosts <= ROWS_REFUSED:
             row = Traffic(
                 at=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 host=host,
@@ -220,51 +225,51 @@ class ModelServer:
                 sent_bytes=0,
                 received_bytes=0,
                 seconds=0.0,
-                scenario_id=within.scenario_id,
+                scenario_id=counts.scenario_id,
                 phase=phase,
                 error=sentence,
             )
             self._traffic(row)
         return Refusal(403, f"{sentence} Add it to hosts in submission.toml.")
 
-    async def _call(self, exchange: Exchange, within: PassCounts, phase: Phase) -> Call:
-        """Have a call made, as long as the system may make it."""
+    async def _call(self, exchange: Exchange, counts: PassCounts, phase: Phase) -> Call:
+        """Make a call if the system may make it."""
         model = exchange.body["model"]
         if model not in self._declared:
-            await self._refuse(exchange, model[:200], within, phase)
+            await self._refuse(exchange, model[:200], counts, phase)
         _refuse_uncounted(exchange.body)
-        if within.calls >= self._scenario_calls:
-            raise Refusal(429, f"More than {self._scenario_calls:,} model calls in one scenario are not allowed.")
+        if counts.calls >= self._scenario_calls:
+            raise Refusal(429, f"The limit of {self._scenario_calls:,} model calls per scenario is reached.")
         try:
-            request = ModelRequest(endpoint=self._endpoint.url, api=exchange.api, body=exchange.body)
-            ordinal = within.ordinal(request.key)
+            request = ModelRequest(endpoint=self._upstream.url, api=exchange.api, body=exchange.body)
+            ordinal = counts.ordinal(request.key)
         except (ValidationError, ValueError, RecursionError):
-            raise Refusal(400, "The body holds something that no JSON file can hold. Send plain JSON.") from None
-        within.calls += 1
-        if within.calls == self._scenario_calls:
-            sentence = f"The system has made {within.calls:,} model calls in this scenario; further ones are refused."
-            self._log("door", sentence, within.scenario_id or "")
+            raise Refusal(400, "The body contains a value that JSON cannot represent. Send plain JSON.") from None
+        counts.calls += 1
+        if counts.calls == self._scenario_calls:
+            sentence = f"The system has made {counts.calls:,} model calls in this scenario; further ones are refused."
+            self._log("endpoint", sentence, counts.scenario_id or "")
         try:
-            return await self._gateway.pass_on(request, self._endpoint, phase, within.scenario_id, ordinal)
+            return await self._gateway.pass_on(request, self._upstream, phase, counts.scenario_id, ordinal)
         except MemevalError:
-            raise Refusal(503, "memeval has stopped this run: no model can be reached any more.") from None
+            raise Refusal(503, "memeval stopped this run: no further model call is possible.") from None
 
-    async def _refuse(self, exchange: Exchange, model: str, within: PassCounts, phase: Phase) -> None:
-        """Refuse a request for a model that is not declared, and record that it was made; what it said was not sent."""
+    async def _refuse(self, exchange: Exchange, model: str, counts: PassCounts, phase: Phase) -> None:
+        """Refuse a request for an undeclared model, and record it without its text."""
         model = model.encode(errors="replace").decode()
-        there = f"It declares: {', '.join(self._declared)}" if self._declared else "It declares none"
-        sentence = f"The model '{model}' is not declared by the submission. {there}."
-        within.refused += 1
-        if within.refused == 1:
-            self._log("door", sentence, within.scenario_id or "")
-        if within.refused <= ROWS_REFUSED:
-            request = ModelRequest(endpoint=self._endpoint.url, api=exchange.api, body={"model": model})
-            ordinal = within.ordinal(request.key)
+        declared = f"It declares: {', '.join(self._declared)}" if self._declared else "It declares none"
+        sentence = f"The model '{model}' is not declared by the submission. {declared}."
+        counts.undeclared_models += 1
+        if counts.undeclared_models == 1:
+            self._log("endpoint", sentence, counts.scenario_id or "")
+        if counts.undeclared_models <= ROWS_REFUSED:
+            request = ModelRequest(endpoint=self._upstream.url, api=exchange.api, body={"model": model})
+            ordinal = counts.ordinal(request.key)
             call = Call(
-                key=request.key_in(within.scenario_id or "", ordinal),
+                key=request.key_in(counts.scenario_id or "", ordinal),
                 caller=Caller.SYSTEM,
                 phase=phase,
-                scenario_id=within.scenario_id,
+                scenario_id=counts.scenario_id,
                 ordinal=ordinal,
                 request=request,
                 reply=None,
@@ -277,54 +282,54 @@ class ModelServer:
 
 
 def _refuse_uncounted(body: dict[str, Any]) -> None:
-    """Refuse a limit of the output that is no whole number: servers take ``"50"`` and ``50.0`` for 50, a budget cannot.
+    """Refuse an output limit that is not an integer: servers accept ``"50"`` and ``50.0``, but a budget cannot.
 
     Raises:
-        Refusal: one is something else.
+        Refusal: a limit is not an integer in range.
     """
     for name in COUNTS:
         value = body.get(name, 0)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_COUNTED:
-            raise Refusal(400, f"'{name}' is no whole number from 0 to {MOST_COUNTED:,}.")
+            raise Refusal(400, f"'{name}' is not an integer from 0 to {MOST_COUNTED:,}.")
 
 
 def _private_socket(path: Path) -> socketlib.socket:
-    """Return a Unix socket at a path, which nobody else may connect to.
+    """Return a Unix socket at a path, for this user only.
 
     Raises:
-        BadInput: there can be none.
+        BadInput: the socket cannot be created.
     """
-    made = socketlib.socket(socketlib.AF_UNIX)
+    listening = socketlib.socket(socketlib.AF_UNIX)
     try:
-        made.bind(str(path))
-        path.chmod(0o600)  # nobody can connect before it listens
+        listening.bind(str(path))
+        path.chmod(0o600)  # before it listens, so no other user can connect
     except OSError as error:
-        made.close()
+        listening.close()
         raise BadInput(
-            f"no socket can be made there ({error.strerror or error}).",
+            f"cannot create a socket ({error.strerror or error}).",
             where=path,
-            remedy="Set TMPDIR to a folder with a short path that you may write to.",
+            remedy="Set TMPDIR to a writable folder with a short path.",
         ) from None
-    return made
+    return listening
 
 
 def _split(path: str) -> tuple[str | None, str]:
-    """Return the token that a path begins with, where it does, and the path behind it."""
+    """Return the token at the start of a path, or ``None``, and the rest of the path."""
     first, slash, rest = path[1:].partition("/")
     return (first, slash + rest) if first.startswith(TOKEN_PREFIX) else (None, path)
 
 
-def _presented(request: web.BaseRequest) -> str:
-    """Return what a client presents as its key."""
-    given = request.headers.get("Authorization", "")
-    return given[7:].strip() if given[:7].lower() == "bearer " else request.headers.get("x-api-key", "")
+def _client_key(request: web.BaseRequest) -> str:
+    """Return the key that a client sends."""
+    header = request.headers.get("Authorization", "")
+    return header[7:].strip() if header[:7].lower() == "bearer " else request.headers.get("x-api-key", "")
 
 
 async def _body(request: web.BaseRequest) -> bytes:
     """Read the body of a request.
 
     Raises:
-        Refusal: it is too large, does not arrive, or is packed in a way that cannot be undone.
+        Refusal: it is too large, does not arrive, or cannot be decompressed.
     """
     body = bytearray()
     try:
@@ -332,7 +337,7 @@ async def _body(request: web.BaseRequest) -> bytes:
             async for chunk in request.content.iter_any():
                 body += chunk
                 if len(body) > MOST_BYTES:
-                    raise Refusal(413, f"The body is larger than {MOST_BYTES:,} bytes. Send less at once.")
+                    raise Refusal(413, f"The body is larger than {MOST_BYTES:,} bytes. Send a smaller request.")
     except TimeoutError:
         raise Refusal(408, f"The body did not arrive within {ARRIVAL_SECONDS} seconds.") from None
     except (web.PayloadAccessError, web.RequestPayloadError, OSError, ValueError):
@@ -341,10 +346,10 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse a body strictly.
+    """Parse a JSON body strictly.
 
     Raises:
-        Refusal: it is no JSON.
+        Refusal: it is not JSON.
     """
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)

@@ -1,4 +1,4 @@
-"""Taking a key out of what a host replies, wherever the pieces of the reply begin and end."""
+"""Removes a key from a host's reply, even where the key is split between two pieces."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from urllib.parse import quote
 
 
 class Redaction:
-    """Puts the placeholder where the key stands, in one body that arrives in pieces.
+    """Replaces the key with the placeholder, in one body that arrives in pieces.
 
     Args:
-        key: what may not be seen; ``None`` where there is nothing to hide.
-        placeholder: what is shown in its place.
+        key: the key to remove; ``None`` if there is none.
+        placeholder: its replacement.
     """
 
     def __init__(self, key: str | None, placeholder: str) -> None:
         forms = () if key is None else (key, key.replace("/", r"\/"), quote(key, safe=""), quote(key))
-        # As it is, as some JSON writers escape it, and as it stands in URLs; the longest first.
+        # Plain, as some JSON writers escape it, and as URLs encode it; the longest first.
         self._forms = sorted({form.encode() for form in forms}, key=len, reverse=True)
         self._placeholder = placeholder.encode()
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
-        """Take a piece; return what can be passed on: all but an end that may be the beginning of the key."""
+        """Add a piece; return the bytes that can be forwarded: all but an end that may be the start of the key."""
         text = self._replaced(self._held + piece)
         held = max((_overlap(text, form) for form in self._forms), default=0)
         self._held = text[len(text) - held :]
         return text[: len(text) - held]
 
     def rest(self) -> bytes:
-        """Return what was held back; to be called once all is fed."""
+        """Return the bytes held back; call it after the last piece."""
         held, self._held = self._held, b""
         return held
 
@@ -43,6 +43,6 @@ class Redaction:
 
 
 def _overlap(data: bytes, form: bytes) -> int:
-    """Return how many bytes at the end of ``data`` are the beginning of ``form``, short of all of it."""
+    """Return the length of the longest proper prefix of ``form`` that ends ``data``."""
     longest = min(len(data), len(form) - 1)
     return next((size for size in range(longest, 0, -1) if data.endswith(form[:size])), 0)

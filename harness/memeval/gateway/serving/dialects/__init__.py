@@ -1,4 +1,4 @@
-"""Which request is in which dialect."""
+"""The API formats (dialects) that the endpoint supports, by path."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ EXCHANGES: dict[str, type[Exchange]] = {
     "/api/embed": ollama.Embed,
     "/api/embeddings": ollama.OldEmbeddings,
 }
-"""What is posted where."""
+"""The request class of each POST path."""
 
 
 def error_form(path: str) -> Callable[[int, str], dict[str, Any]]:
-    """Return how a refusal is said to whoever asks for a path."""
+    """Return the function that formats errors for a path."""
     if path.startswith("/v1/messages"):
         return anthropic.error
     return ollama.error if path.startswith("/api/") else openai.error
 
 
 def openai_models(names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the list of models, in a form that OpenAI's and Anthropic's clients both read."""
+    """Return the list of models in a form for both OpenAI's and Anthropic's clients."""
     rows = [
         {
             "id": name,
@@ -47,9 +47,9 @@ def openai_models(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def ollama_models(names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the list of models as Ollama gives it."""
+    """Return the list of models in Ollama's form."""
     return {"models": [{"name": name, "model": name} for name in names]}
 
 
 LISTS = {"/v1/models": openai_models, "/api/tags": ollama_models}
-"""What is to be had where: the declared models, in their dialect."""
+"""The GET paths, which list the declared models in their dialect."""

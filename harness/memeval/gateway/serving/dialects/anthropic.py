@@ -1,4 +1,4 @@
-"""Anthropic's messages: text, tools and their results."""
+"""Anthropic's Messages API: text, tools and their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memeval.gateway.serving.fields import Fields, Refusal, joined, text_of, tex
 from memeval.records.call import Call
 
 STOPS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
-"""Why a reply ended, in Anthropic's words; all else is ``end_turn``."""
+"""Anthropic's names for the reasons that end a reply; all others are ``end_turn``."""
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 
@@ -27,7 +27,7 @@ ERRORS = {
 
 
 def error(status: int, sentence: str) -> dict[str, Any]:
-    """Return a refusal in Anthropic's form."""
+    """Return an error in Anthropic's form."""
     kind = ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": sentence}}
 
@@ -35,24 +35,26 @@ def error(status: int, sentence: str) -> dict[str, Any]:
 class Messages(Exchange):
     """``/v1/messages``."""
 
-    def __init__(self, asked: Fields) -> None:
-        self.streamed = asked.maybe("stream", bool) or False
-        self.body = {"model": asked.need("model", str), "max_tokens": asked.need("max_tokens", int)}
-        system = text_of(asked, "system")
+    def __init__(self, fields: Fields) -> None:
+        self.streamed = fields.maybe("stream", bool) or False
+        self.body = {"model": fields.need("model", str), "max_tokens": fields.need("max_tokens", int)}
+        system = text_of(fields, "system")
         self.body["messages"] = [{"role": "system", "content": system}] if system else []
-        for message in asked.each("messages"):
+        for message in fields.each("messages"):
             self.body["messages"] += _messages(message)
         if not self.body["messages"] or self.body["messages"][-1]["role"] in ("system", "assistant"):
-            raise Refusal(400, "The last of 'messages' is not the user's: memeval's endpoint begins no reply itself.")
-        self.body |= asked.carry("temperature", "top_k", "top_p")
-        if stops := asked.maybe("stop_sequences", list):
+            raise Refusal(
+                400, "The last message must be the user's: memeval's endpoint does not support a started reply."
+            )
+        self.body |= fields.carry("temperature", "top_k", "top_p")
+        if stops := fields.maybe("stop_sequences", list):
             self.body["stop"] = stops
-        if tools := asked.each("tools"):
+        if tools := fields.each("tools"):
             self.body["tools"] = [_function(tool) for tool in tools]
-        self._choose(asked.inside("tool_choice"))
-        asked.only("thinking", {"type": "disabled"})
-        asked.ignore("cache_control", "metadata", "service_tier")
-        asked.end()
+        self._choose(fields.inside("tool_choice"))
+        fields.only("thinking", {"type": "disabled"})
+        fields.ignore("cache_control", "metadata", "service_tier")
+        fields.end()
 
     def whole(self, call: Call) -> dict[str, Any]:
         made = completion_of(call)
@@ -75,21 +77,21 @@ class Messages(Exchange):
         message = self.whole(call)
         usage = message["usage"]
         started = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 0}}
-        yield _said("message_start", message=started)
+        yield _event("message_start", message=started)
         for place, block in enumerate(message["content"]):
             if block["type"] == "text":
-                yield _said("content_block_start", index=place, content_block={**block, "text": ""})
+                yield _event("content_block_start", index=place, content_block={**block, "text": ""})
                 deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
             else:
-                yield _said("content_block_start", index=place, content_block={**block, "input": {}})
+                yield _event("content_block_start", index=place, content_block={**block, "input": {}})
                 written = json.dumps(block["input"])
                 deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces(written)]
             for delta in deltas:
-                yield _said("content_block_delta", index=place, delta=delta)
-            yield _said("content_block_stop", index=place)
+                yield _event("content_block_delta", index=place, delta=delta)
+            yield _event("content_block_stop", index=place)
         ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-        yield _said("message_delta", delta=ended, usage={"output_tokens": usage["output_tokens"]})
-        yield _said("message_stop")
+        yield _event("message_delta", delta=ended, usage={"output_tokens": usage["output_tokens"]})
+        yield _event("message_stop")
 
     def _choose(self, choice: Fields) -> None:
         kind = choice.maybe("type", str)
@@ -98,22 +100,20 @@ class Messages(Exchange):
         elif kind in CHOICES:
             self.body["tool_choice"] = CHOICES[kind]
         elif kind is not None:
-            raise Refusal(400, "'tool_choice.type' is none of auto, any, none, tool.")
+            raise Refusal(400, "'tool_choice.type' must be one of auto, any, none, tool.")
         if choice.maybe("disable_parallel_tool_use", bool):
             self.body["parallel_tool_calls"] = False
         choice.end()
 
 
-def _said(kind: str, **fields: Any) -> str:
+def _event(kind: str, **fields: Any) -> str:
     return event({"type": kind, **fields}, kind)
 
 
 def _function(tool: Fields) -> dict[str, Any]:
     kind = tool.maybe("type", str)
     if kind not in (None, "custom"):
-        raise Refusal(
-            400, f"{tool.where('type')} is '{kind[:100]}': memeval's endpoint carries tools of your own only."
-        )
+        raise Refusal(400, f"{tool.where('type')} is '{kind[:100]}': memeval's endpoint supports your own tools only.")
     function = {"name": tool.need("name", str), **tool.carry("description", "strict")}
     function["parameters"] = tool.need("input_schema", dict)
     tool.ignore("cache_control")
@@ -122,7 +122,7 @@ def _function(tool: Fields) -> dict[str, Any]:
 
 
 def _messages(message: Fields) -> list[dict[str, Any]]:
-    """Bring a message into the canonical form, where each result of a tool is a message of its own, before the text."""
+    """Return a message in the canonical form: each tool result is a separate message before the text."""
     role = message.need("role", str)
     if role not in ("user", "assistant"):
         raise Refusal(400, f"{message.where('role')} is neither user nor assistant.")
@@ -131,7 +131,7 @@ def _messages(message: Fields) -> list[dict[str, Any]]:
         message.end()
         return [{"role": role, "content": content}]
     if not isinstance(content, list) or not content:
-        raise Refusal(400, f"{message.where('content')} is missing, or is no text and no list of blocks.")
+        raise Refusal(400, f"{message.where('content')} is missing, or is neither text nor a list of blocks.")
     message.end()
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
@@ -161,7 +161,7 @@ def _call(block: Fields) -> dict[str, Any]:
 
 
 def _result(block: Fields) -> dict[str, Any]:
-    """Read the result of a tool; that it is an error (``is_error``) is for its own words to say."""
+    """Return a tool result; the canonical form has no ``is_error``."""
     block.ignore("type", "cache_control", "is_error")
     made = {"role": "tool", "tool_call_id": block.need("tool_use_id", str), "content": text_of(block, "content") or ""}
     block.end()

@@ -1,4 +1,4 @@
-"""What a dialect is: a request turned into the canonical form, and the canonical reply turned back."""
+"""The base class of dialects, which convert a request into the canonical form, and the reply back."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from memeval.records.call import Api, Call
 
 
 class Exchange(ABC):
-    """One request of a system in its dialect, and how its reply is said.
+    """One request of a system in its dialect, and the form of its reply.
 
-    The constructor reads the request.
+    The constructor parses the request.
 
     Raises:
-        Refusal: the request cannot be carried over whole.
+        Refusal: a part of the request is not supported.
     """
 
     api: ClassVar[Api] = Api.CHAT
-    """The canonical form it is brought into."""
+    """The API of the canonical request."""
     stream_type: ClassVar[str] = "text/event-stream"
     """The content type of a streamed reply."""
 
     body: dict[str, Any]
-    """The canonical body: that of the OpenAI API, not streamed."""
+    """The canonical body, as for the OpenAI API, not streamed."""
     streamed: bool = False
-    """Whether the reply is asked for in events."""
+    """Whether the system requests a streamed reply."""
 
     @abstractmethod
-    def __init__(self, asked: Fields) -> None: ...
+    def __init__(self, fields: Fields) -> None: ...
 
     @abstractmethod
     def whole(self, call: Call) -> dict[str, Any]:
-        """Return the reply in one piece.
+        """Return the whole reply.
 
         Raises:
-            Refusal: the model's reply cannot be said in this dialect.
+            Refusal: this dialect cannot express the model's reply.
         """
 
     def events(self, call: Call) -> Iterator[str]:
-        """Give the reply as the text of events."""
+        """Yield the reply as the text of events."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Ollama's chat, generate and embed. Its tool calls have no ids: they are numbered, and results matched in order."""
+"""Ollama's chat, generate and embed. Its tool calls have no ids, so memeval numbers them and matches results."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ OPTIONS = {
     "top_k": "top_k",
     "top_p": "top_p",
 }
-"""Ollama's options by their canonical names."""
+"""Canonical names of Ollama's options."""
 
-MACHINE = (
+IGNORED_OPTIONS = (
     *("f16_kv", "low_vram", "main_gpu", "num_batch", "num_ctx", "num_gpu", "num_keep", "num_thread", "numa"),
     *("use_mlock", "use_mmap"),
 )
-"""Options that say how a machine runs a model, which is not the system's to say here."""
+"""Options about how a machine runs a model; they are ignored."""
 
 
 def error(_status: int, sentence: str) -> dict[str, Any]:
-    """Return a refusal in Ollama's form."""
+    """Return an error in Ollama's form."""
     return {"error": sentence}
 
 
 class OllamaChat(Exchange):
-    """``/api/chat``: streamed unless the system says otherwise."""
+    """``/api/chat``: streamed by default."""
 
     stream_type = "application/x-ndjson"
 
-    def __init__(self, asked: Fields) -> None:
-        self.streamed = asked.maybe("stream", bool) is not False
-        self.body = {"model": asked.need("model", str), "messages": self._messages(asked)}
-        if tools := asked.maybe("tools", list):
+    def __init__(self, fields: Fields) -> None:
+        self.streamed = fields.maybe("stream", bool) is not False
+        self.body = {"model": fields.need("model", str), "messages": self._messages(fields)}
+        if tools := fields.maybe("tools", list):
             self.body["tools"] = checked_tools(tools)
-        self.body |= _format(asked.any("format")) | _options(asked.inside("options"))
-        asked.only("think", False)
-        asked.only("logprobs", False)
-        asked.ignore("keep_alive")
-        asked.end()
+        self.body |= _format(fields.any("format")) | _options(fields.inside("options"))
+        fields.only("think", False)
+        fields.only("logprobs", False)
+        fields.ignore("keep_alive")
+        fields.end()
 
     def whole(self, call: Call) -> dict[str, Any]:
         made = completion_of(call)
-        return self._said(made, made.text, tools=True) | _ended(made)
+        return self._reply(made, made.text, tools=True) | _ended(made)
 
     def events(self, call: Call) -> Iterator[str]:
         made = completion_of(call)
         for piece in pieces(made.text):
-            yield json.dumps(self._said(made, piece) | {"done": False}) + "\n"
-        yield json.dumps(self._said(made, "", tools=True) | _ended(made)) + "\n"
+            yield json.dumps(self._reply(made, piece) | {"done": False}) + "\n"
+        yield json.dumps(self._reply(made, "", tools=True) | _ended(made)) + "\n"
 
-    def _messages(self, asked: Fields) -> list[dict[str, Any]]:
+    def _messages(self, fields: Fields) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
         waiting: list[tuple[str, str]] = []
         made = 0
-        for message in asked.each("messages"):
+        for message in fields.each("messages"):
             role = message.need("role", str)
             if role not in ("system", "user", "assistant", "tool"):
-                raise Refusal(400, f"{message.where('role')} is none of system, user, assistant, tool.")
+                raise Refusal(400, f"{message.where('role')} must be one of system, user, assistant, tool.")
             one: dict[str, Any] = {"role": role, "content": message.maybe("content", str) or ""}
             calls = []
             for call in message.each("tool_calls"):
@@ -78,8 +78,8 @@ class OllamaChat(Exchange):
                 name, arguments = function.need("name", str), json.dumps(function.maybe("arguments", dict) or {})
                 made += 1
                 waiting.append((name, f"call_{made}"))
-                told = {"name": name, "arguments": arguments}
-                calls.append({"id": f"call_{made}", "type": "function", "function": told})
+                described = {"name": name, "arguments": arguments}
+                calls.append({"id": f"call_{made}", "type": "function", "function": described})
             if calls:
                 one["tool_calls"] = calls
             if role == "tool":
@@ -92,7 +92,7 @@ class OllamaChat(Exchange):
             raise Refusal(400, "'messages' is missing or empty.")
         return messages
 
-    def _said(self, made: Completion, text: str, tools: bool = False) -> dict[str, Any]:
+    def _reply(self, made: Completion, text: str, tools: bool = False) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if tools and made.tools:
             message["tool_calls"] = [
@@ -104,16 +104,16 @@ class OllamaChat(Exchange):
 class Generate(OllamaChat):
     """``/api/generate``: one prompt, without a template of its own."""
 
-    def _messages(self, asked: Fields) -> list[dict[str, Any]]:
-        system, prompt = asked.maybe("system", str), asked.need("prompt", str)
-        asked.only("images", [])
-        asked.only("raw", False)
+    def _messages(self, fields: Fields) -> list[dict[str, Any]]:
+        system, prompt = fields.maybe("system", str), fields.need("prompt", str)
+        fields.only("images", [])
+        fields.only("raw", False)
         for name in ("context", "suffix", "template"):
-            asked.only(name, "", [])
+            fields.only(name, "", [])
         before = [{"role": "system", "content": system}] if system else []
         return [*before, {"role": "user", "content": prompt}]
 
-    def _said(self, made: Completion, text: str, tools: bool = False) -> dict[str, Any]:
+    def _reply(self, made: Completion, text: str, tools: bool = False) -> dict[str, Any]:
         return {"model": made.model, "created_at": made.at, "response": text}
 
 
@@ -122,13 +122,13 @@ class Embed(Exchange):
 
     api = Api.EMBEDDINGS
 
-    def __init__(self, asked: Fields) -> None:
-        self.body = {"model": asked.need("model", str), "input": self._input(asked), **asked.carry("dimensions")}
-        asked.ignore("keep_alive", "options", "truncate")
-        asked.end()
+    def __init__(self, fields: Fields) -> None:
+        self.body = {"model": fields.need("model", str), "input": self._input(fields), **fields.carry("dimensions")}
+        fields.ignore("keep_alive", "options", "truncate")
+        fields.end()
 
-    def _input(self, asked: Fields) -> Any:
-        return embedded(asked, "input")
+    def _input(self, fields: Fields) -> Any:
+        return embedded(fields, "input")
 
     def whole(self, call: Call) -> dict[str, Any]:
         model = call.model or call.request.model
@@ -136,20 +136,20 @@ class Embed(Exchange):
 
 
 class OldEmbeddings(Embed):
-    """``/api/embeddings``, the form that came before: one text."""
+    """``/api/embeddings``, the older form, with one text."""
 
-    def _input(self, asked: Fields) -> Any:
-        return asked.need("prompt", str)
+    def _input(self, fields: Fields) -> Any:
+        return fields.need("prompt", str)
 
     def whole(self, call: Call) -> dict[str, Any]:
         return {"embedding": vectors_of(call)[0]}
 
 
 def _matched(waiting: list[tuple[str, str]], message: Fields) -> str:
-    """Return the id of the call that a tool's result belongs to: the first that waits under its name, or at all."""
+    """Return the id of the call for a tool's result: the first open call of its name, else the first open call."""
     name = message.maybe("tool_name", str)
     if not waiting:
-        raise Refusal(400, f"{message.where('role')} is tool, and no tool was called before.")
+        raise Refusal(400, f"{message.where('role')} is tool, but no tool was called before.")
     place = next((place for place, (called, _id) in enumerate(waiting) if called == name), 0)
     return waiting.pop(place)[1]
 
@@ -168,7 +168,7 @@ def _options(options: Fields) -> dict[str, Any]:
     made = {OPTIONS[name]: value for name, value in options.carry(*OPTIONS).items()}
     if (limit := options.maybe("num_predict", int)) is not None and limit >= 0:
         made["max_tokens"] = limit
-    options.ignore(*MACHINE)
+    options.ignore(*IGNORED_OPTIONS)
     options.end()
     return made
 

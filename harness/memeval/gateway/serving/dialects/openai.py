@@ -1,4 +1,4 @@
-"""OpenAI's chat completions and embeddings: the canonical form itself, but for streaming and what is left out."""
+"""OpenAI's chat completions and embeddings: the canonical form, except for streaming and ignored fields."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CARRIED = (
     *("temperature", "tool_choice", "top_logprobs", "top_p", "verbosity"),
     *("chat_template_kwargs", "min_p", "repetition_penalty", "top_k"),
 )
-"""What is passed on as it is; the last line is for self-hosted servers. Fields that a provider may take for leave to
-use another model, or to look things up elsewhere, are not among them."""
+"""Fields that are sent unchanged; the last line is for self-hosted servers. Fields that allow a provider to use
+another model, or to search elsewhere, are not included."""
 
 IGNORED = (
     *("metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"),
 )
-"""What has no bearing on the reply."""
+"""Fields that do not affect the reply."""
 
 
 def error(status: int, sentence: str) -> dict[str, Any]:
-    """Return a refusal in OpenAI's form."""
+    """Return an error in OpenAI's form."""
     kinds = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "requests"}
     kind = kinds.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return {"error": {"message": sentence, "type": kind, "param": None, "code": None}}
@@ -40,19 +40,19 @@ def error(status: int, sentence: str) -> dict[str, Any]:
 class OpenAIChat(Exchange):
     """``/v1/chat/completions``."""
 
-    def __init__(self, asked: Fields) -> None:
-        self.streamed = asked.maybe("stream", bool) or False
-        options = asked.inside("stream_options")
+    def __init__(self, fields: Fields) -> None:
+        self.streamed = fields.maybe("stream", bool) or False
+        options = fields.inside("stream_options")
         self._with_usage = options.maybe("include_usage", bool) or False
-        messages = [_message(message) for message in asked.each("messages")]
+        messages = [_message(message) for message in fields.each("messages")]
         if not messages:
             raise Refusal(400, "'messages' is missing or empty.")
-        self.body = {"model": asked.need("model", str), "messages": messages, **asked.carry(*CARRIED)}
-        if tools := asked.maybe("tools", list):
+        self.body = {"model": fields.need("model", str), "messages": messages, **fields.carry(*CARRIED)}
+        if tools := fields.maybe("tools", list):
             self.body["tools"] = checked_tools(tools)
-        asked.only("modalities", ["text"])
-        asked.ignore(*IGNORED)
-        asked.end()
+        fields.only("modalities", ["text"])
+        fields.ignore(*IGNORED)
+        fields.end()
 
     def whole(self, call: Call) -> dict[str, Any]:
         return data_of(call)
@@ -81,15 +81,19 @@ class OpenAIChat(Exchange):
 
 
 class Embeddings(Exchange):
-    """``/v1/embeddings``. Asked for as numbers, whatever the system wants, so that one record serves both."""
+    """``/v1/embeddings``. Always requested as numbers, so one record serves both encodings."""
 
     api = Api.EMBEDDINGS
 
-    def __init__(self, asked: Fields) -> None:
-        self.body = {"model": asked.need("model", str), "input": embedded(asked, "input"), **asked.carry("dimensions")}
-        self._packed = asked.any("encoding_format") == "base64"
-        asked.ignore("user")
-        asked.end()
+    def __init__(self, fields: Fields) -> None:
+        self.body = {
+            "model": fields.need("model", str),
+            "input": embedded(fields, "input"),
+            **fields.carry("dimensions"),
+        }
+        self._packed = fields.any("encoding_format") == "base64"
+        fields.ignore("user")
+        fields.end()
 
     def whole(self, call: Call) -> dict[str, Any]:
         data = data_of(call)
@@ -102,36 +106,38 @@ class Embeddings(Exchange):
 
 
 def checked_tools(tools: list[Any]) -> list[Any]:
-    """Return tools in the form of the OpenAI API if all are functions.
+    """Return tools in the form of the OpenAI API.
 
     Raises:
-        Refusal: one is something else, which the provider would run.
+        Refusal: a tool is not a function; the provider would run it.
     """
     for tool in tools:
         if not isinstance(tool, dict) or tool.get("type") != "function" or not isinstance(tool.get("function"), dict):
-            raise Refusal(400, "'tools' holds one that is no function: memeval's endpoint carries functions only.")
+            raise Refusal(
+                400, "'tools' contains a tool that is not a function. memeval's endpoint supports functions only."
+            )
     return tools
 
 
-def embedded(asked: Fields, name: str) -> Any:
-    """Take what is to be embedded: a text, or texts, or their tokens.
+def embedded(fields: Fields, name: str) -> Any:
+    """Return the input of an embedding request: a text, texts, or their tokens.
 
     Raises:
-        Refusal: it is something else.
+        Refusal: the input has another type.
     """
-    value = asked.any(name)
+    value = fields.any(name)
     if isinstance(value, str) and value:
         return value
     if isinstance(value, list) and value and all(isinstance(each, str | int | list) for each in value):
         return value
-    raise Refusal(400, f"{asked.where(name)} is missing, or is no text and no list of texts.")
+    raise Refusal(400, f"{fields.where(name)} is missing, or is neither text nor a list of texts.")
 
 
 def vectors_of(call: Call) -> list[list[float]]:
     """Return the embeddings of a recorded reply, in order.
 
     Raises:
-        Refusal: it holds none, or something else.
+        Refusal: the reply has no valid embeddings.
     """
     rows = data_of(call).get("data")
     try:
@@ -157,13 +163,13 @@ def _packed(vector: list[float]) -> str:
     try:
         return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode("ascii")
     except (OverflowError, struct.error):
-        raise Refusal(502, "The model's endpoint sent numbers that do not fit into base64.") from None
+        raise Refusal(502, "The model's endpoint sent numbers that do not fit into 32-bit floats.") from None
 
 
 def _message(message: Fields) -> dict[str, Any]:
     role = message.need("role", str)
     if role not in ROLES:
-        raise Refusal(400, f"{message.where('role')} is none of {', '.join(ROLES)}.")
+        raise Refusal(400, f"{message.where('role')} must be one of {', '.join(ROLES)}.")
     made = {"role": role, "content": text_of(message, "content")}
     made |= message.carry("name", "tool_call_id", "refusal", "reasoning_content")
     if calls := message.maybe("tool_calls", list):
@@ -174,7 +180,7 @@ def _message(message: Fields) -> dict[str, Any]:
 
 
 def _deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Cut a message into what changes from event to event: all but its text and calls goes first, and nothing last."""
+    """Split a message into deltas: first the role and other fields, then text and calls, and an empty one last."""
     calls = calls_of(message)
     rest = {name: value for name, value in message.items() if name not in ("role", "content", "tool_calls")}
     yield {"role": "assistant", "content": None if calls else "", **rest}

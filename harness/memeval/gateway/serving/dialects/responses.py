@@ -1,4 +1,4 @@
-"""OpenAI's responses: text and functions. Every request stands by itself: memeval keeps no conversation."""
+"""OpenAI's Responses API: text and functions. Every request is independent: memeval stores no conversation."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ IGNORED = (
     *("metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store"),
     *("stream_options", "user"),
 )
-"""What has no bearing on the reply."""
+"""Fields that do not affect the reply."""
 
 
 class Responses(Exchange):
     """``/v1/responses``."""
 
-    def __init__(self, asked: Fields) -> None:
-        self.streamed = asked.maybe("stream", bool) or False
+    def __init__(self, fields: Fields) -> None:
+        self.streamed = fields.maybe("stream", bool) or False
         self._echo = {
-            "instructions": asked.maybe("instructions", str),
-            "tools": asked.any("tools") or [],
-            "tool_choice": asked.any("tool_choice") or "auto",
+            "instructions": fields.maybe("instructions", str),
+            "tools": fields.any("tools") or [],
+            "tool_choice": fields.any("tool_choice") or "auto",
         }
-        self.body = {"model": asked.need("model", str), "messages": self._messages(asked)}
-        self.body |= asked.carry("parallel_tool_calls", "temperature", "top_p")
-        if (limit := asked.maybe("max_output_tokens", int)) is not None:
+        self.body = {"model": fields.need("model", str), "messages": self._messages(fields)}
+        self.body |= fields.carry("parallel_tool_calls", "temperature", "top_p")
+        if (limit := fields.maybe("max_output_tokens", int)) is not None:
             self.body["max_completion_tokens"] = limit
         if self._echo["tools"]:
             self.body["tools"] = _functions(self._echo["tools"])
             self.body["tool_choice"] = _choice(self._echo["tool_choice"])
-        self.body |= _format(asked.inside("text"))
-        reasoning = asked.inside("reasoning")
+        self.body |= _format(fields.inside("text"))
+        reasoning = fields.inside("reasoning")
         if effort := reasoning.maybe("effort", str):
             self.body["reasoning_effort"] = effort
         reasoning.ignore("summary", "generate_summary")
         reasoning.end()
-        asked.only("background", False)
-        asked.only("include", [])
-        asked.only("truncation", "disabled")
-        asked.ignore(*IGNORED)
-        asked.end()
+        fields.only("background", False)
+        fields.only("include", [])
+        fields.only("truncation", "disabled")
+        fields.ignore(*IGNORED)
+        fields.end()
 
     def whole(self, call: Call) -> dict[str, Any]:
         return self._response(completion_of(call))
@@ -57,22 +57,22 @@ class Responses(Exchange):
         started = {**done, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
         sequence = [{"type": "response.created", "response": started}]
         sequence += [{"type": "response.in_progress", "response": started}]
-        for place, item in enumerate(done["output"]):
-            sequence += _item_events(item, place)
+        for index, item in enumerate(done["output"]):
+            sequence += _item_events(item, index)
         sequence += [{"type": f"response.{done['status']}", "response": done}]
         for number, each in enumerate(sequence):
             yield event({**each, "sequence_number": number}, str(each["type"]))
 
-    def _messages(self, asked: Fields) -> list[dict[str, Any]]:
+    def _messages(self, fields: Fields) -> list[dict[str, Any]]:
         instructions = self._echo["instructions"]
         messages: list[dict[str, Any]] = [{"role": "system", "content": instructions}] if instructions else []
-        given = asked.any("input")
-        if isinstance(given, str) and given:
-            return [*messages, {"role": "user", "content": given}]
-        if not isinstance(given, list) or not given:
-            raise Refusal(400, "'input' is missing, or is no text and no list of items.")
-        for place, item in enumerate(given):
-            _add(messages, Fields(item, f"input[{place}]"))
+        value = fields.any("input")
+        if isinstance(value, str) and value:
+            return [*messages, {"role": "user", "content": value}]
+        if not isinstance(value, list) or not value:
+            raise Refusal(400, "'input' is missing, or is neither text nor a list of items.")
+        for index, item in enumerate(value):
+            _add(messages, Fields(item, f"input[{index}]"))
         return messages
 
     def _response(self, made: Completion) -> dict[str, Any]:
@@ -87,14 +87,14 @@ class Responses(Exchange):
             )
         output += [
             {
-                "id": f"fc_{made.id}_{place}",
+                "id": f"fc_{made.id}_{index}",
                 "type": "function_call",
                 "status": status,
                 "call_id": tool.id,
                 "name": tool.name,
                 "arguments": tool.arguments,
             }
-            for place, tool in enumerate(made.tools)
+            for index, tool in enumerate(made.tools)
         ]
         return {
             "id": f"resp_{made.id}",
@@ -121,13 +121,13 @@ class Responses(Exchange):
 
 
 def _add(messages: list[dict[str, Any]], item: Fields) -> None:
-    """Add an item of the input to the messages; the calls of one reply belong to one message."""
+    """Add an input item to the messages; the function calls of one reply go into one message."""
     kind = item.maybe("type", str) or "message"
     item.ignore("id", "status")
     if kind == "message":
         role = item.need("role", str)
         if role not in ROLES:
-            raise Refusal(400, f"{item.where('role')} is none of {', '.join(ROLES)}.")
+            raise Refusal(400, f"{item.where('role')} must be one of {', '.join(ROLES)}.")
         content = text_of(item, "content", ("input_text", "output_text", "text"))
         messages.append({"role": role, "content": content})
     elif kind == "function_call":
@@ -142,7 +142,8 @@ def _add(messages: list[dict[str, Any]], item: Fields) -> None:
         messages.append({"role": "tool", "tool_call_id": name, "content": output})
     else:
         raise Refusal(
-            400, f"{item.where('type')} is '{kind[:100]}': memeval's endpoint carries messages and function calls only."
+            400,
+            f"{item.where('type')} is '{kind[:100]}': memeval's endpoint supports messages and function calls only.",
         )
     item.end()
 
@@ -151,7 +152,7 @@ def _functions(tools: Any) -> list[dict[str, Any]]:
     made = []
     for tool in Fields({"tools": tools}).each("tools"):
         if (kind := tool.need("type", str)) != "function":
-            raise Refusal(400, f"{tool.where('type')} is '{kind[:100]}': memeval's endpoint carries functions only.")
+            raise Refusal(400, f"{tool.where('type')} is '{kind[:100]}': memeval's endpoint supports functions only.")
         function = {"name": tool.need("name", str), **tool.carry("description", "parameters", "strict")}
         tool.end()
         made.append({"type": "function", "function": function})
@@ -163,7 +164,7 @@ def _choice(choice: Any) -> Any:
         return choice
     named = Fields(choice, "tool_choice")
     if (kind := named.need("type", str)) != "function":
-        raise Refusal(400, f"'tool_choice.type' is '{kind[:100]}': memeval's endpoint carries functions only.")
+        raise Refusal(400, f"'tool_choice.type' is '{kind[:100]}': memeval's endpoint supports functions only.")
     function = {"name": named.need("name", str)}
     named.end()
     return {"type": "function", "function": function}
@@ -179,27 +180,29 @@ def _format(text: Fields) -> dict[str, Any]:
     elif kind == "json_object":
         made["response_format"] = {"type": "json_object"}
     elif kind not in (None, "text"):
-        raise Refusal(400, "'text.format.type' is none of text, json_object, json_schema.")
+        raise Refusal(400, "'text.format.type' must be one of text, json_object, json_schema.")
     form.end()
     text.end()
     return made
 
 
-def _item_events(item: dict[str, Any], place: int) -> list[dict[str, Any]]:
-    at = {"output_index": place}
-    here = {**at, "item_id": item["id"]}
+def _item_events(item: dict[str, Any], index: int) -> list[dict[str, Any]]:
+    output = {"output_index": index}
+    position = {**output, "item_id": item["id"]}
     if item["type"] == "function_call":
         empty = {**item, "status": "in_progress", "arguments": ""}
         kind, part, text = "response.function_call_arguments", None, item["arguments"]
-        inner = [{"type": f"{kind}.delta", **here, "delta": piece} for piece in pieces(text)]
-        inner.append({"type": f"{kind}.done", **here, "name": item["name"], "arguments": text})
+        inner = [{"type": f"{kind}.delta", **position, "delta": piece} for piece in pieces(text)]
+        inner.append({"type": f"{kind}.done", **position, "name": item["name"], "arguments": text})
     else:
         empty = {**item, "status": "in_progress", "content": []}
         part = item["content"][0]
-        kind, here = "response.output_text", {**here, "content_index": 0}
-        inner = [{"type": "response.content_part.added", **here, "part": {**part, "text": ""}}]
-        inner += [{"type": f"{kind}.delta", **here, "delta": piece, "logprobs": []} for piece in pieces(part["text"])]
-        inner.append({"type": f"{kind}.done", **here, "text": part["text"], "logprobs": []})
-        inner.append({"type": "response.content_part.done", **here, "part": part})
-    added = {"type": "response.output_item.added", **at, "item": empty}
-    return [added, *inner, {"type": "response.output_item.done", **at, "item": item}]
+        kind, position = "response.output_text", {**position, "content_index": 0}
+        inner = [{"type": "response.content_part.added", **position, "part": {**part, "text": ""}}]
+        inner += [
+            {"type": f"{kind}.delta", **position, "delta": piece, "logprobs": []} for piece in pieces(part["text"])
+        ]
+        inner.append({"type": f"{kind}.done", **position, "text": part["text"], "logprobs": []})
+        inner.append({"type": "response.content_part.done", **position, "part": part})
+    added = {"type": "response.output_item.added", **output, "item": empty}
+    return [added, *inner, {"type": "response.output_item.done", **output, "item": item}]
