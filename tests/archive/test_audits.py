@@ -46,7 +46,7 @@ def test_a_bridge_is_stored_and_read_again(tmp_path: Path) -> None:
 def test_what_is_stored_is_never_written_over(tmp_path: Path) -> None:
     folder = write_audit(tmp_path, make_audit(), [])
     before = folder.head_bytes
-    with pytest.raises(BadInput, match="stored already"):
+    with pytest.raises(BadInput, match="already stored"):
         write_audit(tmp_path, make_audit(judge_label="another"), [])
     assert AuditFolder(folder.path).head_bytes == before
 

@@ -227,13 +227,13 @@ import sys
 from pathlib import Path
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.records.ledger import Deed
+from memeval.records.ledger import LedgerEvent
 
 results, run, name, count = sys.argv[1:]
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(int(count)):
-    Ledger(Path(results)).append(Deed.REPRODUCED, RunFolder(Path(run)), by=name, reason=f"{name} {number}")
+    Ledger(Path(results)).append(LedgerEvent.REPRODUCED, RunFolder(Path(run)), by=name, reason=f"{name} {number}")
 """
 
 
