@@ -153,7 +153,7 @@ def test_hidden_folders_are_empty_even_in_a_shown_one(inside: Inside, tmp_path: 
 
 @pytest.mark.parametrize(
     ("shown", "problem"),
-    [("/", "home folder"), ("~", "home folder"), ("results", "keeps from it"), ("gone", "cannot be")],
+    [("/", "home folder"), ("~", "home folder"), ("results", "results or data of memeval"), ("gone", "cannot be")],
 )
 def test_what_may_not_be_shown_is_refused(
     inside: Inside, tmp_path: Path, bubblewrap: Sandbox, monkeypatch: pytest.MonkeyPatch, shown: str, problem: str
@@ -426,7 +426,7 @@ def test_a_submissions_variables_are_set_and_memevals_stay(inside: Inside, tmp_p
     )
     assert process.ask("q").answer == repr(["fast", f"{tmp_path / 'own'}:/usr/local/bin:/usr/bin:/bin", "open"])
     for name in ("PATH", "HOME", "TMPDIR", "PYTHONHASHSEED", "LD_PRELOAD", "DOOR"):
-        with pytest.raises(BadInput, match=f"may not set the variable {name}"):
+        with pytest.raises(BadInput, match=f"must not set the variable {name}"):
             inside(environment={"DOOR": "open"}, variables={name: "x"})
 
 
