@@ -91,7 +91,7 @@ def test_a_bubblewrap_that_cannot_work_is_none(tmp_path: Path, monkeypatch: pyte
     )
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with pytest.raises(BadInput, match=r"cannot build one \(no namespaces\)"):
+    with pytest.raises(BadInput, match=r"cannot start one \(no namespaces\)"):
         find_sandbox(SandboxMode.BWRAP, pytest.fail)
 
 
@@ -345,7 +345,7 @@ def test_memory_of_all_processes_together_is_limited(inside: Inside) -> None:
         subprocess.Popen([sys.executable, '-S', '-c', 'import time; kept = b"x" * (40 << 20); time.sleep(60)'])
     time.sleep(60)
     """
-    with pytest.raises(SystemDied, match="was ended during query: it used more than 100 MiB of memory"):
+    with pytest.raises(SystemDied, match="was stopped during query: it used more than 100 MiB of memory"):
         inside(body, resources=Resources(memory_mb=100)).ask("q")
 
 
