@@ -154,7 +154,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
     [
         (("run", "nobody"), "there is no system called 'nobody'"),
         (("run", "no-memry"), "Did you mean 'no-memory'?"),
-        (("run", "missing.py"), "there is no such file or folder"),
+        (("run", "missing.py"), "file or folder not found"),
         (("run", "no-memory", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
         (("run", "no-memory", "--benchmark", "beliefs@9"), "there is no version '9'"),
         (("run", "no-memory", *SMALL, "--tier", "huge"), "has no tier 'huge'"),

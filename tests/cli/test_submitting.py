@@ -91,7 +91,7 @@ def test_every_failed_check_is_shown_with_what_was_seen_and_what_to_do(made: Pat
     failed = [line.split()[1] for line in lines[step + 1 :] if line.startswith("      ! ")]
     assert failed == ["assistant-kept:", "k-honoured:"]
     assert f"{len(failed)} failed" in lines[step]
-    assert "Keep the turns of the role `assistant` in `ingest_session` too" in said.out
+    assert "Store the turns with the role `assistant` in `ingest_session` too" in said.out
 
 
 def test_a_check_of_all_submissions_names_those_with_problems(made: Path) -> None:

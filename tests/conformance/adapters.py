@@ -1,4 +1,4 @@
-"""A small memory that does everything right, and others that differ from it in one thing each."""
+"""A small correct memory, and variants of it with one defect each."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Note(NamedTuple):
         return f"[{self.timestamp}] {self.speaker}: {self.text}"
 
 
-class Right:
-    """Keeps every turn as a dated line, and brings up those that share most words with a question."""
+class Correct:
+    """Stores every turn as a dated line, and returns the lines that share most words with a question."""
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
@@ -107,8 +107,8 @@ class Right:
         return len(gone)
 
 
-class IndexesBehindTheBack(Right):
-    """Goes on indexing in the background, and says that it is ready."""
+class IndexesTooLate(Correct):
+    """Reports that it is ready while it still indexes in the background."""
 
     def keep(self, note: Note) -> None:
         indexing = threading.Timer(30, super().keep, (note,))
@@ -116,13 +116,13 @@ class IndexesBehindTheBack(Right):
         indexing.start()
 
 
-class IgnoresReset(Right):
+class IgnoresReset(Correct):
     def reset(self) -> None:
         pass
 
 
-class KeepsArchiveAcrossReset(Right):
-    """Has a list beside the class, which the next session brings back."""
+class KeepsArchiveAcrossReset(Correct):
+    """Stores notes in a class attribute, and restores them at the next session."""
 
     archive: ClassVar[list[Note]] = []
 
@@ -131,8 +131,8 @@ class KeepsArchiveAcrossReset(Right):
         self.notes = list(self.archive)
 
 
-class SharesFile(Right):
-    """Keeps its notes where every instance keeps them."""
+class SharesFile(Correct):
+    """Stores the notes of all instances in one file."""
 
     path = Path(os.environ.get("SHARED_FILE", ""))
 
@@ -149,7 +149,7 @@ class SharesFile(Right):
             return super().best(query, [Note(line.strip(), "2020-01-01", "user", "s001", "main", ()) for line in file])
 
 
-class BreaksOnEmoji(Right):
+class BreaksOnEmoji(Correct):
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         for turn in session["turns"]:
             if any(ord(character) > 0xFFFF for character in turn["content"]):
@@ -157,65 +157,65 @@ class BreaksOnEmoji(Right):
         super().ingest_session(session, timestamp)
 
 
-class RefusesLongMessages(Right):
+class RefusesLongMessages(Correct):
     def keep(self, note: Note) -> None:
         if len(note.text) > 8000:
             raise ValueError("too many tokens for the embedding model")
         super().keep(note)
 
 
-class LosesDates(Right):
+class LosesDates(Correct):
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         super().ingest_session(session, "today")
 
 
-class DropsAssistant(Right):
+class DropsAssistant(Correct):
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         turns = [turn for turn in session["turns"] if turn["role"] == "user"]
         super().ingest_session({**session, "turns": turns}, timestamp)
 
 
-class KeepsFirstSpeakerOnly(Right):
+class KeepsFirstSpeakerOnly(Correct):
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         first = session["turns"][0].get("speaker")
         turns = [turn for turn in session["turns"] if turn.get("speaker") == first]
         super().ingest_session({**session, "turns": turns}, timestamp)
 
 
-class MixesPeople(Right):
+class MixesPeople(Correct):
     def speaker(self, turn: dict[str, Any]) -> str:
         return str(turn["role"])
 
 
-class FoldsToAscii(Right):
+class FoldsToAscii(Correct):
     def keep(self, note: Note) -> None:
         super().keep(note._replace(text=note.text.encode("ascii", "ignore").decode()))
 
 
-class CutsLongMessages(Right):
+class CutsLongMessages(Correct):
     def keep(self, note: Note) -> None:
         super().keep(note._replace(text=note.text[:8000]))
 
 
-class RefusesKnownSessions(Right):
+class RefusesKnownSessions(Correct):
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         if any(note.source_id == session["turns"][0]["turn_id"] for note in self.notes):
             raise KeyError("UNIQUE constraint failed: sessions.id")
         super().ingest_session(session, timestamp)
 
 
-class IgnoresK(Right):
+class IgnoresK(Correct):
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         return super().search(query, 10)
 
 
-class IgnoresFilters(Right):
+class IgnoresFilters(Correct):
     def recall(self, query: str, k: int = 10, **_filters: Any) -> list[str]:
         return [note.line for note in self.best(query, self.notes)[:k]]
 
 
-class HidesWhatIsForgotten(Right):
-    """Drops a forgotten text from the index of words, and finds it by other words still."""
+class HidesForgottenTexts(Correct):
+    """Hides a forgotten text from queries in the same words, and finds it by others."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,13 +233,13 @@ class HidesWhatIsForgotten(Right):
         return [note for note in super().best(query, notes) if not is_hidden(note)]
 
 
-class AnswersAtRandom(Right):
+class AnswersAtRandom(Correct):
     def query(self, question: str, timestamp: str = "now") -> str:
         return f"{super().query(question)} (confidence {random.SystemRandom().random()})"
 
 
-class BringsUpWhatWasAskedForLast(Right):
-    """Counts how often a note was brought up, and prefers those that were."""
+class PrefersEarlierResults(Correct):
+    """Counts how often each note is returned, and prefers notes with a count."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -257,8 +257,8 @@ class BringsUpWhatWasAskedForLast(Right):
         return found + [{"text": note.line} for note in used if note in self.notes][: k - len(found)]
 
 
-class RemembersQuestions(Right):
-    """Keeps the statements in a question."""
+class RemembersQuestions(Correct):
+    """Stores the statements in a question."""
 
     def query(self, question: str, timestamp: str = "now") -> str:
         answer = super().query(question)
@@ -268,21 +268,21 @@ class RemembersQuestions(Right):
         return answer
 
 
-class CountsNoTokens(Right):
+class CountsNoTokens(Correct):
     def get_context_tokens(self) -> int:
         return 0
 
 
-class RemembersNothing(Right):
+class RemembersNothing(Correct):
     def keep(self, note: Note) -> None:
         pass
 
 
 class SearchesOnly:
-    """A memory without a voice: no answer, no context, items alone."""
+    """Returns items only: no answer and no context."""
 
     def __init__(self) -> None:
-        self.memory = Right()
+        self.memory = Correct()
 
     def reset(self) -> None:
         self.memory.reset()
@@ -294,19 +294,19 @@ class SearchesOnly:
         return self.memory.search(query, k)
 
 
-class HangsOnLongMessages(Right):
+class HangsOnLongMessages(Correct):
     def keep(self, note: Note) -> None:
         if len(note.text) > 8000:
             time.sleep(60)
         super().keep(note)
 
 
-class Hangs(Right):
+class Hangs(Correct):
     def keep(self, note: Note) -> None:
         time.sleep(60)
 
 
-class DiesOnRightToLeft(Right):
+class DiesOnRightToLeft(Correct):
     def keep(self, note: Note) -> None:
         if "\u202b" in note.text:
             os._exit(3)

@@ -1,4 +1,4 @@
-"""The conformance suite: who does all things right passes, and who does one thing wrong fails one check."""
+"""The conformance suite: a correct memory passes, and a memory with one defect fails one check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 
 BROKEN = {
     "RemembersNothing": "planted-fact",
-    "IndexesBehindTheBack": "planted-fact",
+    "IndexesTooLate": "planted-fact",
     "IgnoresReset": "reset-resets",
     "KeepsArchiveAcrossReset": "isolation",
     "SharesFile": "isolation",
@@ -41,13 +41,13 @@ BROKEN = {
     "RefusesKnownSessions": "taken-in-twice",
     "IgnoresK": "k-honoured",
     "IgnoresFilters": "filters-honoured",
-    "HidesWhatIsForgotten": "forget-forgets",
+    "HidesForgottenTexts": "forget-forgets",
     "AnswersAtRandom": "repeatable",
-    "BringsUpWhatWasAskedForLast": "question-order",
+    "PrefersEarlierResults": "question-order",
     "RemembersQuestions": "question-not-remembered",
     "CountsNoTokens": "context-tokens",
 }
-"""Per broken adapter, the one check that it must fail."""
+"""For each broken adapter, the one check that it must fail."""
 
 METHODS = (
     "`ingest_session`",
@@ -69,129 +69,129 @@ def instances(
 
 
 def check(class_name: str, *, deterministic: bool = True, seed: str = SEED) -> dict[str, ConformanceCheck]:
-    made = check_system(instances(class_name), seed=seed, deterministic=deterministic)
-    return {one.name: one for one in made}
+    results = check_system(instances(class_name), seed=seed, deterministic=deterministic)
+    return {one.name: one for one in results}
 
 
-def failed(made: dict[str, ConformanceCheck]) -> list[str]:
-    return [name for name, one in made.items() if one.outcome is CheckOutcome.FAILED]
+def failed(results: dict[str, ConformanceCheck]) -> list[str]:
+    return [name for name, one in results.items() if one.outcome is CheckOutcome.FAILED]
 
 
-def test_a_memory_that_does_all_things_right_passes_all_checks() -> None:
-    made = check("Right")
-    assert [(one.name, one.detail) for one in made.values() if one.outcome is not CheckOutcome.PASSED] == []
-    assert list(made) == [one.name for one in CHECKS], "each check is made once, in the order of the table"
-    assert all(one.remedy is None for one in made.values())
+def test_a_correct_memory_passes_all_checks() -> None:
+    results = check("Correct")
+    assert [(one.name, one.detail) for one in results.values() if one.outcome is not CheckOutcome.PASSED] == []
+    assert list(results) == [one.name for one in CHECKS], "each check runs once, in the order of the table"
+    assert all(one.remedy is None for one in results.values())
 
 
 @pytest.mark.parametrize(("class_name", "name"), BROKEN.items(), ids=BROKEN)
-def test_a_memory_that_does_one_thing_wrong_fails_that_check_alone(class_name: str, name: str, tmp_path: Path) -> None:
+def test_a_memory_with_one_defect_fails_only_that_check(class_name: str, name: str, tmp_path: Path) -> None:
     environment = {"SHARED_FILE": str(tmp_path / "shared")}
-    made = {
+    results = {
         one.name: one for one in check_system(instances(class_name, FAST, environment), seed=SEED, deterministic=True)
     }
-    assert failed(made) == [name], {one: made[one].detail for one in failed(made)}
-    assert any(method in f"{made[name].detail} {made[name].remedy}" for method in METHODS), "the method is named"
-    assert made[name].detail.endswith(".")
+    assert failed(results) == [name], {one: results[one].detail for one in failed(results)}
+    assert any(method in f"{results[name].detail} {results[name].remedy}" for method in METHODS), "the method is named"
+    assert results[name].detail.endswith(".")
 
 
-def test_every_check_is_failed_by_one_of_the_broken_memories() -> None:
+def test_a_broken_memory_exists_for_every_check() -> None:
     assert set(BROKEN.values()) == {one.name for one in CHECKS}
 
 
 @pytest.mark.parametrize("slug", ["bm25", "full-context", "recency-window"])
-def test_controls_that_remember_pass_all_that_applies_to_them(slug: str) -> None:
+def test_controls_with_a_memory_pass_all_applicable_checks(slug: str) -> None:
     launch = find_system(slug).launch
-    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
-    assert {one.outcome for one in made} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
-    assert all(one.outcome is CheckOutcome.PASSED for one in made if one.mandatory)
+    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    assert {one.outcome for one in results} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
+    assert all(one.outcome is CheckOutcome.PASSED for one in results if one.mandatory)
 
 
-def test_the_notebook_passes_what_is_mandatory_and_is_told_what_it_does_not_keep() -> None:
+def test_the_notebook_passes_mandatory_checks_and_fails_two_others() -> None:
     launch = find_system("notebook", SUBMISSIONS).launch
-    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
-    assert [one.name for one in made if one.outcome is CheckOutcome.FAILED] == ["assistant-kept", "people-apart"]
-    assert not any(one.mandatory for one in made if one.outcome is CheckOutcome.FAILED)
+    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    assert [one.name for one in results if one.outcome is CheckOutcome.FAILED] == ["assistant-kept", "people-apart"]
+    assert not any(one.mandatory for one in results if one.outcome is CheckOutcome.FAILED)
 
 
-def test_no_memory_is_told_what_was_not_found_and_is_spared_the_rest() -> None:
+def test_no_memory_fails_the_first_check_and_skips_the_others() -> None:
     launch = find_system("no-memory").launch
-    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
-    first, *others = made
+    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    first, *others = results
     assert (first.name, first.outcome) == ("planted-fact", CheckOutcome.FAILED)
     assert "right after ingest_session" in first.detail
-    assert "it gave nothing" in first.detail
+    assert "it returned nothing" in first.detail
     assert {one.outcome for one in others} == {CheckOutcome.NOT_APPLICABLE}
 
 
-def test_a_memory_that_only_searches_is_judged_by_its_items() -> None:
-    made = check("SearchesOnly")
-    lacking = {name for name, one in made.items() if one.outcome is CheckOutcome.NOT_APPLICABLE}
-    assert failed(made) == []
+def test_a_retrieval_only_memory_is_checked_by_its_items() -> None:
+    results = check("SearchesOnly")
+    lacking = {name for name, one in results.items() if one.outcome is CheckOutcome.NOT_APPLICABLE}
+    assert failed(results) == []
     assert lacking == {"filters-honoured", "forget-forgets", "context-tokens"}
-    assert made["forget-forgets"].detail == "The system has no forget."
+    assert results["forget-forgets"].detail == "The system has no method forget."
 
 
-def test_answers_that_differ_are_no_fault_where_the_submission_says_so() -> None:
-    made = check("AnswersAtRandom", deterministic=False)
-    assert failed(made) == []
-    assert made["repeatable"].outcome is CheckOutcome.DECLARED
-    assert made["question-order"].outcome is CheckOutcome.PASSED, "the same facts were shown"
+def test_declared_nondeterminism_does_not_fail_the_suite() -> None:
+    results = check("AnswersAtRandom", deterministic=False)
+    assert failed(results) == []
+    assert results["repeatable"].outcome is CheckOutcome.DECLARED
+    assert results["question-order"].outcome is CheckOutcome.PASSED, "the replies show the same facts"
 
 
-def test_a_time_out_fails_its_check_and_the_next_one_has_a_fresh_instance() -> None:
+def test_after_a_timeout_the_next_check_gets_a_new_instance() -> None:
     limits = FAST.model_copy(update={"take_in_seconds": 1.0})
-    made = {
+    results = {
         one.name: one for one in check_system(instances("HangsOnLongMessages", limits), seed=SEED, deterministic=True)
     }
-    assert failed(made) == ["long-accepted"]
-    assert made["long-accepted"].detail.startswith("ingest_session took longer than 1.05 s (adapters.py:")
-    assert made["k-honoured"].outcome is CheckOutcome.PASSED
+    assert failed(results) == ["long-accepted"]
+    assert results["long-accepted"].detail.startswith("ingest_session took longer than 1.05 s (adapters.py:")
+    assert results["k-honoured"].outcome is CheckOutcome.PASSED
 
 
-def test_a_crash_fails_its_check_with_the_sentence_and_the_suite_goes_on() -> None:
-    made = check("DiesOnRightToLeft")
-    assert failed(made) == ["unicode-accepted"]
-    assert "ended with exit code 3 during ingest_session" in made["unicode-accepted"].detail
-    assert made["long-accepted"].outcome is CheckOutcome.PASSED
+def test_a_crash_fails_its_check_and_the_suite_continues() -> None:
+    results = check("DiesOnRightToLeft")
+    assert failed(results) == ["unicode-accepted"]
+    assert "ended with exit code 3 during ingest_session" in results["unicode-accepted"].detail
+    assert results["long-accepted"].outcome is CheckOutcome.PASSED
 
 
 def test_a_system_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "adapter.py").write_text("import nowhere_to_be_found\n")
     launch = Launch(tmp_path / "adapter.py")
-    made = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
-    assert made[0].outcome is CheckOutcome.FAILED
-    assert "missing module 'nowhere_to_be_found' (" in made[0].detail
+    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    assert results[0].outcome is CheckOutcome.FAILED
+    assert "missing module 'nowhere_to_be_found' (" in results[0].detail
 
 
-def test_all_checks_together_are_bounded_in_time() -> None:
+def test_all_checks_together_have_a_time_limit() -> None:
     limits = FAST.model_copy(update={"take_in_seconds": 60.0})
     first, *others = check_system(instances("Hangs", limits), seed=SEED, deterministic=True, seconds=1.0)
     assert first.outcome is CheckOutcome.FAILED
-    assert "1 s for all checks were used up" in first.detail
+    assert "limit of 1 s for all checks is used up" in first.detail
     assert first.seconds < 10
     assert {one.outcome for one in others} == {CheckOutcome.NOT_APPLICABLE}
 
 
 def test_no_check_passes_once_the_time_is_used_up() -> None:
     killed = threading.Event()
-    told: list[ConformanceCheck] = []
+    finished: list[ConformanceCheck] = []
 
     class Killed(SystemProcess):
         def kill(self) -> None:
             super().kill()
             killed.set()
 
-    made = check_system(
-        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Right"), FAST, log)),
+    results = check_system(
+        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Correct"), FAST, log)),
         seed=SEED,
         deterministic=True,
         seconds=3.0,
-        told=told.append,
-        stop=lambda: None if len(told) != 3 else assert_set(killed),
+        on_check=finished.append,
+        stop=lambda: None if len(finished) != 3 else assert_set(killed),
     )
-    assert not any(one.outcome is CheckOutcome.PASSED for one in made[4:])
-    assert any(one.outcome is CheckOutcome.FAILED for one in made)
+    assert not any(one.outcome is CheckOutcome.PASSED for one in results[4:])
+    assert any(one.outcome is CheckOutcome.FAILED for one in results)
 
 
 def assert_set(event: threading.Event) -> None:
@@ -199,26 +199,26 @@ def assert_set(event: threading.Event) -> None:
 
 
 def test_a_stop_ends_the_suite_and_the_system() -> None:
-    told: list[ConformanceCheck] = []
+    finished: list[ConformanceCheck] = []
     processes: list[SystemProcess] = []
 
     def instance(log: Callable[[str], None]) -> SystemInstance:
-        processes.append(SystemProcess(Launch(ADAPTERS, "Right"), FAST, log))
+        processes.append(SystemProcess(Launch(ADAPTERS, "Correct"), FAST, log))
         return SystemInstance(processes[-1])
 
     def stop() -> None:
-        if len(told) == 2:
+        if len(finished) == 2:
             raise BadInput("The budget is spent.")
 
     with pytest.raises(BadInput, match="budget"):
-        check_system(instance, seed=SEED, deterministic=True, told=told.append, stop=stop)
-    assert [one.name for one in told] == ["planted-fact", "reset-resets"]
+        check_system(instance, seed=SEED, deterministic=True, on_check=finished.append, stop=stop)
+    assert [one.name for one in finished] == ["planted-fact", "reset-resets"]
     assert processes
     assert not any(process.alive for process in processes)
 
 
-def test_model_calls_are_recorded_under_the_check_and_the_phase_they_are_made_in() -> None:
-    class Door:
+def test_model_calls_are_recorded_with_their_check_and_phase() -> None:
+    class RecordingAccess:
         def __init__(self) -> None:
             self.entered: list[str] = []
             self.phases: set[Phase] = set()
@@ -229,14 +229,14 @@ def test_model_calls_are_recorded_under_the_check_and_the_phase_they_are_made_in
         def in_phase(self, phase: Phase) -> None:
             self.phases.add(phase)
 
-    door = Door()
-    launch = Launch(ADAPTERS, "Right")
-    check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log), door), seed=SEED, deterministic=True)
-    assert set(door.entered) == {f"conformance:{one.name}" for one in CHECKS}
-    assert door.phases == {Phase.INGEST, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
+    access = RecordingAccess()
+    launch = Launch(ADAPTERS, "Correct")
+    check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log), access), seed=SEED, deterministic=True)
+    assert set(access.entered) == {f"conformance:{one.name}" for one in CHECKS}
+    assert access.phases == {Phase.INGEST, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
 
 
-def test_it_can_be_said_beforehand_how_much_is_asked() -> None:
+def test_most_calls_is_the_number_of_calls_to_a_correct_memory() -> None:
     counted = {"processes": 0, "sessions": 0, "questions": 0}
 
     class Counted(SystemProcess):
@@ -247,12 +247,12 @@ def test_it_can_be_said_beforehand_how_much_is_asked() -> None:
                 counted[kinds[call]] += 1
             return super()._send(call, arguments)
 
-    launch = Launch(ADAPTERS, "Right")
+    launch = Launch(ADAPTERS, "Correct")
     check_system(lambda log: SystemInstance(Counted(launch, FAST, log)), seed=SEED, deterministic=True)
     assert counted == MOST_CALLS._asdict()
 
 
-def test_what_a_system_prints_is_handed_on() -> None:
+def test_printed_lines_reach_the_log() -> None:
     lines: list[str] = []
     check_system(instances("RefusesLongMessages"), seed=SEED, deterministic=True, log=lines.append)
     assert any("too many tokens for the embedding model" in line for line in lines)

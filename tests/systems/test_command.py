@@ -212,16 +212,16 @@ def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> N
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ('print("Searching…")', "The reply to query is not JSON ('Searching…'). Standard output is for replies alone"),
+        ('print("Searching…")', "The reply to query is not JSON ('Searching…'). Write only replies to standard output"),
         (
             "print()",
-            "The reply to query is not JSON (''). Standard output is for replies alone: print to standard error.",
+            "The reply to query is not JSON (''). Write only replies to standard output: print to standard error.",
         ),
         ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "is not UTF-8 ('\\xff'). Write UTF-8"),
         ('say(id=request["id"] + 1, value={"answer": ""})', "does not have the id"),
         ('say(id=request["id"], value={"answer": ""}, error="x")', "needs either 'value' or 'error'."),
-        ('say(id=request["id"], value="text")', "has something else where an object belongs."),
-        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "has something else where a number belongs."),
+        ('say(id=request["id"], value="text")', "has another value instead of an object."),
+        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "has another value instead of a number."),
         ('say(id=request["id"], error=5)', "has an 'error' that is neither a string nor an object."),
         ('say(id=request["id"], value={"answer": "x" * 4_000_000})', "The reply to query exceeds the limit of 1 MB."),
         ("os.close(1); time.sleep(60)", "The system closed its connection to memeval during query."),
@@ -261,8 +261,8 @@ def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goe
             "closed its connection to memeval during loading the adapter",
         ),
         ("say(id=1, error='no model')", AdapterRaised, "load failed: no model"),
-        ("say(id=1, value=None)", AdapterMisbehaved, "something else where an object belongs"),
-        ("say(id=1, value={})", AdapterMisbehaved, "something else where an array belongs"),
+        ("say(id=1, value=None)", AdapterMisbehaved, "another value instead of an object"),
+        ("say(id=1, value={})", AdapterMisbehaved, "another value instead of an array"),
         (
             "say(id=1, value={'capabilities': ['take_in', 'serach']})",
             AdapterMisbehaved,
@@ -277,7 +277,7 @@ def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goe
         (
             "say(id=1, value={**MINIMAL, 'packages': ['x']})",
             AdapterMisbehaved,
-            "something else where an object belongs",
+            "another value instead of an object",
         ),
     ],
 )

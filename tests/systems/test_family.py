@@ -58,7 +58,7 @@ def test_memory_of_all_processes_together_is_limited(system: Start) -> None:
     """
     process = system(body, resources=Resources(memory_mb=100))
     pid = child_of(process).pid
-    with pytest.raises(SystemDied, match="was ended during query: it used more than 100 MiB of memory"):
+    with pytest.raises(SystemDied, match="was stopped during query: it used more than 100 MiB of memory"):
         process.ask("q")
     assert gone(pid)
 

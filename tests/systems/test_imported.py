@@ -95,7 +95,7 @@ def test_imported_siblings_are_there(tmp_path: Path, mode: SandboxMode) -> None:
 def test_a_module_that_no_statement_names_is_not_there(tmp_path: Path, mode: SandboxMode) -> None:
     body = "import importlib\nreturn importlib.import_module('plu' + 'gin').X"
     file = laid_out(tmp_path, {"adapter.py": adapter(body), "plugin.py": "X = 'x'"})
-    sentence = r"^missing module 'plugin' \(adapter\.py:\d+ in query\)\. It lies beside adapter\.py, but no import"
+    sentence = r"^missing module 'plugin' \(adapter\.py:\d+ in query\)\. It is beside adapter\.py, but no import"
     with pytest.raises(AdapterRaised, match=sentence):
         asked(str(file), mode)
 
@@ -113,7 +113,7 @@ def test_a_deepmemeval_adapter_runs_as_it_is(tmp_path: Path, mode: SandboxMode) 
     source = adapter("return MemorySystemAdapter.__doc__").replace("System:", "Mine(MemorySystemAdapter):")
     source = f"from src.adapter import MemorySystemAdapter\n{source}\n    def get_context_tokens(self): return 1\n"
     file = laid_out(tmp_path / "adapters", {"adapter.py": source})
-    assert asked(str(file), mode) == "The methods that DeepMemEval asks of an adapter."
+    assert asked(str(file), mode) == "The methods that DeepMemEval requires of an adapter."
     laid_out(tmp_path / "adapters", {"src/adapter.py": "class MemorySystemAdapter:\n    'Its own.'"})
     assert asked(str(file), mode) == "Its own."
 

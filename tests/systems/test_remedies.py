@@ -168,7 +168,7 @@ def test_a_missing_module_is_put_down_to_the_lock_the_environment_or_the_file(tm
     assert remedy(own) == "Install it for /venv/bin/python."
     assert remedy(folder).startswith(f"Add its package to requirements.in, then run '{COMPILE}'.")
     (tmp_path / "numpy").mkdir()
-    assert remedy(bare).startswith("It lies beside adapter.py, but no import statement names it")
+    assert remedy(bare).startswith("It is beside adapter.py, but no import statement names it")
 
 
 def test_how_to_get_uv_is_said_where_it_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_every_other_cause_has_its_remedy(tmp_path: Path) -> None:
         ("network", "", "query"): "Declare the host under [[hosts]] in submission.toml, or run with --sandbox none.",
         ("memory", "", "query"): "is 64 MiB: keep less, or raise memory_mb under [resources] in submission.toml.",
         ("class", "B", "load"): 'Name one in submission.toml: entry = "a/adapter.py:B".',
-        ("signature", "", "__init__"): "Let __init__ take what [parameters] in submission.toml gives: nothing.",
+        ("signature", "", "__init__"): "Let __init__ accept the [parameters] in submission.toml: none.",
         ("file", "x", "query"): "Add the file, or correct its path.",
         ("methods", "", "load"): "Add the missing methods.",
         ("unheard of", "", "query"): "",

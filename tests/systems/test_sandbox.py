@@ -91,7 +91,7 @@ def test_a_bubblewrap_that_cannot_work_is_none(tmp_path: Path, monkeypatch: pyte
     )
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with pytest.raises(BadInput, match=r"cannot build one \(no namespaces\)"):
+    with pytest.raises(BadInput, match=r"cannot start one \(no namespaces\)"):
         find_sandbox(SandboxMode.BWRAP, pytest.fail)
 
 
@@ -153,7 +153,7 @@ def test_hidden_folders_are_empty_even_in_a_shown_one(inside: Inside, tmp_path: 
 
 @pytest.mark.parametrize(
     ("shown", "problem"),
-    [("/", "home folder"), ("~", "home folder"), ("results", "keeps from it"), ("gone", "cannot be")],
+    [("/", "home folder"), ("~", "home folder"), ("results", "results or data of memeval"), ("gone", "cannot be")],
 )
 def test_what_may_not_be_shown_is_refused(
     inside: Inside, tmp_path: Path, bubblewrap: Sandbox, monkeypatch: pytest.MonkeyPatch, shown: str, problem: str
@@ -345,7 +345,7 @@ def test_memory_of_all_processes_together_is_limited(inside: Inside) -> None:
         subprocess.Popen([sys.executable, '-S', '-c', 'import time; kept = b"x" * (40 << 20); time.sleep(60)'])
     time.sleep(60)
     """
-    with pytest.raises(SystemDied, match="was ended during query: it used more than 100 MiB of memory"):
+    with pytest.raises(SystemDied, match="was stopped during query: it used more than 100 MiB of memory"):
         inside(body, resources=Resources(memory_mb=100)).ask("q")
 
 
@@ -426,7 +426,7 @@ def test_a_submissions_variables_are_set_and_memevals_stay(inside: Inside, tmp_p
     )
     assert process.ask("q").answer == repr(["fast", f"{tmp_path / 'own'}:/usr/local/bin:/usr/bin:/bin", "open"])
     for name in ("PATH", "HOME", "TMPDIR", "PYTHONHASHSEED", "LD_PRELOAD", "DOOR"):
-        with pytest.raises(BadInput, match=f"may not set the variable {name}"):
+        with pytest.raises(BadInput, match=f"must not set the variable {name}"):
             inside(environment={"DOOR": "open"}, variables={name: "x"})
 
 

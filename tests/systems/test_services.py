@@ -216,4 +216,4 @@ def test_a_service_that_ends_at_its_start_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_service_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     done = started(with_programs(tmp_path), "postgres")
-    assert done.stderr.strip() == "the service 'postgres' is not installed: there is no program postgres."
+    assert done.stderr.strip() == "the service 'postgres' is not installed: program postgres not found."

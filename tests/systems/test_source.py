@@ -109,7 +109,7 @@ def test_what_was_changed_after_it_was_read_is_not_started(folder: Path, tmp_pat
         process.start()
         process.close()
         file.write_text("x = 2") if change == "other" else file.unlink()
-        with pytest.raises(BadInput, match=r"was changed after it had been read\. Leave a system as it is"):
+        with pytest.raises(BadInput, match=r"was changed after it had been read\. Do not edit a system"):
             process.start()
         process.close()
 
@@ -120,7 +120,7 @@ def test_a_link_in_a_submission_is_refused(folder: Path) -> None:
 
 
 def test_a_missing_path_a_wrong_suffix_and_a_bare_folder_are_told_apart(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "no.py") == f"{tmp_path}/no.py: there is no such file or folder. Check the path."
+    assert refusal(tmp_path / "no.py") == f"{tmp_path}/no.py: file or folder not found. Check the path."
     notes = write(tmp_path, "x", "notes.txt")
     assert refusal(notes) == f"{notes}: is not a Python file: its name does not end in .py."
     assert "is a folder without a submission.toml." in refusal(tmp_path)
@@ -137,7 +137,7 @@ def test_a_file_that_is_not_python_is_refused_with_its_line(tmp_path: Path) -> N
 def test_an_unknown_name_is_refused_with_the_nearest(folder: Path) -> None:
     assert refusal("acmee", folder.parent) == "there is no system called 'acmee'. Did you mean 'acme'?"
     assert refusal("bm52") == "there is no system called 'bm52'. Did you mean 'bm25'?"
-    assert "There are: no-memory, " in refusal("zzzzzzzzzz")
+    assert "Known systems: no-memory, " in refusal("zzzzzzzzzz")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_newer_manifest_is_refused_as_such(folder: Path) -> None:
 
 def test_a_slug_must_be_its_folders_name(folder: Path) -> None:
     folder.rename(folder.parent / "other")
-    assert "Give both the same name." in refusal("other", folder.parent)
+    assert "Use the same name for both." in refusal("other", folder.parent)
 
 
 def _greeted(source: SystemSource) -> AdapterInfo:
@@ -248,25 +248,25 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("command", 'command = ["x"]\nentry = "a.py"', 6, "'entry' does not go with"),
         ("command", 'command = ["../x"]', 5, "is not a file of this folder"),
         ("command", 'command = ["/bin/sh"]', 5, "is not a file of this folder"),
-        ("http", 'command = ["x"]\nendpoint = "https://a.example"', 6, "are both there"),
-        ("http", 'endpoint = "http://a.example"', 5, "not an https address"),
+        ("http", 'command = ["x"]\nendpoint = "https://a.example"', 6, "are given"),
+        ("http", 'endpoint = "http://a.example"', 5, "not an https URL"),
         ("http", 'endpoint = "https://a.example"', 5, "is not declared"),
         ("mcp", 'command = ["x"]', 4, "needs a tool for 'retain'"),
         ("mcp", 'command = ["x"]\n[tools.remember]\nname = "x"', 6, "'remember' is not a call"),
-        ("python", '[variables]\nLD_PRELOAD = "x"', 6, "LD_PRELOAD is memeval's to set"),
-        ("python", '[variables]\nACME_API_KEY = "hunter2"', 6, "named like a secret"),
-        ("python", '[[services]]\nname = "redis"\nvariable = "X"\n[variables]\nX = "1"', 7, "X stands for two things"),
+        ("python", '[variables]\nLD_PRELOAD = "x"', 6, "memeval sets the variable LD_PRELOAD itself"),
+        ("python", '[variables]\nACME_API_KEY = "hunter2"', 6, "the name of a secret"),
+        ("python", '[[services]]\nname = "redis"\nvariable = "X"\n[variables]\nX = "1"', 7, "X is used twice"),
         ("python", '[[hosts]]\nhost = "https://a.example"\nvariable = "A"', 6, "Write the bare host"),
         ("python", '[[hosts]]\nhost = "api.openai.com"\nvariable = "A"', 6, "declared_models"),
-        ("python", '[[hosts]]\nhost = "10.0.0.1"\nvariable = "A"', 6, "is an address"),
+        ("python", '[[hosts]]\nhost = "10.0.0.1"\nvariable = "A"', 6, "is an IP address"),
         ("python", 'licence = "Apache 2"', 5, "SPDX"),
-        ("python", 'self_reported = ["speed"]', 5, "'speed' is nothing"),
-        ("python", "[parameters]\nclass = 1", 6, "cannot be the name of a parameter"),
+        ("python", 'self_reported = ["speed"]', 5, "'speed' cannot be self-reported"),
+        ("python", "[parameters]\nclass = 1", 6, "is not a valid name of a parameter"),
         ("python", "[parameters]\nday = 2026-01-01", 6, "is a date"),
         ("python", "[resources]\nmemory_md = 1", 6, "Did you mean 'memory_mb'?"),
-        ("python", '[vendor]\nname = "V"\nnotified = "2026-02-30"', 7, "not a day of the calendar"),
-        ("python", 'homepage = "javascript:alert(1)"', 5, "not an address of the web"),
-        ("python", 'summary = "a\\u202eb"', 5, "cannot be shown"),
+        ("python", '[vendor]\nname = "V"\nnotified = "2026-02-30"', 7, "is not a date"),
+        ("python", 'homepage = "javascript:alert(1)"', 5, "not a web address"),
+        ("python", 'summary = "a\\u202eb"', 5, "is not printable"),
     ],
 )
 def test_what_fields_demand_of_one_another_is_told_by_line(
@@ -311,7 +311,7 @@ def test_tricks_with_files_are_all_told_at_once(folder: Path) -> None:
             "only by upper and lower case",
             "bad\\nname: has",
         ),
-        *("made by an installer", "neither a file nor a folder", "latin.py:1: is not UTF-8", "beside its locks"),
+        *("made by an installer", "neither a file nor a folder", "latin.py:1: is not UTF-8", "without lock files"),
     ):
         assert sentence in told, sentence
 
@@ -371,7 +371,7 @@ def test_a_schema_version_that_never_was_is_refused(folder: Path, version: int) 
 def test_a_key_that_is_named_for_another_host_is_refused_at_its_line(folder: Path) -> None:
     rest = 'command = ["./serve"]\n[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "OTHER_TOKEN"'
     manifest = of_kind(folder, "command", rest)
-    with pytest.raises(BadInput, match=rf"{manifest}:9: the variable OTHER_TOKEN is not named for api\.acme\.example"):
+    with pytest.raises(BadInput, match=rf"{manifest}:9: the variable OTHER_TOKEN does not name api\.acme\.example"):
         folder_source(folder)
 
 

@@ -102,17 +102,17 @@ def test_the_adapter_file_behind_a_server_gets_the_variants_parameters(submissio
 
 def test_an_unknown_variant_is_refused_with_the_nearest_name(submissions: Path) -> None:
     assert "acme has no variant 'fats'. Did you mean 'acme:fast'?" in refusal("acme:fats", submissions)
-    assert "There are: fast, wide-open." in refusal("acme:", submissions)
+    assert "Its variants: fast, wide-open." in refusal("acme:", submissions)
     write(submissions / "acme", BASE, MANIFEST)
-    assert "acme has no variant 'fast'. Name it as 'acme'; it has none." in refusal("acme:fast", submissions)
+    assert "acme has no variant 'fast'. It has no variants: use 'acme'." in refusal("acme:fast", submissions)
 
 
 def test_what_is_wrong_with_variants_is_told_with_its_line(submissions: Path) -> None:
     first = BASE.count("\n") + 2
     wrong = VARIANTS.replace("depth = 1", 'class = "x"').replace('"Looks at everything."', '" "')
     assert faults(submissions, BASE + wrong) == [
-        f":{first + 7}: 'variants' is blank. Fill it in, or leave the line out.",
-        f":{first + 4}: 'class' cannot be the name of a parameter. Take letters, digits and underscores.",
+        f":{first + 7}: 'variants' is blank. Fill it in, or remove the line.",
+        f":{first + 4}: 'class' is not a valid name of a parameter. Use letters, digits and underscores.",
     ]
     assert faults(submissions, BASE + VARIANTS.replace("[variants.wide-open]", "[variants.Wide]"))[0].startswith(
         f":{first + 6}: 'variants.Wide'"
@@ -133,14 +133,14 @@ def test_a_variant_may_use_models_that_the_submission_does_not(submissions: Path
     (blank,) = faults(submissions, BASE + asking.replace('"tiny"', '" "'))
     assert "'variants' is blank." in blank
     (twice,) = faults(submissions, BASE + asking.replace('"tiny"', '"tiny", "tiny"'))
-    assert "names something twice" in twice
+    assert "has a duplicate" in twice
 
 
 def test_two_variants_of_the_same_parameters_are_refused(submissions: Path) -> None:
     same = VARIANTS.replace("depth = 1", "depth = 3")
     assert faults(submissions, BASE + same) == [
         f":{BASE.count(chr(10)) + 2}: the variant 'fast' has the parameters of the submission itself. "
-        "Change a parameter, or take it out."
+        "Change a parameter, or remove the variant."
     ]
     twice = VARIANTS.replace("{ wide = true }", "{ depth = 1 }")
     assert "the variant 'wide-open' has the parameters of the variant 'fast'." in faults(submissions, BASE + twice)[0]
@@ -158,7 +158,7 @@ def test_the_name_of_a_variant_is_no_other_systems(submissions: Path) -> None:
     (mine,) = faults(submissions, BASE + VARIANTS)
     assert (
         mine
-        == f":{BASE.count(chr(10)) + 2}: 'acme-fast' is also the name of the submission in acme-fast. Take another."
+        == f":{BASE.count(chr(10)) + 2}: 'acme-fast' is also the name of the submission in acme-fast. Use another slug."
     )
     _source, theirs = examined_folder(other)
     assert [fault.problem for fault in theirs] == [

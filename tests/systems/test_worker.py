@@ -329,7 +329,7 @@ def test_a_named_class_overrides_the_choice(system: Start) -> None:
             "it has answer, clear, ingest_sesion. "
             "Rename clear to reset, ingest_sesion to ingest_session, answer to query.",
         ),
-        (TWO, "Aplha", r"no class Aplha in .*; adapter classes there: Alpha, Zeta\. Name one: adapter\.py:Alpha\."),
+        (TWO, "Aplha", r"no class Aplha in .*; its adapter classes: Alpha, Zeta\. Name one: adapter\.py:Alpha\."),
         (
             TWO,
             "NoQuery",

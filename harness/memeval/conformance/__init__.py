@@ -1,4 +1,4 @@
-"""Whether a system keeps to the adapter contract: checks with planted facts, before any scenario is run."""
+"""Conformance suite: checks with planted facts whether a system fulfils the adapter contract."""
 
 from memeval.conformance.suite import CHECKS, MOST_CALLS, SUITE, check_system
 

@@ -1,4 +1,4 @@
-"""What a check is, and how it says what it saw."""
+"""The type of a check, and the exceptions that report its result."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from memeval.conformance.subject import CheckedSystem
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table of checks."""
+    """One check of the suite."""
 
     name: str
     """Its name, such as ``reset-resets``."""
     title: str
-    """What it finds out, in a sentence."""
+    """What the check tests, as a sentence."""
     function: Callable[[CheckedSystem], str]
-    """Runs the check and returns what it observed.
+    """Runs the check and returns the observation as a sentence.
 
-    Raises :class:`ContractViolation` or :class:`MethodMissing`; a system failure passes through."""
+    Raises :class:`ContractViolation` or :class:`MethodMissing`; a :class:`SystemFailure` passes through."""
     mandatory: bool = False
-    """Whether a system that fails it is refused."""
+    """Whether a system that fails this check is refused."""
     needs: tuple[str, ...] = ()
-    """Methods of the system without which there is nothing to check."""
+    """Methods that the check needs; without them it is not applicable."""
     after: str | None = "isolation"
-    """The check without which this one says nothing: where that one, or one before it, failed, this is not made."""
+    """The check that must pass first. If it or one before it failed, this check is not applicable."""
     can_be_declared: bool = False
-    """Whether a system that is declared not to be deterministic may fail it."""
+    """Whether a system that declares ``deterministic = false`` may fail this check."""
 
 
 class ContractViolation(Exception):
-    """A system does not keep to the contract.
+    """A system violates the adapter contract.
 
     Args:
-        seen: what was seen, as a sentence.
-        remedy: what the author can do, as a sentence that names the adapter's method.
+        problem: what was observed, as a sentence.
+        remedy: how to fix it, as a sentence that names the adapter's method.
     """
 
-    def __init__(self, seen: str, remedy: str) -> None:
-        super().__init__(seen)
-        self.seen = seen
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
         self.remedy = remedy
 
 
 class MethodMissing(Exception):
-    """A system lacks what the check is about; the text is a sentence."""
+    """The check is not applicable to the system; the text says why."""

@@ -1,7 +1,7 @@
-"""Planted facts: plain sentences, each with a word that was made up for it and so stands nowhere else.
+"""Planted facts: plain sentences, each with a made-up word that occurs nowhere else.
 
-Where the word turns up again, the fact was remembered; where it does not, it was not. No model has to judge that. The
-words follow from a seed, so no adapter can know them beforehand.
+A reply that contains the word shows that the system remembered the fact, so no model has to judge it. The words are
+derived from a seed, so an adapter cannot know them in advance.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 SYLLABLES = 4
 
 LONG_CHARACTERS = 20_000
-"""Length of a long message."""
+"""Minimum length of a long message."""
 
 PEOPLE = ("Agnes", "Boris", "Clara", "Dmitri", "Elena", "Felix", "Greta", "Hugo", "Ingrid", "Jonas", "Klara", "Marco")
 
-IN_BETWEEN = (
+FILLER_SENTENCES = (
     "The weather stayed mild for most of the week.",
     "Trains ran on time, which surprised everyone.",
     "A long meeting about budgets ended without a decision.",
@@ -33,18 +33,18 @@ IN_BETWEEN = (
     "The garden needs water whenever the sun is out.",
     "A colleague told a long story about a lost suitcase.",
 )
-"""Sentences that fill a long message and bear on no topic below."""
+"""Sentences that fill a long message and concern none of the topics."""
 
 
 class PlantedTopic(NamedTuple):
-    """Something that can be said of oneself; ``{}`` stands for the made-up word."""
+    """A topic of a fact about oneself; ``{}`` is replaced by the made-up word."""
 
-    said: str
-    asked: str
-    asked_otherwise: str
-    """The same question in other words, of which at least one is in ``said``."""
-    asked_of: str
-    """The same question about somebody else, named in place of ``{}``."""
+    statement: str
+    question: str
+    paraphrase: str
+    """The same question in other words. At least one of its words is in ``statement``."""
+    question_about: str
+    """The same question about another person, whose name replaces ``{}``."""
 
 
 TOPICS = (
@@ -148,41 +148,41 @@ SCRIPTS: tuple[tuple[str, str, str, Callable[[random.Random], str]], ...] = (
         lambda rng: "".join(rng.sample("松鶴雲泉墨竹硯琴霞嵐櫻舟", 5)),
     ),
 )
-"""Per script its name, what is said, what is asked, and what makes a word in it."""
+"""Per script: its name, the statement, the question, and a function that makes a word."""
 
-ODD = (
+UNUSUAL_TEXTS = (
     "\u202bשלום וברכה\u202c, \u200fمرحبا\u200e; 👩🏽‍🚀👨‍👩‍👧‍👦🏳️‍🌈🇺🇳; 漢字仮名交じり文; Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L͠G̵O; \U0001f9ff\ufe0f; \ufeff",
     "control characters \x01\x07\x08\x0b\x0c\x1b[31m\x7f\x85\u2028\u2029\t\r\n, tabs and \\u0000 as text",
 )
-"""Text that is hard to handle, and allowed: no NUL, no lone surrogate."""
+"""Valid text that is hard to handle. It has no NUL and no lone surrogate."""
 
 
 @dataclass(frozen=True)
 class PlantedFact:
-    """A planted fact."""
+    """A fact with a made-up word."""
 
-    said: str
-    """The sentence."""
+    statement: str
+    """The sentence that states the fact."""
     word: str
-    """The made-up word in it."""
-    asked: str
+    """The made-up word."""
+    question: str
     """A question that the word answers."""
-    asked_otherwise: str = ""
+    paraphrase: str = ""
     """The question in other words."""
-    asked_of: str = ""
-    """The question about somebody else, named in place of ``{}``."""
+    question_about: str = ""
+    """The question about another person, whose name replaces ``{}``."""
 
 
-def plain(text: str) -> str:
-    """Return a text as it is compared: Unicode normal form C, no matter the case."""
+def normalized(text: str) -> str:
+    """Return a text in Unicode normal form C and without case, for comparison."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 class PlantedFacts:
-    """Facts, words and days that follow from a seed.
+    """Generator of facts, words and days from a seed.
 
     Args:
-        purpose: what they are for, the seed among it; other purposes get others.
+        purpose: parts of the seed, such as the name of the check. Another purpose gives other facts.
     """
 
     def __init__(self, *purpose: str) -> None:
@@ -191,38 +191,37 @@ class PlantedFacts:
         self._rng.shuffle(self._topics)
         self._words: set[str] = set()
         self.people = tuple(self._rng.sample(PEOPLE, 2))
-        """Two people's first names."""
+        """First names of two people."""
         self.day = date(self._rng.randint(2011, 2016), self._rng.randint(1, 9), self._rng.randint(1, 28))
-        """The day on which things begin."""
+        """The first day."""
 
     def after(self, days: int) -> date:
-        """Return the day that many days after the first."""
         return self.day + timedelta(days=days)
 
     def word(self) -> str:
-        """Return a word that was not returned before. All are equally long, so that none is part of another."""
+        """Return a new word. All words have the same length, so none is part of another."""
         while True:
-            made = "".join(self._rng.choice(CONSONANTS) + self._rng.choice(VOWELS) for _ in range(SYLLABLES))
-            if made not in self._words:
-                self._words.add(made)
-                return made.capitalize()
+            word = "".join(self._rng.choice(CONSONANTS) + self._rng.choice(VOWELS) for _ in range(SYLLABLES))
+            if word not in self._words:
+                self._words.add(word)
+                return word.capitalize()
 
     def topic(self) -> PlantedTopic:
-        """Return a topic that was not returned before."""
+        """Return a new topic."""
         return self._topics.pop()
 
     def fact(self, topic: PlantedTopic | None = None) -> PlantedFact:
-        """Return a fact, on a topic of its own unless one is given."""
-        about = topic or self.topic()
+        """Return a fact about ``topic``, or about a new topic."""
+        topic = topic or self.topic()
         word = self.word()
-        return PlantedFact(about.said.format(word), word, about.asked, about.asked_otherwise, about.asked_of)
+        return PlantedFact(topic.statement.format(word), word, topic.question, topic.paraphrase, topic.question_about)
 
     def facts(self, count: int) -> list[PlantedFact]:
         """Return facts on different topics."""
         return [self.fact() for _ in range(count)]
 
     def recommended(self) -> PlantedFact:
-        """Return a fact that an assistant says, as an answer to a question."""
+        """Return a fact that the assistant states in answer to a question."""
         word = self.word()
         return PlantedFact(
             f"For a rainy weekend I recommend the mountain hut {word}.",
@@ -231,18 +230,18 @@ class PlantedFacts:
         )
 
     def in_scripts(self) -> list[tuple[str, PlantedFact]]:
-        """Return a fact in each of the scripts, with the script's name."""
+        """Return a fact in each script, with the name of the script."""
         return [
-            (script, PlantedFact(said.format(word), word, asked))
-            for script, said, asked, make in SCRIPTS
-            for word in (make(self._rng),)
+            (script, PlantedFact(statement.format(word), word, question))
+            for script, statement, question, make_word in SCRIPTS
+            for word in (make_word(self._rng),)
         ]
 
     def long_message(self) -> tuple[str, list[tuple[str, PlantedFact]]]:
-        """Return a long message, and the facts at its start, in its middle and at its end, with where they stand."""
+        """Return a long message, and the facts at its start, middle and end, each with its position."""
         first, middle, last = self.facts(3)
         half: list[str] = []
         while sum(map(len, half)) + len(half) < LONG_CHARACTERS / 2:
-            half.append(self._rng.choice(IN_BETWEEN))
-        text = " ".join((first.said, *half, middle.said, *half, last.said))
+            half.append(self._rng.choice(FILLER_SENTENCES))
+        text = " ".join((first.statement, *half, middle.statement, *half, last.statement))
         return text, [("start", first), ("middle", middle), ("end", last)]

@@ -1,4 +1,4 @@
-"""The system under check: its instances, what they are told, and what they bring up when they are asked."""
+"""The checked system: its instances, the facts they ingest, and their replies to questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from memeval.conformance.facts import PlantedFact, PlantedFacts, plain
+from memeval.conformance.facts import PlantedFact, PlantedFacts, normalized
 from memeval.execution.model_access import ModelAccess, NoModelAccess, SystemInstance
 from memeval.records.call import Phase
 from memeval.records.scenario import Session, Turn
@@ -19,14 +19,14 @@ from memeval.systems.output import Log, visible
 from memeval.systems.process import SystemProcess
 
 SEARCH_ITEMS = 10
-"""How many items are asked of ``search``, as in a run."""
+"""How many items ``search`` is asked for, as in a run."""
 
 QUOTED = 160
-"""How many characters of outside text a sentence quotes."""
+"""How many characters of a system's text a message quotes."""
 
 
 def quoted(text: str) -> str:
-    """Return outside text as a sentence can hold it: one line, cut, in quotation marks."""
+    """Return text from outside as one line in quotation marks, cut to ``QUOTED`` characters."""
     return f"“{visible(text[:QUOTED])}{'…' if len(text) > QUOTED else ''}”"
 
 
@@ -39,27 +39,26 @@ class PlantedTurn(NamedTuple):
 
 
 ACKNOWLEDGED = PlantedTurn("Thank you for telling me.", "assistant")
-"""What an assistant says to a fact."""
+"""The assistant's reply to a fact."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a system gave for one question, by all the ways it can be asked."""
+    """All replies of a system to one question: from ``query``, ``search`` or both."""
 
     question: str
-    """What it was asked."""
     answer: str
-    """Its answer; blank where it only searches."""
+    """The answer; blank if the system only searches."""
     items: tuple[str, ...]
-    """Texts of the items it brought up, best first."""
+    """Texts of the retrieved items, best first."""
     contexts: tuple[str, ...]
-    """Contexts it handed over."""
+    """The returned contexts."""
     tokens: float | None = None
-    """Tokens of context by its own account."""
+    """Self-reported context tokens; ``None`` if not reported."""
 
     @classmethod
     def of(cls, question: str, *replies: SystemReply) -> Observation:
-        """Return what came of a question."""
+        """Combine the replies to a question."""
         counts = (reply.reported_tokens for reply in replies if reply.reported_tokens is not None)
         return cls(
             question,
@@ -70,37 +69,37 @@ class Observation:
         )
 
     def texts(self) -> Iterator[str]:
-        """Yield all that it gave, what weighs most first."""
+        """Yield all returned texts, the answer first."""
         yield self.answer
         yield from self.items
         yield from self.contexts
 
     def shows(self, word: str) -> bool:
-        """Whether a word stands anywhere in it."""
-        return any(plain(word) in plain(text) for text in self.texts())
+        """Whether a word occurs in any returned text."""
+        return any(normalized(word) in normalized(text) for text in self.texts())
 
     def answers(self, word: str) -> bool:
-        """Whether a word stands in the answer."""
-        return plain(word) in plain(self.answer)
+        """Whether a word occurs in the answer."""
+        return normalized(word) in normalized(self.answer)
 
     def first_of(self, *words: str) -> str | None:
-        """Return the word that comes first; ``None`` where none comes at all."""
-        for text in map(plain, self.texts()):
-            places = [(text.find(plain(word)), word) for word in words if plain(word) in text]
-            if places:
-                return min(places)[1]
+        """Return the word that occurs first; ``None`` if none occurs."""
+        for text in map(normalized, self.texts()):
+            positions = [(text.find(normalized(word)), word) for word in words if normalized(word) in text]
+            if positions:
+                return min(positions)[1]
         return None
 
     def lines(self) -> list[str]:
-        """Return what it brought up, line by line."""
+        """Return the lines of the items and contexts."""
         return [line for text in (*self.items, *self.contexts) for line in text.splitlines()]
 
     def names_year(self, day: date) -> bool:
-        """Whether a day's year stands anywhere in it."""
+        """Whether the year of ``day`` occurs in any returned text."""
         return any(re.search(rf"(?<!\d){day.year}(?!\d)", text) for text in self.texts())
 
     def same_as(self, other: Observation) -> bool:
-        """Whether both are the same, word for word."""
+        """Whether both have equal texts."""
         return (self.answer, self.items, self.contexts) == (other.answer, other.items, other.contexts)
 
     def __str__(self) -> str:
@@ -113,40 +112,40 @@ class Observation:
 
 
 class CheckedMemory:
-    """One instance of the system, driven as a run drives it.
+    """One instance of the system, called as in a run.
 
     Args:
         instance: the instance; not started.
-        subject: the system it is an instance of.
+        subject: the system of the instance.
     """
 
     def __init__(self, instance: SystemInstance, subject: CheckedSystem) -> None:
         self.process: SystemProcess = instance.process
-        self._endpoint: ModelAccess = instance.endpoint or NoModelAccess()
+        self._model_access: ModelAccess = instance.endpoint or NoModelAccess()
         self._subject = subject
         self._check = ""
         self._sessions = 0
         self._today = date.min
 
     def start(self) -> None:
-        """Start its process, whether or not there is one.
+        """Start the process, or start it again.
 
         Raises:
-            SystemFailure: it cannot be started, or the time for all checks is used up.
+            SystemFailure: the process cannot be started, or the time for all checks is used up.
         """
         if self._subject.over:
-            raise SystemDied("The system was ended, for the time of all checks is used up.")
+            raise SystemDied("The system was stopped: the time for all checks is used up.")
         self.process.start()
 
     def clear(self, check: str | None = None) -> None:
-        """Empty the memory; start the process where there is none.
+        """Empty the memory; start the process if it is not running.
 
         Args:
-            check: what model calls are recorded under from now on; ``None`` leaves it as it is.
+            check: the name under which model calls are recorded from now on; ``None`` keeps the current name.
         """
         self._check = check or self._check
-        self._endpoint.enter(f"conformance:{self._check}")
-        self._endpoint.in_phase(Phase.INGEST)
+        self._model_access.enter(f"conformance:{self._check}")
+        self._model_access.in_phase(Phase.INGEST)
         if not self.process.alive:
             self.start()
         self.process.reset()
@@ -156,66 +155,66 @@ class CheckedMemory:
         """Whether the system has a method."""
         return self.process.hello is not None and self.process.hello.can(method)
 
-    def session(self, day: date, *said: PlantedTurn) -> Session:
+    def session(self, day: date, *planted: PlantedTurn) -> Session:
         """Return the next session of this memory."""
         self._sessions += 1
         self._today = max(self._today, day)
         name = f"s{self._sessions:03d}"
         turns = tuple(
-            Turn(turn_id=f"{name}:t{number:02d}", role=one.role, content=one.text, speaker=one.speaker)
-            for number, one in enumerate(said, start=1)
+            Turn(turn_id=f"{name}:t{number:02d}", role=turn.role, content=turn.text, speaker=turn.speaker)
+            for number, turn in enumerate(planted, start=1)
         )
         return Session(session_id=name, date=day.isoformat(), turns=turns)
 
     def ingest(self, *sessions: Session) -> None:
-        """Have sessions taken in, and wait until they can be asked for."""
-        self._endpoint.in_phase(Phase.INGEST)
+        """Ingest sessions, and wait until the system can answer questions about them."""
+        self._model_access.in_phase(Phase.INGEST)
         self.process.ingest((session_json(session), session.date) for session in sessions)
         self.settle()
 
     def settle(self) -> None:
-        """Wait until all that was taken in can be asked for."""
-        self._endpoint.in_phase(Phase.SETTLE)
+        """Wait until everything ingested is indexed."""
+        self._model_access.in_phase(Phase.SETTLE)
         self.process.settle()
 
-    def tell(self, day: date, *facts: PlantedFact) -> None:
-        """Have a session taken in for each fact, in which the user says it: the first on that day, others on the next.
+    def ingest_facts(self, day: date, *facts: PlantedFact) -> None:
+        """Ingest one session per fact, one a day, in which the user states it.
 
         Args:
-            day: the day of the first.
+            day: the day of the first session.
             facts: the facts.
         """
         days = (day + timedelta(days=number) for number in range(len(facts)))
         self.ingest(
-            *(self.session(on, PlantedTurn(fact.said), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True))
+            *(self.session(on, PlantedTurn(fact.statement), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True))
         )
 
     def ask(self, question: str, at: date | None = None) -> Observation:
-        """Put a question in all the ways that the system has.
+        """Ask a question with ``query`` and ``search``, as far as the system has them.
 
         Args:
-            question: its text.
-            at: the day it is asked as of; ``None`` for the day after the last session.
+            question: the text of the question.
+            at: the day of the question; ``None`` for the day after the last session.
         """
         at = at or self._today + timedelta(days=1)
         asked = searched = None
         if self.can("query"):
-            self._endpoint.in_phase(Phase.ASK)
+            self._model_access.in_phase(Phase.ASK)
             asked = self.process.ask(question, at.isoformat())
         if self.can("search"):
             searched = self.search(question, SEARCH_ITEMS, at)
         return Observation.of(question, *(reply for reply in (asked, searched) if reply is not None))
 
     def search(self, question: str, k: int, at: date) -> SystemReply:
-        """Have the memory searched for at most ``k`` items, as of a day."""
-        self._endpoint.in_phase(Phase.SEARCH)
+        """Search for at most ``k`` items, on day ``at``."""
+        self._model_access.in_phase(Phase.SEARCH)
         return self.process.search(question, k, at.isoformat())
 
     def retain(
         self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] | None = None
     ) -> None:
-        """Have a text taken in."""
-        self._endpoint.in_phase(Phase.INGEST)
+        """Ingest a text with ``retain``."""
+        self._model_access.in_phase(Phase.INGEST)
         self._today = max(self._today, day)
         self.process.retain(content, bank=bank, timestamp=day.isoformat(), tags=tags, source_id=source_id)
 
@@ -228,9 +227,9 @@ class CheckedMemory:
         since: date | None = None,
         until: date | None = None,
     ) -> Observation:
-        """Have a bank searched, with filters."""
-        self._endpoint.in_phase(Phase.SEARCH)
-        found = self.process.recall(
+        """Search a bank, with filters."""
+        self._model_access.in_phase(Phase.SEARCH)
+        reply = self.process.recall(
             query,
             SEARCH_ITEMS,
             bank=bank,
@@ -239,23 +238,23 @@ class CheckedMemory:
             since=None if since is None else since.isoformat(),
             until=None if until is None else until.isoformat(),
         )
-        return Observation.of(query, found)
+        return Observation.of(query, reply)
 
     def forget(self, *, bank: str | None, ids: tuple[str, ...] | None, query: str | None) -> None:
-        """Have something forgotten, and wait until it is."""
-        self._endpoint.in_phase(Phase.INGEST)
+        """Call ``forget``, and wait until the system has settled."""
+        self._model_access.in_phase(Phase.INGEST)
         self.process.forget(bank=bank, ids=ids, query=query)
         self.settle()
 
 
 class CheckedSystem:
-    """A system under check, and the facts that are planted in it.
+    """The checked system, and the facts that are planted in it.
 
     Args:
-        new_instance: makes an instance, not started, given what takes the lines it prints.
-        seed: what the planted facts follow from.
-        deterministic: whether the system says that a second identical run gives the same answers.
-        log: takes what its instances print.
+        new_instance: makes an instance that is not started; its argument receives the printed lines.
+        seed: the seed of the planted facts.
+        deterministic: whether the system declares that identical runs give equal answers.
+        log: receives the lines that the instances print.
     """
 
     def __init__(
@@ -268,13 +267,13 @@ class CheckedSystem:
         self.over = False
         """Whether the time for all checks is used up."""
         self.facts = PlantedFacts(seed)
-        """Facts of the check that is being made."""
+        """Facts of the current check."""
         self._check = ""
         self._open: list[CheckedMemory] = []
         self._shared: CheckedMemory | None = None
 
     def begin(self, check: str) -> None:
-        """Make ready for a check: facts of its own, and model calls recorded under its name."""
+        """Prepare a check: it gets its own facts, and its name is recorded with model calls."""
         self._check = check
         self.facts = PlantedFacts(self._seed, check)
 
@@ -283,15 +282,15 @@ class CheckedSystem:
         return (self._shared or self._start()).can(method)
 
     def memory(self) -> CheckedMemory:
-        """Return the instance that checks share, emptied."""
+        """Return the shared instance, emptied."""
         shared = self._shared or self._start()
         shared.clear(self._check)
         return shared
 
     @contextlib.contextmanager
     def another(self) -> Iterator[CheckedMemory]:
-        """Lend a second instance, started for this and ended afterwards."""
-        memory = self._made()
+        """Start a second instance, and close it at the end of the block."""
+        memory = self._new_memory()
         try:
             memory.clear(self._check)
             yield memory
@@ -299,23 +298,23 @@ class CheckedSystem:
             self._close(memory)
 
     def close_shared(self) -> None:
-        """End the instance that checks share; the next check starts another."""
+        """Close the shared instance; the next check starts another."""
         if self._shared is not None:
             self._close(self._shared)
             self._shared = None
 
     def kill(self) -> None:
-        """End all instances at once, and start no other; may be called from any thread."""
+        """Kill all instances and start no other. May be called from any thread."""
         self.over = True
         for memory in list(self._open):
             memory.process.kill()
 
     def _start(self) -> CheckedMemory:
-        self._shared = self._made()
+        self._shared = self._new_memory()
         self._shared.start()
         return self._shared
 
-    def _made(self) -> CheckedMemory:
+    def _new_memory(self) -> CheckedMemory:
         memory = CheckedMemory(self._new_instance(self._log), self)
         self._open.append(memory)
         return memory

@@ -1,11 +1,13 @@
-"""The suite: the table of checks, and what makes them one after the other.
+"""The conformance suite: the table of checks, and the function that runs them in order.
 
-Five checks are mandatory: a system that fails one of them is refused, for its numbers would not be about memory at all.
-Where a planted fact is not found, nothing measures what the system remembers. Where ``reset`` does not reset, or two
-scenarios meet, answers come from another question's history, and may be right or wrong for that. Where odd or long text
-is an error, a benchmark measures the error. Where dates, speakers, order or filters are not kept, numbers are lower or
-depend on the order of questions, but they are the system's own: that is shown beside them. A bound on ``search`` is not
-mandatory either, since a run cuts what goes beyond it.
+Five checks are mandatory. A system that fails one of them is refused, because its scores would not measure its memory:
+
+- If a planted fact is not found, no score measures what the system remembers.
+- If ``reset`` leaves data behind, or two scenarios share data, answers come from the history of another question.
+- If unusual or long text raises an error, a benchmark measures the error.
+
+The other checks are shown beside the scores. A system that loses dates, speakers or filters scores lower, but the
+scores are its own. The limit of ``search`` is not mandatory, because a run cuts additional items.
 """
 
 from __future__ import annotations
@@ -24,72 +26,76 @@ from memeval.systems.errors import SystemFailure
 from memeval.systems.output import Log
 
 SUITE = "conformance@1"
-"""The suite and its version: another number wherever a system could fare otherwise than before."""
+"""The suite and its version. The version changes when the result of any system could change."""
 
 CHECKS = (
     Check(
         "planted-fact",
-        "What was taken in is found as soon as settle returns.",
+        "Ingested facts are found as soon as settle returns.",
         foundations.planted_fact,
         mandatory=True,
         after=None,
     ),
     Check(
         "reset-resets",
-        "After reset, nothing is left.",
+        "After reset, the memory is empty.",
         foundations.reset_resets,
         mandatory=True,
         after="planted-fact",
     ),
     Check(
         "isolation",
-        "Two instances, and two scenarios in one, know nothing of each other.",
+        "Instances and scenarios share no data.",
         foundations.isolation,
         mandatory=True,
         after="reset-resets",
     ),
     Check(
         "unicode-accepted",
-        "Emoji, several scripts and control characters are no error.",
+        "Emoji, several scripts and control characters cause no error.",
         foundations.unicode_accepted,
         mandatory=True,
     ),
-    Check("long-accepted", "A message of 20,000 characters is no error.", foundations.long_accepted, mandatory=True),
-    Check("event-time", "When something was said is kept and used.", contents.event_time),
-    Check("assistant-kept", "What the assistant said is kept.", contents.assistant_kept),
-    Check("second-speaker-kept", "What the second of two people said is kept.", contents.second_speaker_kept),
+    Check(
+        "long-accepted", "A message of 20,000 characters causes no error.", foundations.long_accepted, mandatory=True
+    ),
+    Check("event-time", "Dates of sessions are stored and used.", contents.event_time),
+    Check("assistant-kept", "Statements of the assistant are stored.", contents.assistant_kept),
+    Check("second-speaker-kept", "Statements of both speakers are stored.", contents.second_speaker_kept),
     Check(
         "people-apart",
-        "What two people in one memory said is told apart.",
+        "Statements of two speakers are not confused.",
         contents.people_apart,
         after="second-speaker-kept",
     ),
     Check(
         "unicode-kept",
-        "Words in other scripts come back as they were.",
+        "Words in other scripts are returned unchanged.",
         contents.unicode_kept,
         after="unicode-accepted",
     ),
-    Check("long-kept", "All of a long message is found.", contents.long_kept, after="long-accepted"),
-    Check("taken-in-twice", "A session that is taken in twice breaks nothing.", contents.taken_in_twice),
-    Check("k-honoured", "Search brings up no more than it is asked for.", asking.k_honoured, needs=("search",)),
-    Check("filters-honoured", "Banks, tags and times are filters.", calls.filters_honoured, needs=("retain", "recall")),
-    Check("forget-forgets", "What was forgotten cannot be asked for in other words.", calls.forgets, needs=("forget",)),
+    Check("long-kept", "Every part of a long message is found.", contents.long_kept, after="long-accepted"),
+    Check("taken-in-twice", "Ingesting a session twice causes no error.", contents.taken_in_twice),
+    Check("k-honoured", "search returns at most k items.", asking.k_honoured, needs=("search",)),
+    Check(
+        "filters-honoured", "recall filters by bank, tags and time.", calls.filters_honoured, needs=("retain", "recall")
+    ),
+    Check(
+        "forget-forgets", "A forgotten fact is not found, not even by a paraphrase.", calls.forgets, needs=("forget",)
+    ),
     Check(
         "repeatable",
-        "A second identical run gives the same, or the submission says that it does not.",
+        "Two identical runs give equal replies, or the submission declares otherwise.",
         asking.repeatable,
         can_be_declared=True,
     ),
     Check(
         "question-order", "Answers do not depend on the order of questions.", asking.question_order, after="repeatable"
     ),
-    Check(
-        "question-not-remembered", "What only a question mentions is not remembered.", asking.question_not_remembered
-    ),
+    Check("question-not-remembered", "Questions are not stored.", asking.question_not_remembered),
     Check(
         "context-tokens",
-        "Tokens of context are reported for each question.",
+        "Context tokens are reported for each question.",
         asking.context_tokens,
         needs=("get_context_tokens", "query"),
     ),
@@ -98,25 +104,25 @@ CHECKS = (
 
 
 class CallCounts(NamedTuple):
-    """How much is asked of a system."""
+    """Numbers of calls to a system."""
 
     processes: int
-    """Processes that are started."""
+    """Started processes."""
     sessions: int
-    """Sessions and texts that are taken in."""
+    """Ingested sessions and texts."""
     questions: int
     """Calls of ``query``, ``search`` and ``recall``."""
 
 
 MOST_CALLS = CallCounts(processes=3, sessions=43, questions=98)
-"""What the suite asks at most of a system that keeps to the contract; each may cost calls to models."""
+"""The most calls that a conforming system receives. Each may cost model calls."""
 
 SECONDS = 600.0
-"""How long all checks may take together, unless said otherwise."""
+"""Default time limit for all checks together."""
 
 
-def _ignore(_told: object) -> None:
-    """Take no notice."""
+def _ignore(_value: object) -> None:
+    pass
 
 
 def check_system(
@@ -126,62 +132,63 @@ def check_system(
     deterministic: bool,
     seconds: float = SECONDS,
     log: Log = _ignore,
-    told: Callable[[ConformanceCheck], None] = _ignore,
+    on_check: Callable[[ConformanceCheck], None] = _ignore,
     stop: Callable[[], None] = lambda: None,
 ) -> tuple[ConformanceCheck, ...]:
-    """Find out whether a system keeps to the contract, by facts that are planted in it.
+    """Check with planted facts whether a system fulfils the adapter contract.
 
-    A check that the system fails, crashes in or takes too long for is followed by the next, with a fresh instance.
+    After a failed check, a crash or a timeout, the next check gets a new instance.
 
     Args:
-        new_instance: makes an instance, not started, with its door; given what takes the lines it prints.
-        seed: what the planted facts follow from: the submission's digest, so that no adapter knows them beforehand.
-        deterministic: whether the submission says that a second identical run gives the same answers.
-        seconds: how long all checks may take together; the system is then ended.
-        log: takes what the system prints, line by line, from other threads.
-        told: called with each check as it ends.
-        stop: called after each check, before anything is made of it: it raises what stops the suite, a budget that is
-            spent, say. A system that is refused its models fails through no fault of its own.
+        new_instance: makes an instance that is not started; its argument receives the printed lines.
+        seed: the seed of the planted facts: the submission's digest, so that no adapter knows them in advance.
+        deterministic: whether the submission declares that identical runs give equal answers.
+        seconds: time limit for all checks together; the system is then killed.
+        log: receives each line that the system prints, from other threads.
+        on_check: called with each finished check.
+        stop: called after each check, before its result is used. It raises an exception to stop the suite, for
+            example when a budget is spent: the system then failed because its model calls were refused.
 
     Returns:
         All checks, in the order of :data:`CHECKS`.
     """
     subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic, log=log)
-    made: dict[str, ConformanceCheck] = {}
+    results: dict[str, ConformanceCheck] = {}
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True
     timer.start()
     try:
         for check in CHECKS:
-            made[check.name] = _made(check, subject, made, seconds)
+            result = results[check.name] = _run_check(check, subject, results, seconds)
             stop()
-            if made[check.name].outcome is CheckOutcome.FAILED:
+            if result.outcome is CheckOutcome.FAILED:
                 subject.close_shared()
-            told(made[check.name])
+            on_check(result)
     finally:
         timer.cancel()
         timer.join()
         subject.close_shared()
-    return tuple(made.values())
+    return tuple(results.values())
 
 
-def _made(check: Check, subject: CheckedSystem, made: dict[str, ConformanceCheck], seconds: float) -> ConformanceCheck:
-    """Make a check, and return how it ended."""
+def _run_check(
+    check: Check, subject: CheckedSystem, results: dict[str, ConformanceCheck], seconds: float
+) -> ConformanceCheck:
     began = time.monotonic()
     remedy: str | None = None
     try:
-        outcome, detail = CheckOutcome.PASSED, _seen(check, subject, made)
-    except MethodMissing as lacking:
-        outcome, detail = CheckOutcome.NOT_APPLICABLE, str(lacking)
-    except ContractViolation as broken:
+        outcome, detail = CheckOutcome.PASSED, _observation(check, subject, results)
+    except MethodMissing as missing:
+        outcome, detail = CheckOutcome.NOT_APPLICABLE, str(missing)
+    except ContractViolation as violation:
         declared = check.can_be_declared and not subject.deterministic
-        outcome, detail = CheckOutcome.DECLARED if declared else CheckOutcome.FAILED, broken.seen
-        remedy = None if declared else broken.remedy
+        outcome, detail = CheckOutcome.DECLARED if declared else CheckOutcome.FAILED, violation.problem
+        remedy = None if declared else violation.remedy
     except SystemFailure as failure:
         outcome, detail = CheckOutcome.FAILED, failure.sentence
         remedy = None  # the sentence says what to do
     if outcome is CheckOutcome.FAILED and subject.over:
-        detail = f"Not finished: the {seconds:g} s for all checks were used up."
+        detail = f"Not finished: the limit of {seconds:g} s for all checks is used up."
         remedy = "Make `ingest_session`, `settle` and `query` faster."
     return ConformanceCheck(
         name=check.name,
@@ -194,21 +201,21 @@ def _made(check: Check, subject: CheckedSystem, made: dict[str, ConformanceCheck
     )
 
 
-def _seen(check: Check, subject: CheckedSystem, made: dict[str, ConformanceCheck]) -> str:
-    """Do what a check does, where it can be done, and return what was seen."""
-    failed = _failed_before(check, made)
+def _observation(check: Check, subject: CheckedSystem, results: dict[str, ConformanceCheck]) -> str:
+    """Call the function of a check, and return its observation."""
+    failed = _failed_before(check, results)
     if failed is not None:
-        raise MethodMissing(f"Not looked at: it would say nothing of a system that does not pass {failed}.")
+        raise MethodMissing(f"Not checked, because the check {failed} failed.")
     subject.begin(check.name)
     missing = [method for method in check.needs if not subject.can(method)]
     if missing:
-        raise MethodMissing(f"The system has no {missing[0]}.")
+        raise MethodMissing(f"The system has no method {missing[0]}.")
     return check.function(subject)
 
 
-def _failed_before(check: Check, made: dict[str, ConformanceCheck]) -> str | None:
-    """Return the check that was failed of those that a check comes after, directly or not."""
+def _failed_before(check: Check, results: dict[str, ConformanceCheck]) -> str | None:
+    """Return the failed check that ``check`` depends on, directly or not; ``None`` if none failed."""
     after = check.after
-    while after is not None and made[after].outcome is not CheckOutcome.FAILED:
-        after = next(each.after for each in CHECKS if each.name == after)
+    while after is not None and results[after].outcome is not CheckOutcome.FAILED:
+        after = next(other.after for other in CHECKS if other.name == after)
     return after

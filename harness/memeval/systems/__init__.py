@@ -1,7 +1,7 @@
-"""Talking to a system in another process.
+"""Runs a system in a separate process and calls it.
 
-A system is someone else's code: it may raise, hang, crash, flood, or look around. It runs in a process of its own, sees
-sessions, questions and times, and nothing it does there gets further than a :class:`SystemFailure` with a sentence.
+A system is foreign code: it may raise, hang, crash, flood its output, or search the machine. It only receives sessions,
+questions and times. Each of its errors becomes a :class:`SystemFailure` with a message.
 """
 
 from memeval.systems.child import Launch

@@ -1,4 +1,4 @@
-"""Lines to and from another process, over pipes: bounded in size and time, and without deadlock."""
+"""Exchanges lines with another process over pipes, with limits of size and time, and without deadlock."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from collections import deque
 
 CHUNK = 1 << 16
 SLICE_SECONDS = 0.25
-"""How long to wait before looking whether the child still lives: a pipe held open by a grandchild never ends."""
+"""Interval of checks whether the child still runs: a grandchild may keep the pipe open."""
 
 WAITID = getattr(os, "waitid", None)
 
 
 class LineTooLong(Exception):
-    """The other side wrote a line beyond the limit."""
+    """The other process wrote a line longer than the limit."""
 
 
 class LineEnded(Exception):
-    """The other side will write no more."""
+    """The other process has ended or closed its pipe."""
 
 
 class LineTimedOut(Exception):
-    """No line came in time."""
+    """No complete line arrived in time."""
 
 
 class LineBuffer:
-    """Cuts a stream of bytes into lines.
+    """Splits a stream of bytes into lines.
 
     Args:
         limit: the longest line, in bytes without its newline.
@@ -36,13 +36,13 @@ class LineBuffer:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
-        self._held = 0
+        self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take bytes in and return the lines they complete, without their newlines.
+        """Add bytes, and return the completed lines without their newlines.
 
         Raises:
-            LineTooLong: a line, complete or not, is beyond the limit.
+            LineTooLong: a line, complete or not, is longer than the limit.
         """
         *ends, rest = chunk.split(b"\n")
         lines: list[bytes] = []
@@ -51,28 +51,28 @@ class LineBuffer:
             if self._parts:
                 line = b"".join((*self._parts, end))
                 self._parts.clear()
-                self._held = 0
+                self._size = 0
             if len(line) > self._limit:
                 raise LineTooLong
             lines.append(line)
         if rest:
             self._parts.append(rest)
-            self._held += len(rest)
-            if self._held > self._limit:
+            self._size += len(rest)
+            if self._size > self._limit:
                 raise LineTooLong
         return lines
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a child has ended, without reaping it, so that its id and its group's stay taken."""
+    """Whether a child has ended. It is not reaped, so that its process id and group id are not reused."""
     return WAITID is not None and WAITID(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 class Channel:
-    """Both directions of the line to a child process.
+    """Both pipes between memeval and a child process.
 
-    What is sent waits here until the child takes it, while replies are read all the same, so the two pipes cannot
-    block each other however much is in flight.
+    Sent lines are buffered until the child reads them, and replies are read meanwhile. So the pipes cannot block each
+    other.
 
     Args:
         pid: the child.
@@ -97,19 +97,19 @@ class Channel:
         self._both.register(write_to, select.POLLOUT)
 
     def send(self, line: bytes) -> None:
-        """Put a line, newline included, on its way; the next :meth:`receive` writes all that is, at once."""
+        """Buffer a line with its newline; the next :meth:`receive` writes all buffered lines."""
         self._unsent.append(memoryview(line))
 
     def receive(self, seconds: float) -> bytes:
         """Return the next line from the child, without its newline.
 
         Args:
-            seconds: how long to wait for the line to be complete.
+            seconds: how long to wait for a complete line.
 
         Raises:
-            LineTimedOut: it was not.
+            LineTimedOut: no complete line arrived in time.
             LineEnded: the child has ended, or closed its pipe.
-            LineTooLong: the line is beyond the limit.
+            LineTooLong: the line is longer than the limit.
         """
         if self._unsent:
             self._flush()
@@ -123,10 +123,10 @@ class Channel:
             ended = not ready and has_ended(self._pid)
             if self._unsent:
                 self._flush()
-            came = (ended or any(descriptor == self._read_from for descriptor, _ in ready)) and self._read()
+            received = (ended or any(descriptor == self._read_from for descriptor, _ in ready)) and self._read()
             if self._lines:
                 return self._lines.popleft()
-            if ended and not came:
+            if ended and not received:
                 raise LineEnded
             left = deadline - time.monotonic()
             if left <= 0:
@@ -152,7 +152,7 @@ class Channel:
             except BlockingIOError:
                 return
             except BrokenPipeError:
-                self._unsent.clear()  # The child is gone: reading will say so.
+                self._unsent.clear()  # The child has ended: reading reports it.
                 self._both = self._reading
                 return
             if written == len(head):

@@ -1,4 +1,4 @@
-"""The process a system runs in: its folder, its environment, its group, and its end."""
+"""The process of a system: its start, folder, environment and process group, and its end."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ WORKER = Path(__file__).with_name("worker.py")
 WORKER_ERRORS = Path(__file__).with_name("worker_errors.py")
 INSIDE = Path(__file__).with_name("inside.py")
 INSIDE_SERVICES = Path(__file__).with_name("inside_services.py")
-"""What runs on the system's side; copied or shown next to one another."""
+"""The files that run in the system's process. They are copied or mounted into one folder."""
 
 HASH_SEED = 42
-"""``PYTHONHASHSEED`` of every system, as DeepMemEval asks."""
+"""``PYTHONHASHSEED`` of every system, as DeepMemEval requires."""
 
 RESERVED = frozenset(("HOME", "PATH", "PYTHONHASHSEED", "TMPDIR"))
-"""Variables that memeval sets and no submission may; others of memeval's own give way to it."""
+"""Variables that a submission must not set. It may override memeval's other variables."""
 
 ENDING_SECONDS = 1.0
-"""How long a process may take to end by itself once it was asked to."""
+"""How long a process may take to end after it was asked to."""
 
 STACK_SECONDS = 0.5
 """How long a process may take to print its stack."""
 
-STILL_SECONDS = 0.05
-"""A stack to which nothing was added for so long is complete."""
+STACK_PAUSE_SECONDS = 0.05
+"""A printed stack is complete if no frame is added for this long."""
 
 
 @dataclass(frozen=True)
@@ -56,43 +56,43 @@ class Launch:
     """How a system's process is started."""
 
     file: Path
-    """The adapter file: the system's own, or the shipped driver that speaks to its server."""
+    """The adapter file: the system's own, or the shipped driver for its server."""
     class_name: str | None = None
-    """The class to load; ``None`` takes the only one that fits, those of the file itself before imported ones."""
+    """The class to load; ``None`` for the only adapter class, the file's own before imported ones."""
     interpreter: Path = field(default_factory=lambda: Path(sys.executable))
     """The Python to run it with."""
     own_interpreter: bool = True
-    """Whether that is memeval's own Python: its installed packages are then out of sight."""
+    """Whether it is memeval's own Python: its installed packages are then hidden from the system."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Keyword arguments of the class, plain JSON data."""
     program: tuple[str, ...] = ()
-    """A command that speaks memeval's lines by itself, run in place of the worker; blank for a Python class."""
+    """A command that implements the line protocol and replaces the worker; empty for a Python class."""
     folder: Path | None = None
-    """The submission's folder: what the system sees of its own files, and where a command starts."""
+    """The submission's folder: readable for the system, and the working folder of a command."""
     shown: tuple[Path, ...] = ()
-    """Further folders that the system may read under the sandbox: its environment, say."""
+    """Other folders that the system may read in the sandbox, for example its environment."""
     path: tuple[Path, ...] = ()
-    """Folders of programs that stand before the system's own in ``PATH``."""
+    """Folders of programs that come first in ``PATH``."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that the submission asks for."""
+    """Environment variables of the submission."""
     resources: Resources = field(default_factory=Resources)
-    """What it may use."""
+    """Its resource limits."""
     services: tuple[Service, ...] = ()
-    """Services that are started beside it."""
+    """Services that are started with it."""
     files: Mapping[str, Path] = field(default_factory=dict)
-    """Its files, by the names that ``digest`` has them under."""
+    """Its files, by their names in ``digest``."""
     digest: Digest | None = None
-    """Digest of these files, which a run gives as what was measured; ``None`` leaves them unchecked."""
+    """Digest of these files, as the run records it; ``None`` skips the check."""
 
     @property
     def is_bare(self) -> bool:
-        """Whether the system is a file with the modules it imports: of its folder, it sees these alone."""
+        """Whether the system is a single file with the modules it imports, without other files of its folder."""
         return self.folder is None and bool(self.files)
 
     def command(self, script: str) -> list[str]:
-        """Return the command that runs the worker, or what becomes it, at ``script``.
+        """Return the command that runs ``script``.
 
-        ``-I`` and ``-E`` would keep more out, but void ``PYTHONHASHSEED`` too.
+        ``-I`` and ``-E`` would isolate more, but ignore ``PYTHONHASHSEED`` too.
         """
         flags = ["-P", "-B", "-S"] if self.own_interpreter else ["-B"]
         return [str(self.interpreter), *flags, script]
@@ -104,12 +104,12 @@ class WorkerProcess:
     Args:
         launch: how to start it.
         line_limit: the longest line it may write, in bytes.
-        log: takes what it prints, line by line, from another thread.
-        environment: variables it gets, besides those that every system gets.
-        sandbox: what holds it; ``None`` leaves files and network within its reach.
+        log: receives each line that it prints, from another thread.
+        environment: its variables, besides those of every system.
+        sandbox: the sandbox; ``None`` runs it without one, with access to files and network.
 
     Raises:
-        BadInput: the interpreter cannot be run, the launch asks for what it may not, or its files were changed.
+        BadInput: the interpreter cannot be run, the launch sets a reserved variable, or its files were changed.
     """
 
     def __init__(
@@ -124,8 +124,8 @@ class WorkerProcess:
         _refuse_variables(launch.variables, environment)
         _refuse_changes(launch)
         self._sandboxed = sandbox is not None
-        self.verdict = ""
-        """What it used more of than it may, in words, where it was ended for that."""
+        self.excess = ""
+        """Which limit it exceeded, in words, if it was killed for that."""
         self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
         self.file = launch.file.absolute()
         """The adapter file, as the system sees it."""
@@ -158,7 +158,7 @@ class WorkerProcess:
         self._output = OutputReader(ours[2], log)
         self._output.start()
         self.channel = Channel(self.pid, ours[0], ours[1], line_limit)
-        WATCH.add(self.pid, launch.resources, self._judge)
+        WATCH.add(self.pid, launch.resources, self._kill_for)
         _end_with_memeval(self)
 
     @property
@@ -172,40 +172,40 @@ class WorkerProcess:
         return self._output.last_line
 
     @property
-    def stood_at(self) -> str:
-        """The adapter's innermost frame of the stack that was printed last; blank where there is none."""
+    def last_frame(self) -> str:
+        """The adapter's innermost frame of the last printed stack; blank if there is none."""
         root = self.file.parent
         for file, line, name in list(self._output.stack):
             path = Path(file)
             if path.is_relative_to(root) and "site-packages" not in path.parts:
-                place = f"{path.relative_to(root)}:{line}"
-                return visible(place if name == "<module>" else f"{place} in {name}")[:300]
+                position = f"{path.relative_to(root)}:{line}"
+                return visible(position if name == "<module>" else f"{position} in {name}")[:300]
         return ""
 
-    def stands_at(self) -> str:
-        """Have the worker print its stack; return the adapter's innermost frame, blank where it cannot be seen."""
+    def request_frame(self) -> str:
+        """Make the worker print its stack; return the adapter's innermost frame, blank if unknown."""
         self._output.stack.clear()
         worker = self._worker_pid()
         if worker is None:
             return ""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(worker, signal.SIGUSR1)
-        deadline, seen, since = time.monotonic() + STACK_SECONDS, 0, time.monotonic()
+        deadline, frames, since = time.monotonic() + STACK_SECONDS, 0, time.monotonic()
         while (now := time.monotonic()) < deadline:
-            if (length := len(self._output.stack)) != seen:
-                seen, since = length, now
-            elif seen and now - since > STILL_SECONDS:
+            if (length := len(self._output.stack)) != frames:
+                frames, since = length, now
+            elif frames and now - since > STACK_PAUSE_SECONDS:
                 break
             time.sleep(0.005)
-        return self.stood_at
+        return self.last_frame
 
     def _worker_pid(self) -> int | None:
-        """Return the process that prints its stack on ``SIGUSR1``: the oldest of all that handles that signal."""
+        """Return the oldest process of the system that handles ``SIGUSR1``, on which it prints its stack."""
         members = sorted(member.pid for member in family(self.pid, processes())) or [self.pid]
         return next((pid for pid in members if handles(pid, signal.SIGUSR1)), None)
 
-    def _judge(self, verdict: str) -> None:
-        self.verdict = verdict
+    def _kill_for(self, excess: str) -> None:
+        self.excess = excess
         self.kill()
 
     def _delete_folder(self) -> None:
@@ -220,7 +220,7 @@ class WorkerProcess:
         return ended
 
     def kill(self) -> None:
-        """Kill the process and all in its group. While it is not reaped, nobody else can have its id."""
+        """Kill the process and its group. Its id is not reused before it is reaped."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -238,7 +238,7 @@ class WorkerProcess:
         self._output.join(ENDING_SECONDS)
         self._delete_folder()
         _LIVE.discard(self)
-        # bubblewrap tells of a signal in the way of a shell.
+        # bubblewrap reports a signal like a shell: 128 + its number.
         return 128 - code if self._sandboxed and code > 128 else code
 
 
@@ -252,13 +252,13 @@ def _new_folder() -> Path:
 def _start(
     launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...], folder: Path
 ) -> subprocess.Popen[bytes]:
-    """Start a system in a folder, with nothing around it."""
+    """Start a system in a folder, without a sandbox."""
     command = launch.command(str(_copied(WORKER, folder / "worker.py")))
     _copied(WORKER_ERRORS, folder / "worker_errors.py")
     if launch.program or launch.services:
         _copied(INSIDE_SERVICES, folder / "inside_services.py") if launch.services else None
         inside = _copied(INSIDE, folder / "inside.py")
-        command = [*launch.command(str(inside)), _wish(launch, None, None)]
+        command = [*launch.command(str(inside)), _inside_arguments(launch, None, None)]
     return subprocess.Popen(
         command,
         stdin=pipes[0],
@@ -274,7 +274,7 @@ def _start_inside(
     sandbox: Sandbox, launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...]
 ) -> subprocess.Popen[bytes]:
     """Start a system in a sandbox."""
-    if launch.own_interpreter:  # an environment around it would be shown for nothing
+    if launch.own_interpreter:  # without its virtual environment, which the system does not need
         launch = replace(launch, interpreter=launch.interpreter.resolve())
     resources = launch.resources
     limits = {
@@ -286,10 +286,10 @@ def _start_inside(
     files = {"worker.py": WORKER, "worker_errors.py": WORKER_ERRORS, "inside.py": INSIDE}
     if launch.services:
         files["inside_services.py"] = INSIDE_SERVICES
-    wish = _wish(launch, limits, None if sandbox.socket is None else INSIDE_SOCKET)
+    inside_arguments = _inside_arguments(launch, limits, None if sandbox.socket is None else INSIDE_SOCKET)
     return sandbox.start(
-        [*launch.command(f"{INSIDE_FOLDER}/inside.py"), wish],
-        shown=_shown(launch),
+        [*launch.command(f"{INSIDE_FOLDER}/inside.py"), inside_arguments],
+        shown=_readable_paths(launch),
         files=files,
         disk_mb=resources.disk_mb,
         folder=str(launch.folder.absolute()) if launch.program and launch.folder else INSIDE_HOME,
@@ -298,33 +298,33 @@ def _start_inside(
     )
 
 
-def _wish(launch: Launch, limits: Mapping[str, int | None] | None, door: str | None) -> str:
-    """Return what ``inside.py`` is to do, as its argument."""
+def _inside_arguments(launch: Launch, limits: Mapping[str, int | None] | None, endpoint: str | None) -> str:
+    """Return the JSON argument of ``inside.py``."""
     services = [service.model_dump(mode="json") for service in launch.services]
-    return json.dumps({"limits": limits, "door": door, "services": services, "program": launch.program})
+    return json.dumps({"limits": limits, "endpoint": endpoint, "services": services, "program": launch.program})
 
 
-def _shown(launch: Launch) -> list[Path]:
-    """Return what a system may read of this machine's files, beside its programs and libraries.
+def _readable_paths(launch: Launch) -> list[Path]:
+    """Return the paths of this machine that a system may read, besides programs and libraries.
 
     Raises:
         BadInput: the adapter file is a link out of the submission's folder.
     """
-    shown = [*launch.shown, *launch.path, *_prefixes(launch.interpreter)]
+    paths = [*launch.shown, *launch.path, *_prefixes(launch.interpreter)]
     file, folder = launch.file.absolute(), launch.folder and launch.folder.absolute()
     if folder is not None:
-        shown.append(folder)
+        paths.append(folder)
     if folder is None or not file.is_relative_to(folder):
-        shown += launch.files.values() if launch.is_bare else (file,)
+        paths += launch.files.values() if launch.is_bare else (file,)
     elif not file.resolve().is_relative_to(folder.resolve()):
         raise BadInput("is a link that leads out of the submission's folder.", where=file)
-    return shown
+    return paths
 
 
 def _prefixes(interpreter: Path) -> Iterator[Path]:
-    """Yield the installations of a Python, an environment and the one it was made with, and links between.
+    """Yield the folders of a Python: its virtual environment, its base installation, and links between them.
 
-    A link may lie in a folder with much else, such as ``~/.local/bin``: then it is shown alone.
+    A link in a folder with other programs, such as ``~/.local/bin``, is yielded without its folder.
     """
     path = interpreter.absolute()
     for _ in range(40):
@@ -339,26 +339,26 @@ def _prefixes(interpreter: Path) -> Iterator[Path]:
 
 @functools.cache
 def _counts_by_namespace() -> bool:
-    """Whether the kernel counts the processes of a sandbox apart from all others of the same user (since 5.14)."""
+    """Whether the kernel limits processes per user namespace (Linux 5.14 or later)."""
     return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (5, 14)
 
 
-def _refuse_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> None:
-    """Refuse variables that a submission may not set.
+def _refuse_variables(requested: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    """Refuse variables that a submission must not set.
 
     Raises:
-        BadInput: memeval or the loader sets one of them.
+        BadInput: memeval or the loader uses one of them.
     """
-    for name in wanted:
-        if name in RESERVED or name in given or name.startswith("LD_"):
-            raise BadInput(f"The submission may not set the variable {name}.", remedy="Take it out of [variables].")
+    for name in requested:
+        if name in RESERVED or name in environment or name.startswith("LD_"):
+            raise BadInput(f"The submission must not set the variable {name}.", remedy="Remove it from [variables].")
 
 
 def _refuse_changes(launch: Launch) -> None:
-    """Refuse files that are not those any more whose digest the run gives.
+    """Refuse files that changed after their digest was computed.
 
     Raises:
-        BadInput: one was changed or taken away.
+        BadInput: a file was changed or deleted.
     """
     if launch.digest is None:
         return
@@ -370,12 +370,12 @@ def _refuse_changes(launch: Launch) -> None:
         raise BadInput(
             "was changed after it had been read.",
             where=launch.folder or launch.file,
-            remedy="Leave a system as it is while it is measured, and run it again.",
+            remedy="Do not edit a system during its run. Run it again.",
         )
 
 
 def _copied(file: Path, to: Path) -> Path:
-    """Copy a file, and return where it lies now.
+    """Copy a file, and return the path of the copy.
 
     Raises:
         BadInput: the disk is full.
@@ -387,7 +387,7 @@ def _copied(file: Path, to: Path) -> Path:
 
 
 def _copied_files(launch: Launch, folder: Path) -> Path:
-    """Copy a bare file and its modules, and return where the file lies now."""
+    """Copy a single file and its modules, and return the path of the copy."""
     for inside, path in launch.files.items():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         _copied(path, folder / inside)
@@ -395,7 +395,7 @@ def _copied_files(launch: Launch, folder: Path) -> Path:
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return memeval's ends and the child's ends of three pipes: to the child, from it, and what it prints."""
+    """Return memeval's ends and the child's ends of three pipes: to the child, from it, and its printed output."""
     child_in, to_child = os.pipe()
     from_child, child_out = os.pipe()
     printed, child_print = os.pipe()
@@ -416,9 +416,9 @@ def _environment(launch: Launch, folder: Path) -> dict[str, str]:
 
 @functools.cache
 def _close_memory() -> None:
-    """Close memeval's own memory and environment, keys among it, to processes of the same user. Linux only.
+    """Hide memeval's memory and environment, with its keys, from processes of the same user. Linux only.
 
-    Root is kept out only where it has no capabilities: see ``give_up_privileges`` in the worker.
+    Root can still read it unless it has no capabilities: see ``give_up_privileges`` in the worker.
     """
     if sys.platform == "linux":
         import ctypes
@@ -432,7 +432,7 @@ _LIVE: set[WorkerProcess] = set()
 
 
 def _end_with_memeval(child: WorkerProcess) -> None:
-    """See to it that a child ends with memeval, even where nobody closed it."""
+    """End a child at memeval's exit, even if nobody closed it."""
     if not _LIVE:
         atexit.unregister(_end_all)
         atexit.register(_end_all)

@@ -1,16 +1,16 @@
-"""How a system can fail, each with a sentence that goes on record."""
+"""Failures of a system. Each has a message that the run records."""
 
 from __future__ import annotations
 
 
 class SystemFailure(Exception):
-    """A system did not do what it was asked to; the text is a sentence, with what to do where that is known.
+    """A call to a system failed; the text is the problem and, if known, the remedy.
 
     Attributes:
-        problem: what happened, and where, as a sentence.
-        remedy: what to do, as a sentence; blank where nobody can say.
-        trace: where in the system's own code it happened, one line a frame; empty where unknown.
-        at: the adapter's own innermost frame, such as ``adapter.py:12 in query``; blank where unknown.
+        problem: what happened and where, as a sentence.
+        remedy: how to fix it, as a sentence; blank if unknown.
+        trace: frames of the system's code, one line each; empty if unknown.
+        at: the adapter's own innermost frame, such as ``adapter.py:12 in query``; blank if unknown.
     """
 
     def __init__(self, problem: str, trace: tuple[str, ...] = (), *, remedy: str = "", at: str = "") -> None:
@@ -19,33 +19,33 @@ class SystemFailure(Exception):
 
     @property
     def sentence(self) -> str:
-        """What happened and what to do."""
+        """The problem and the remedy."""
         return f"{self.problem} {self.remedy}" if self.remedy else self.problem
 
 
 class AdapterRaised(SystemFailure):
-    """The adapter raised an exception. The process goes on."""
+    """The adapter raised an exception. The process keeps running."""
 
 
 class AdapterMisbehaved(SystemFailure):
-    """The adapter gave what it may not give.
+    """The adapter returned an invalid value.
 
-    After a wrong type, too much, or text that no file can hold, the process goes on; after rubbish where replies
-    belong, it is gone.
+    After a wrong type, too large a value or text that is not UTF-8, the process keeps running. After output that breaks
+    the protocol, it is ended.
     """
 
 
 class NoAdapter(SystemFailure):
-    """There is nothing to load: no class, or not the one asked for."""
+    """There is no adapter class, or not the requested one."""
 
 
 class SystemTimedOut(SystemFailure):
-    """A call took longer than its limit. The process is gone."""
+    """A call took longer than its limit. The process was ended."""
 
 
 class SystemDied(SystemFailure):
-    """The process, or the server that its driver started, ended by itself. The process is gone."""
+    """The process, or the server that its driver started, ended by itself."""
 
 
 class SystemNotReady(SystemFailure):
-    """``settle`` said that not everything taken in can be asked for, or did not come back in time."""
+    """``settle`` returned false, or did not return in time."""

@@ -1,4 +1,4 @@
-"""All processes of a system together: what they use, and which of them are left (Linux; elsewhere none are seen)."""
+"""Finds, limits and kills all processes of a system. Linux only; elsewhere it finds none."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from memeval.records.submission import Resources
 
-LOOK_SECONDS = 0.25
-"""How often it is looked what systems use."""
+CHECK_SECONDS = 0.25
+"""Interval of checks of resource use."""
 
-LOOK_SHARE = 50
-"""A look that takes long is followed by a pause so many times as long, so that looking costs next to nothing."""
+PAUSE_FACTOR = 50
+"""The pause after a check is at least this many times its CPU time, so that checks cost little."""
 
 OWN_PROCESSES = 3
-"""Processes of memeval's own in a sandbox, which are not the system's."""
+"""Processes of memeval in a sandbox, which do not count as the system's."""
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -38,29 +38,29 @@ def processes() -> dict[int, Process]:
     """Return all processes of the machine."""
     found = {}
     for pid in _ids():
-        # One small file each: a library that looks at processes one by one takes several times as long.
-        told = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        if told and told[0] not in (b"Z", b"X"):
-            found[pid] = Process(pid, int(told[1]), int(told[17]), int(told[21]) * PAGE)
+        # Read one small file per process: a library for that takes several times as long.
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        if fields and fields[0] not in (b"Z", b"X"):
+            found[pid] = Process(pid, int(fields[1]), int(fields[17]), int(fields[21]) * PAGE)
     return found
 
 
-def family(pid: int, everybody: Mapping[int, Process]) -> list[Process]:
-    """Return a process, where it lives, and all that descend from it."""
+def family(pid: int, running: Mapping[int, Process]) -> list[Process]:
+    """Return a process, if it runs, and all its descendants."""
     children: dict[int, list[int]] = {}
-    for member in everybody.values():
+    for member in running.values():
         children.setdefault(member.parent, []).append(member.pid)
     found, next_ones = [], [pid]
     while next_ones:
         one = next_ones.pop()
-        if one in everybody:
-            found.append(everybody[one])
+        if one in running:
+            found.append(running[one])
         next_ones += children.get(one, ())
     return found
 
 
 def handles(pid: int, number: int) -> bool:
-    """Whether a process has a handler of its own for a signal; false where that cannot be seen."""
+    """Whether a process has its own handler for a signal; false if unknown."""
     for row in _read(f"/proc/{pid}/status").splitlines():
         name, _, mask = row.partition(b":")
         if name == b"SigCgt":
@@ -69,7 +69,7 @@ def handles(pid: int, number: int) -> bool:
 
 
 def memory_of(members: Iterable[Process]) -> int:
-    """Return the memory of processes in bytes, with what they share counted once and files of the disk not at all."""
+    """Return the memory of processes in bytes: shared memory counts once, file-backed memory not at all."""
     total = 0
     for member in members:
         rows = (row.split() for row in _read(f"/proc/{member.pid}/smaps_rollup").splitlines())
@@ -79,15 +79,15 @@ def memory_of(members: Iterable[Process]) -> int:
 
 
 def kill_leftovers(pid: int, mark: str) -> None:
-    """Kill all that descend from a process, itself included, and all whose environment holds ``mark``.
+    """Kill a process, its descendants, and all processes with ``mark`` in their environment.
 
-    A process that gave itself a session and a parent of its own is known by its environment only.
+    A detached process, with another session and parent, can be found by its environment only.
     """
-    for _ in range(5):  # as many as it takes a system that starts new ones meanwhile, within reason
-        everybody = processes()
-        held = f"\0{mark}\0".encode()
-        strays = {member.pid for member in family(pid, everybody)}
-        strays |= {other for other in everybody if held in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
+    for _ in range(5):  # the system may start new processes meanwhile
+        running = processes()
+        variable = f"\0{mark}\0".encode()
+        strays = {member.pid for member in family(pid, running)}
+        strays |= {other for other in running if variable in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
         for stray in strays:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(stray, signal.SIGKILL)
@@ -96,56 +96,56 @@ def kill_leftovers(pid: int, mark: str) -> None:
 
 
 class Watch:
-    """Looks now and then at what systems use, from one thread for all of them."""
+    """Checks the resource use of all systems regularly, in one thread."""
 
     def __init__(self) -> None:
         self._watched: dict[int, tuple[Resources, Callable[[str], None]]] = {}
         self._changed = threading.Condition()
         self._runs = False
 
-    def add(self, pid: int, resources: Resources, beyond: Callable[[str], None]) -> None:
+    def add(self, pid: int, resources: Resources, on_excess: Callable[[str], None]) -> None:
         """Watch a process and its descendants.
 
         Args:
             pid: the process.
-            resources: what all of them may use together.
-            beyond: told, once, what they used more of, from the watching thread.
+            resources: the limits for all of them together.
+            on_excess: called once, from the watching thread, with the exceeded limit in words.
         """
         with self._changed:
-            self._watched[pid] = resources, beyond
+            self._watched[pid] = resources, on_excess
             self._changed.notify()
             if not self._runs:
                 self._runs = True
                 threading.Thread(target=self._run, name="memeval-system-watch", daemon=True).start()
 
     def drop(self, pid: int) -> None:
-        """Watch a process no longer: called before it is reaped."""
+        """Stop watching a process. Call it before the process is reaped."""
         with self._changed:
             self._watched.pop(pid, None)
 
     def _run(self) -> None:
-        pause = LOOK_SECONDS
+        pause = CHECK_SECONDS
         while True:
             time.sleep(pause)
             with self._changed:
                 while not self._watched:
                     self._changed.wait()
             began = time.thread_time()
-            self._look()
-            pause = max(LOOK_SECONDS, LOOK_SHARE * (time.thread_time() - began))
+            self._check()
+            pause = max(CHECK_SECONDS, PAUSE_FACTOR * (time.thread_time() - began))
 
-    def _look(self) -> None:
-        everybody = processes()
+    def _check(self) -> None:
+        running = processes()
         with self._changed:
-            for pid, (resources, beyond) in list(self._watched.items()):
-                excess = excess_of(family(pid, everybody), resources)
+            for pid, (resources, on_excess) in list(self._watched.items()):
+                excess = excess_of(family(pid, running), resources)
                 if excess:
                     del self._watched[pid]
-                    beyond(excess)
+                    on_excess(excess)
 
 
 def excess_of(members: list[Process], resources: Resources) -> str:
-    """Return what processes use more of than they may, in words; blank where they keep to it."""
+    """Return the limit that processes exceed, in words; blank if none."""
     if sum(member.threads for member in members) > resources.processes + OWN_PROCESSES:
         return f"it ran more than {resources.processes} processes and threads at once"
     most = resources.memory_mb << 20
@@ -162,7 +162,7 @@ def _ids() -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """Return a small file, empty where it cannot be read."""
+    """Return the content of a small file; empty if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
@@ -176,4 +176,4 @@ def _read(path: str) -> bytes:
 
 
 WATCH = Watch()
-"""The watch over all systems of this process."""
+"""The watch for all systems of this process."""

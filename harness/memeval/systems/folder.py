@@ -1,4 +1,4 @@
-"""The files of a submission: which belong to it, which may not be there, and how large it may be."""
+"""Finds and checks the files of a submission: names, types, sizes and text encoding."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
 TOTAL_BYTES = 2_000_000
-"""All files of a submission together, its locks aside."""
+"""The maximum size of all files of a submission together, without its lock files."""
 
 LOCK_BYTES = 5_000_000
-"""One lock file."""
+"""The maximum size of a lock file."""
 
 FILE_LIMIT = 200
-"""How many files a submission has at most."""
+"""The most files of a submission."""
 
 DEPTH_LIMIT = 12
-"""How deep folders lie in one another at most."""
+"""The most nested folders of a submission."""
 
 LOCKS = frozenset({"requirements.lock", "package-lock.json"})
 """Files that pin a system's dependencies, at the top of its folder."""
@@ -30,31 +30,31 @@ LEFT_OUT = frozenset(
     {"__pycache__", ".DS_Store", ".git", ".gitattributes", ".gitignore", ".gitkeep"}
     | {".hypothesis", ".idea", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv", ".vscode"}
 )
-"""What tools leave in a folder; no part of a submission."""
+"""Files and folders of tools, which are not part of a submission."""
 
 BUILT = frozenset({"node_modules", "venv", "site-packages"})
-"""What is installed from a lock and never handed in."""
+"""Folders that installers make. They are never submitted."""
 
 TEXT_SUFFIXES = frozenset(
     {"", ".cjs", ".css", ".csv", ".html", ".js", ".json", ".lock", ".md", ".mjs", ".py", ".sh", ".sql", ".toml"}
     | {".ts", ".txt", ".yaml", ".yml"}
 )
-"""Endings of files that are text, and so UTF-8."""
+"""Suffixes of text files, which must be UTF-8."""
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
-_UNFIT = re.compile(r'[<>:"|?*\\]')
+_INVALID = re.compile(r'[<>:"|?*\\]')
 
 
 def left_out(folder: Path) -> tuple[Path, ...]:
-    """Return the folders inside a submission's that are no part of it, such as ``.git``: no digest covers them."""
+    """Return the subfolders that are not part of a submission, such as ``.git``: no digest covers them."""
     return tuple(path for name in sorted(LEFT_OUT) for path in folder.rglob(name) if path.is_dir())
 
 
 def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
-    """Return the files of a submission by their path inside it, and all that is wrong with them.
+    """Return the files of a submission by their path inside it, and all errors.
 
-    Links, sockets and the like, names that not every file system can hold, names that differ only by case, hidden and
-    installed files, text that is not UTF-8, and more or larger files than a submission may have are refused.
+    Errors are links and special files, names that are not portable, names that differ only by case, hidden and
+    installed files, text that is not UTF-8, and too many or too large files.
     """
     files: dict[str, Path] = {}
     faults: list[BadInput] = []
@@ -68,15 +68,15 @@ def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
                 BadInput(
                     f"holds more than {FILE_LIMIT} files.",
                     where=folder,
-                    remedy="Leave out what is made or downloaded; a submission is a few small files.",
+                    remedy="Remove generated and downloaded files; a submission is a few small files.",
                 )
             )
             return files, faults
-    return files, [*faults, *_clashes(files), *_sizes(folder, files), *_not_text(files)]
+    return files, [*faults, *_clashes(files), *_sizes(folder, files), *_text_faults(files)]
 
 
 def files_digest(files: Iterable[tuple[str, Path]]) -> Digest:
-    """Return the digest of files: of the JSON of their digests by their paths."""
+    """Return the digest of files: the digest of a JSON object with the digest of each file by its path."""
     return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
 
 
@@ -84,7 +84,7 @@ def text_of(path: Path) -> str:
     """Return the text of a file.
 
     Raises:
-        BadInput: it is not UTF-8, with the line; or cannot be read.
+        BadInput: it is not UTF-8 (with the line), or cannot be read.
     """
     try:
         data = path.read_bytes()
@@ -97,7 +97,7 @@ def text_of(path: Path) -> str:
 
 
 def _walk(folder: Path, below: str, depth: int) -> Iterator[tuple[str, Path, BadInput | None]]:
-    """Yield what lies in a folder: its path inside the submission, its path, and what is wrong with it."""
+    """Yield the files of a folder: the path inside the submission, the path, and the error or ``None``."""
     try:
         entries = sorted(folder.iterdir(), key=lambda path: path.name)
     except OSError as error:
@@ -113,7 +113,9 @@ def _walk(folder: Path, below: str, depth: int) -> Iterator[tuple[str, Path, Bad
             if depth < DEPTH_LIMIT:
                 yield from _walk(path, inside + "/", depth + 1)
                 continue
-            fault = BadInput(f"lies more than {DEPTH_LIMIT} folders deep.", where=path, remedy="Flatten the folders.")
+            fault = BadInput(
+                f"is more than {DEPTH_LIMIT} folders deep.", where=path, remedy="Use fewer nested folders."
+            )
         yield inside, path, fault
 
 
@@ -125,9 +127,9 @@ def _name_fault(path: Path) -> BadInput | None:
         )
     if name.startswith("."):
         return BadInput("is hidden; a submission has no hidden files.", where=where, remedy="Delete or rename it.")
-    if not name.isprintable() or not _is_unicode(name) or _UNFIT.search(name) or name.endswith((" ", ".")):
+    if not name.isprintable() or not _is_unicode(name) or _INVALID.search(name) or name.endswith((" ", ".")):
         return BadInput(
-            "has a name that not every file system can hold.", where=where, remedy="Use letters, digits, '-', '_', '.'."
+            "has a name that some file systems do not allow.", where=where, remedy="Use letters, digits, '-', '_', '.'."
         )
     if _RESERVED.fullmatch(name):
         return BadInput("has a name that Windows reserves.", where=where, remedy="Rename it.")
@@ -150,11 +152,11 @@ def _type_fault(path: Path, mode: int) -> BadInput | None:
 
 
 def _clashes(files: dict[str, Path]) -> Iterator[BadInput]:
-    seen: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for inside, path in files.items():
-        for end in [place for place, sign in enumerate(inside) if sign == "/"] + [len(inside)]:
+        for end in [index for index, sign in enumerate(inside) if sign == "/"] + [len(inside)]:
             part = inside[:end]
-            other = seen.setdefault(part.casefold(), part)
+            other = parts.setdefault(part.casefold(), part)
             if other != part:
                 yield BadInput(
                     f"differs from '{other}' only by upper and lower case, which some file systems cannot tell apart.",
@@ -170,20 +172,26 @@ def _sizes(folder: Path, files: dict[str, Path]) -> Iterator[BadInput]:
         if inside not in LOCKS:
             total += size
         elif size > LOCK_BYTES:
-            yield BadInput(f"has {size} bytes, and a lock may have {LOCK_BYTES}.", where=path, remedy="Depend on less.")
+            yield BadInput(
+                f"has {size} bytes; the limit for a lock file is {LOCK_BYTES}.",
+                where=path,
+                remedy="Use fewer dependencies.",
+            )
     if total > TOTAL_BYTES:
         yield BadInput(
-            f"holds {total} bytes, and a submission may have {TOTAL_BYTES} beside its locks.",
+            f"holds {total} bytes; the limit without lock files is {TOTAL_BYTES}.",
             where=folder,
-            remedy="Leave out data and models; pin them as dependencies.",
+            remedy="Remove data and models; pin them as dependencies.",
         )
 
 
-def _not_text(files: dict[str, Path]) -> Iterator[BadInput]:
+def _text_faults(files: dict[str, Path]) -> Iterator[BadInput]:
     for inside, path in files.items():
         if path.suffix.lower() in TEXT_SUFFIXES and path.lstat().st_size <= max(TOTAL_BYTES, LOCK_BYTES):
             try:
                 if "\0" in text_of(path):
-                    yield BadInput("holds a NUL, so it is not text.", where=path, remedy=f"Fix or rename {inside}.")
+                    yield BadInput(
+                        "has a NUL character, so it is not text.", where=path, remedy=f"Fix or rename {inside}."
+                    )
             except BadInput as fault:
                 yield fault

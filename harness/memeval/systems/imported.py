@@ -1,4 +1,4 @@
-"""Finds the modules beside a Python file that it imports: they belong to the system, and so to its digest."""
+"""Finds the modules that a Python file imports from its folder: they are part of the system and its digest."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from memeval.systems.launching import check_python
 def files_of(file: Path) -> dict[str, Path]:
     """Return a Python file and all modules of its folder that it imports, directly or not, by their path inside it.
 
-    Imports are read and not run, those inside functions included. A name that is put together while the program runs
-    cannot be seen; such a module is no part of the system, and is not there when it runs.
+    Imports are read from the source and not run, imports in functions included. A module whose name is computed at run
+    time is not found: it is not part of the system, and not available when the system runs.
 
     Raises:
-        BadInput: one of them is not Python, with the line.
+        BadInput: one of them is not valid Python, with the line.
     """
     root = file.parent
     found = {file.name: file.absolute()}
@@ -41,7 +41,7 @@ def _imported_names(path: Path, package: str) -> Iterator[str]:
 
     Args:
         path: the file.
-        package: the package it is in; blank for none.
+        package: its package; blank if it has none.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -57,7 +57,7 @@ def _imported_names(path: Path, package: str) -> Iterator[str]:
 
 
 def _named_in_call(call: ast.Call, package: str) -> Iterator[str]:
-    """Yield the module that ``import_module("name")`` or ``__import__("name")`` names in so many words."""
+    """Yield the module that ``import_module("name")`` or ``__import__("name")`` names as a literal."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
     first = call.args[0] if call.args else None
     if called in ("import_module", "__import__") and isinstance(first, ast.Constant) and isinstance(first.value, str):
@@ -68,12 +68,12 @@ def _named_in_call(call: ast.Call, package: str) -> Iterator[str]:
 
 
 def _absolute(level: int, name: str, package: str) -> str | None:
-    """Return the full name of a module; ``None`` for a relative one that leads out of every package.
+    """Return the full name of a module; ``None`` for a relative name outside every package.
 
     Args:
-        level: how many dots stand before it.
-        name: its name behind them; blank where there are dots alone.
-        package: the package it is relative to; blank for none.
+        level: the number of leading dots.
+        name: the name after the dots; blank if there are only dots.
+        package: the package that the name is relative to; blank for none.
     """
     if level == 0:
         return name
@@ -84,23 +84,23 @@ def _absolute(level: int, name: str, package: str) -> str | None:
 
 
 def _modules(root: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """Yield the files that importing a module runs, packages around it first, each with the package it is in."""
+    """Yield the files that run when a module is imported, parent packages first, each with its package."""
     first, folder, package = name.partition(".")[0], root, ""
     if first in sys.builtin_module_names:
         return
     for part in name.split("."):
-        if part == "*":  # may bring every module of the package
+        if part == "*":  # may import every module of the package
             yield from ((path, package) for path in sorted(folder.glob("*.py")) if package)
             return
         if not part.isidentifier():
             return
-        within, package = package, f"{package}.{part}".lstrip(".")
+        parent, package = package, f"{package}.{part}".lstrip(".")
         if (folder / part / "__init__.py").is_file():
             yield folder / part / "__init__.py", package
         else:
             compiled = (path for path in folder.glob(f"{part}.*") if path.suffix in (".so", ".pyd"))
             files = [path for path in (folder / f"{part}.py", *sorted(compiled)) if path.is_file()]
-            yield from ((path, within) for path in files)
+            yield from ((path, parent) for path in files)
             if files:
                 return
         folder /= part

@@ -2,8 +2,8 @@
 
 Run by the system's own interpreter, so it needs nothing but the standard library of Python 3.9 or later. Its one
 argument is a JSON object: ``limits`` (``data_bytes``, ``file_bytes``, ``processes``, ``cpus``; null for none),
-``door`` (the Unix socket to which loopback connections are forwarded, or null), ``services`` (each with ``name`` and
-``variable``), and ``program`` (the command to become; if empty, the worker beside this file).
+``endpoint`` (the Unix socket to which loopback connections are forwarded, or null), ``services`` (each with ``name``
+and ``variable``), and ``program`` (the command to become; if empty, the worker beside this file).
 """
 # Few imports, and no pathlib: this runs at every start.
 # ruff: noqa: PTH100, PTH120
@@ -29,8 +29,8 @@ OPEN_FILES = 65_536
 CONNECTIONS = 400
 """How many connections are forwarded at a time; further ones wait."""
 
-HELD_BYTES = 1 << 18
-"""How many bytes of a connection are buffered while the receiver does not read."""
+BUFFER_BYTES = 1 << 18
+"""The most bytes of a connection that are buffered while the receiver does not read."""
 
 
 def limit(limits: dict[str, Any]) -> None:
@@ -47,11 +47,11 @@ def limit(limits: dict[str, Any]) -> None:
             resource.setrlimit(kind, (value, value))
     if limits["cpus"] is not None:
         free = sorted(os.sched_getaffinity(0))
-        first = int.from_bytes(os.urandom(2), "big") % len(free)  # not the same ones for every system
+        first = int.from_bytes(os.urandom(2), "big") % len(free)  # other processors for every system
         os.sched_setaffinity(0, (free + free)[first : first + min(limits["cpus"], len(free))])
 
 
-def hand_on(listener: socket.socket, door: str) -> None:
+def forward(listener: socket.socket, endpoint: str) -> None:
     """Forward connections of a listening socket to a Unix socket, both ways, until this process ends."""
     import selectors
     import socket
@@ -62,17 +62,17 @@ def hand_on(listener: socket.socket, door: str) -> None:
         def __init__(self, line: socket.socket) -> None:
             self.line = line
             self.other = self
-            self.held = bytearray()
+            self.buffer = bytearray()
             self.done = False
             """Whether this side sends no more bytes."""
             self.ended = False
-            """Whether the end was passed on to this side."""
+            """Whether the end of the other side's bytes was signalled to this side."""
 
         def wanted(self) -> int:
             """Return the events to wait for; 0 for none."""
-            room = len(self.other.held) < HELD_BYTES
-            reads = selectors.EVENT_READ if room and not self.done else 0
-            return reads | (selectors.EVENT_WRITE if self.held else 0)
+            has_space = len(self.other.buffer) < BUFFER_BYTES
+            reads = selectors.EVENT_READ if has_space and not self.done else 0
+            return reads | (selectors.EVENT_WRITE if self.buffer else 0)
 
     ready = selectors.DefaultSelector()
     watched: dict[int, int] = {}
@@ -92,12 +92,12 @@ def hand_on(listener: socket.socket, door: str) -> None:
         if events & selectors.EVENT_READ:
             chunk = end.line.recv(1 << 16)
             end.done = not chunk
-            end.other.held += chunk
+            end.other.buffer += chunk
         for side in (end, end.other):
-            if side.held:
+            if side.buffer:
                 with contextlib.suppress(BlockingIOError):
-                    del side.held[: side.line.send(side.held)]
-            if side.other.done and not side.held and not side.ended:
+                    del side.buffer[: side.line.send(side.buffer)]
+            if side.other.done and not side.buffer and not side.ended:
                 side.ended = True
                 side.line.shutdown(socket.SHUT_WR)
 
@@ -106,7 +106,7 @@ def hand_on(listener: socket.socket, door: str) -> None:
             wait_for(side, 0)
             side.line.close()
 
-    open_ones = 0
+    connections = 0
     listener.setblocking(False)
     ready.register(listener, selectors.EVENT_READ)
     listening = True
@@ -119,17 +119,17 @@ def hand_on(listener: socket.socket, door: str) -> None:
                 except OSError:
                     continue
                 try:
-                    beyond = socket.socket(socket.AF_UNIX)
-                    beyond.connect(door)
+                    target = socket.socket(socket.AF_UNIX)
+                    target.connect(endpoint)
                 except OSError:
                     line.close()
                     continue
-                sides = End(line), End(beyond)
+                sides = End(line), End(target)
                 sides[0].other, sides[1].other = sides[1], sides[0]
                 for side in sides:
                     side.line.setblocking(False)
                     wait_for(side, side.wanted())
-                open_ones += 1
+                connections += 1
             elif end.line.fileno() >= 0:
                 try:
                     serve(end, events)
@@ -138,11 +138,11 @@ def hand_on(listener: socket.socket, door: str) -> None:
                     done = True
                 if done:
                     close(end)
-                    open_ones -= 1
+                    connections -= 1
                 else:
                     wait_for(end, end.wanted())
                     wait_for(end.other, end.other.wanted())
-        if listening != (open_ones < CONNECTIONS):
+        if listening != (connections < CONNECTIONS):
             listening = not listening
             if listening:
                 ready.register(listener, selectors.EVENT_READ)
@@ -150,7 +150,7 @@ def hand_on(listener: socket.socket, door: str) -> None:
                 ready.unregister(listener)
 
 
-def open_gateway_socket(door: str) -> None:
+def open_gateway_socket(endpoint: str) -> None:
     """Listen for connections to memeval's endpoint, and forward them from a separate process."""
     import socket
 
@@ -163,13 +163,13 @@ def open_gateway_socket(door: str) -> None:
         os.waitpid(child, 0)
         listener.close()
         return
-    if os.fork():  # so that it is no child of the system, which may wait for its own
+    if os.fork():  # so that it is not a child of the system, which may wait for its children
         os._exit(0)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     try:
-        hand_on(listener, door)
+        forward(listener, endpoint)
     finally:
         os._exit(1)
 
@@ -185,37 +185,39 @@ def become(program: list[str]) -> None:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and "/" not in program[0]:
             searched = os.environ.get("PATH", "")
-            why = f"Command not found: '{program[0]}' (PATH: {searched}). Install it there, or correct 'command'."
+            problem = f"Command not found: '{program[0]}' (PATH: {searched}). Install it there, or correct 'command'."
         else:
-            why = f"The command '{program[0]}' cannot be run ({error.strerror}). Correct 'command' in submission.toml."
-        sys.stderr.write(f"{why}\n")
+            problem = (
+                f"The command '{program[0]}' cannot be run ({error.strerror}). Correct 'command' in submission.toml."
+            )
+        sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()
         os._exit(127)
 
 
 def main() -> None:
-    """Do what the argument asks for."""
-    wanted = json.loads(sys.argv.pop())
+    """Apply the JSON argument, then run the system."""
+    settings = json.loads(sys.argv.pop())
     folder = os.path.dirname(os.path.abspath(__file__))
     if sys.path[:1] != [folder]:
         sys.path.insert(0, folder)
-    if wanted["limits"] is not None:
-        limit(wanted["limits"])
-    if wanted["door"] is not None:
-        open_gateway_socket(wanted["door"])
-    if wanted["services"]:
+    if settings["limits"] is not None:
+        limit(settings["limits"])
+    if settings["endpoint"] is not None:
+        open_gateway_socket(settings["endpoint"])
+    if settings["services"]:
         from importlib import import_module
 
-        os.environ.update(import_module("inside_services").start(wanted["services"]))
+        os.environ.update(import_module("inside_services").start(settings["services"]))
     if TYPE_CHECKING:
         from memeval.systems import worker
     else:
         import worker
 
-    del sys.modules["worker"]  # the name is the system's
-    if wanted["program"]:
+    del sys.modules["worker"]  # a module of the system may have this name
+    if settings["program"]:
         worker.give_up_privileges()
-        become(wanted["program"])
+        become(settings["program"])
     worker.serve()
 
 

@@ -47,9 +47,9 @@ def find(name: str) -> Path | None:
 def vector_version(postgres: Path) -> str | None:
     """Return the version of pgvector that is installed for a PostgreSQL; ``None`` without pgvector."""
     try:
-        asked = [str(postgres.resolve().with_name("pg_config")), "--sharedir"]
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
-        control = Path(told.stdout.strip(), "extension", "vector.control").read_text("utf-8")
+        command = [str(postgres.resolve().with_name("pg_config")), "--sharedir"]
+        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        control = Path(output.stdout.strip(), "extension", "vector.control").read_text("utf-8")
     except (OSError, subprocess.SubprocessError):
         return None
     found = re.search(r"default_version\s*=\s*'([^']+)'", control)
@@ -63,20 +63,20 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
         services: each with its ``name`` and the ``variable`` that takes its address.
 
     Returns:
-        Per service its variable with a URL over loopback, and with ``_SOCKET`` behind its name the Unix socket: of
-        Redis its path, of PostgreSQL a URL with its folder.
+        For each service its variable with a loopback URL, and ``{variable}_SOCKET`` with its Unix socket: a path for
+        Redis, a URL with the folder for PostgreSQL.
 
     Raises:
-        SystemExit: one cannot be started; its text says why.
+        SystemExit: a service cannot be started; the text says why.
     """
     reading, writing = os.pipe()
     folder = Path(os.environ["TMPDIR"]).parent / f"services-{os.getpid()}"
-    wish = {"services": services, "system": os.getpid(), "told": writing, "folder": str(folder)}
+    arguments = {"services": services, "system": os.getpid(), "report": writing, "folder": str(folder)}
     child = os.fork()
-    if child == 0:  # It ends at once, so that whoever looks after the services is no child of the system.
+    if child == 0:  # It ends at once, so that the process that watches the services is not a child of the system.
         try:
             subprocess.Popen(
-                [sys.executable, "-I", "-S", __file__, json.dumps(wish)],
+                [sys.executable, "-I", "-S", __file__, json.dumps(arguments)],
                 env={**os.environ, "HOME": str(folder), "TMPDIR": str(folder)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -87,8 +87,8 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
             os._exit(0)
     os.close(writing)
     os.waitpid(child, 0)
-    with os.fdopen(reading, encoding="utf-8") as told:
-        text = told.read()
+    with os.fdopen(reading, encoding="utf-8") as report:
+        text = report.read()
     answer: dict[str, str] = (
         json.loads(text) if text else {"": "The process that watches the services ended at its start."}
     )
@@ -98,16 +98,16 @@ def start(services: list[dict[str, str]]) -> dict[str, str]:
 
 
 class Failed(Exception):
-    """A service does not start; the text is a sentence."""
+    """A service cannot be started; the text says why."""
 
 
-def look_after(services: list[dict[str, str]], system: int, told: int, folder: Path) -> None:
+def watch_services(services: list[dict[str, str]], system: int, report: int, folder: Path) -> None:
     """Start services, report their addresses, and end them when the system has ended.
 
     Args:
         services: each with its ``name`` and the ``variable`` that takes its address.
         system: id of the system's process.
-        told: descriptor of a pipe for the variables as JSON; an error has a blank name.
+        report: descriptor of a pipe for the variables as JSON; an error has a blank name.
         folder: the folder of the services; it is created, and deleted at the end.
     """
     running: list[tuple[subprocess.Popen[bytes], int]] = []
@@ -121,7 +121,7 @@ def look_after(services: list[dict[str, str]], system: int, told: int, folder: P
                 answer.update(STARTS[service["name"]](own, service["variable"], running))
         except (Failed, OSError) as failure:
             answer = {"": str(failure)}
-        with os.fdopen(told, "w", encoding="utf-8") as out:
+        with os.fdopen(report, "w", encoding="utf-8") as out:
             json.dump(answer, out)
         if "" not in answer:
             _wait_for_end(system)
@@ -134,7 +134,7 @@ def look_after(services: list[dict[str, str]], system: int, told: int, folder: P
 
 
 def _wait_for_end(system: int) -> None:
-    """Wait until a process, which is not this one's child, has ended."""
+    """Wait until a process that is not a child of this process has ended."""
     if hasattr(os, "pidfd_open"):
         import select
 
@@ -169,11 +169,11 @@ def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.
         folder.chmod(0o711)  # the system gets no more rights here than any other user
         os.chown(secret, NOBODY, NOBODY)
     initdb: list[str | Path] = [postgres.resolve().with_name("initdb"), "-D", data, "-U", "memeval", "--pwfile", secret]
-    chosen = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4"]
-    made = _run_as_somebody([*initdb, *chosen, "--no-sync"], folder, stdout=subprocess.DEVNULL)
-    made.wait()
-    if made.returncode:
-        raise Failed(f"PostgreSQL's initdb failed with exit code {made.returncode}.")
+    options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4"]
+    process = _run_unprivileged([*initdb, *options, "--no-sync"], folder, stdout=subprocess.DEVNULL)
+    process.wait()
+    if process.returncode:
+        raise Failed(f"PostgreSQL's initdb failed with exit code {process.returncode}.")
     settings = {
         "listen_addresses": "'127.0.0.1'",
         "port": str(port),
@@ -189,9 +189,9 @@ def _start_postgres(folder: Path, variable: str, running: list[tuple[subprocess.
     with (data / "postgresql.conf").open("a", encoding="utf-8") as conf:
         conf.writelines(f"{name} = {value}\n" for name, value in settings.items())
     if vector_version(postgres) is not None:
-        single = _run_as_somebody([postgres, "--single", "-D", data, "postgres"], folder, subprocess.PIPE)
+        single = _run_unprivileged([postgres, "--single", "-D", data, "postgres"], folder, subprocess.PIPE)
         single.communicate(b"CREATE EXTENSION vector;\n")
-    process = _run_as_somebody([postgres, "-D", data], folder)
+    process = _run_unprivileged([postgres, "-D", data], folder)
     running.append((process, signal.SIGQUIT))  # at once, and in order
 
     def ready() -> bool:
@@ -220,13 +220,13 @@ def _start_redis(folder: Path, variable: str, running: list[tuple[subprocess.Pop
             line.settimeout(1)
             line.connect(path)
             line.sendall(f"AUTH {password}\r\nPING\r\n".encode())
-            said = b""
-            while said.count(b"\r\n") < 2:
+            reply = b""
+            while reply.count(b"\r\n") < 2:
                 chunk = line.recv(100)
                 if not chunk:
                     return False
-                said += chunk
-            return said == b"+OK\r\n+PONG\r\n"
+                reply += chunk
+            return reply == b"+OK\r\n+PONG\r\n"
 
     _wait_for_answer("Redis", process, ready)
     return {variable: f"redis://:{password}@127.0.0.1:{port}/0", f"{variable}_SOCKET": path}
@@ -275,10 +275,10 @@ def _wait_for_answer(title: str, process: subprocess.Popen[bytes], ready: Callab
     raise Failed(f"{title} did not answer within {START_SECONDS:.0f} seconds.")
 
 
-def _run_as_somebody(
+def _run_unprivileged(
     command: list[str | Path], folder: Path, stdin: int = subprocess.DEVNULL, stdout: int = 2
 ) -> subprocess.Popen[bytes]:
-    """Start a program that refuses to run as root."""
+    """Start a program that refuses to run as root, as another user if needed."""
     if os.geteuid() == 0:
         return subprocess.Popen(
             command, cwd=folder, stdin=stdin, stdout=stdout, user=NOBODY, group=NOBODY, extra_groups=[]
@@ -289,7 +289,7 @@ def _run_as_somebody(
 def _program(name: str) -> Path:
     found = find(name)
     if found is None:
-        raise Failed(f"the service '{name}' is not installed: there is no program {PROGRAMS[name]}.")
+        raise Failed(f"the service '{name}' is not installed: program {PROGRAMS[name]} not found.")
     return found
 
 
@@ -315,5 +315,5 @@ def _write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    asked = json.loads(sys.argv[1])
-    look_after(asked["services"], asked["system"], asked["told"], Path(asked["folder"]))
+    settings = json.loads(sys.argv[1])
+    watch_services(settings["services"], settings["system"], settings["report"], Path(settings["folder"]))

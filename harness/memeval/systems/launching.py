@@ -1,4 +1,4 @@
-"""How a submission is started: what its entry, its program or its endpoint comes to."""
+"""Makes the launch of a submission from its entry, command or endpoint."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Driver:
     """A shipped adapter class that speaks to a server."""
 
     file: Path
-    """Where it is."""
+    """The Python file."""
     class_name: str
-    """What it is called."""
+    """The class."""
 
 
 DRIVERS_FOLDER = Path(__file__).with_name("drivers")
@@ -33,19 +33,19 @@ DRIVERS = {
     AdapterKind.DAEMON: Driver(DRIVERS_FOLDER / "jeffs_brain.py", "JeffsBrain"),
     AdapterKind.MCP: Driver(DRIVERS_FOLDER / "mcp_server.py", "McpServer"),
 }
-"""What speaks to each kind of server."""
+"""The driver for each kind of server."""
 
 
 def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
-    """Return how a submission is started.
+    """Return the launch of a submission.
 
     Args:
-        submission: what it says of itself.
-        folder: where it lies.
-        files: its files, by their path inside it.
+        submission: its manifest.
+        folder: its folder.
+        files: its files, by their path inside the folder.
 
     Raises:
-        BadInput: its entry or its program is not there.
+        BadInput: its entry or its program is not a file of the folder.
     """
     launch = Launch(
         file=folder.absolute() / MANIFEST,
@@ -62,7 +62,7 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
             raise BadInput(
                 f"the entry '{visible(entry)}' is not a file of this folder.",
                 where=line_of(folder / MANIFEST, ("entry",)),
-                remedy=f"Give a path below {folder}.",
+                remedy=f"Use a path inside {folder}.",
             )
         check_python(adapter)
         return replace(launch, file=adapter.absolute(), class_name=class_name or None)
@@ -94,13 +94,13 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
 
 
 def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> None:
-    """Refuse a program that is named by a path and is no file of the submission; others are looked up in ``PATH``."""
+    """Refuse a program with a path that is not a file of the submission. A bare name is looked up in ``PATH``."""
     path = PurePosixPath(program)
     if "/" in program and (path.is_absolute() or path.as_posix() not in files):
         raise BadInput(
             f"the program '{visible(program)}' is not a file of this folder.",
             where=line_of(folder / MANIFEST, ("command",)),
-            remedy="Name a file in it as ./NAME, or a program by its bare name.",
+            remedy="Write ./NAME for a file of the folder, or the bare name of a program.",
         )
 
 
@@ -108,7 +108,7 @@ def check_python(path: Path) -> None:
     """Refuse a file that is not Python source.
 
     Raises:
-        BadInput: with the line, where it has a syntax error.
+        BadInput: it is not Python, with the line of a syntax error.
     """
     if path.suffix != ".py":
         raise BadInput("is not a Python file: its name does not end in .py.", where=path)
@@ -120,7 +120,7 @@ def check_python(path: Path) -> None:
         where = f"{path}:{error.lineno}" if error.lineno else path
         raise BadInput(f"is not valid Python: {visible(str(error.msg))}.", where=where) from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        why = visible(str(error)) or "it is nested too deep"
+        why = visible(str(error)) or "it is nested too deeply"
         raise BadInput(f"is not valid Python: {why}.", where=path) from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None

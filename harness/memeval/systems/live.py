@@ -1,4 +1,4 @@
-"""A live object of the caller's own in the place of a process: the same calls, the same checks of what comes back."""
+"""Runs an object of the caller instead of a process, with the same calls and the same checks of replies."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from memeval.systems.worker import NAMES, Calls, takes_keyword
 
 
 class _LiveCalls(Calls):
-    """The calls on an object that is not memeval's to empty, and whose interruption is the caller's."""
+    """The calls on an object that memeval must not empty. Interrupts go to the caller."""
 
     def reset(self, request: dict[str, Any]) -> None:
-        """Leave what the object holds: it may be more than memeval put there."""
+        """Do nothing: the object may hold other data than memeval's."""
 
     def describe(self, error: BaseException) -> dict[str, Any]:
-        """Return a failure as plain data; what ends the program is no failure of the object."""
+        """Return a failure as plain data. Exceptions that end the program are raised again."""
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise error
         return super().describe(error)
 
 
 class LiveSystem(SystemProcess):
-    """An object in this process, called as a worker would call it; one thread at a time.
+    """An object in this process with the calls of a worker, for one thread at a time.
 
-    There is no process around it, so nothing holds it, its calls have no time limits, and it is never started again.
-    It is never emptied as a whole, and never closed.
+    The object runs in this process: without a sandbox, without time limits, and it is never restarted. memeval never
+    empties or closes it.
 
     Args:
         system: the object, with the methods of an adapter, asynchronous or not.
-        limits: what it is allowed; of use here are the sizes of replies.
-        log: takes where its exceptions came from, line by line.
+        limits: limits per call; only the size of replies is used.
+        log: receives the frames of its exceptions, line by line.
 
     Raises:
-        BadInput: there is an event loop running in this thread, in which nothing can be waited for.
+        BadInput: an event loop runs in this thread, so asynchronous methods cannot be awaited.
     """
 
     def __init__(self, system: object, limits: Limits, log: Log) -> None:
@@ -55,15 +55,15 @@ class LiveSystem(SystemProcess):
             pass
         else:
             raise BadInput(
-                "this was called from within a running event loop.",
-                remedy="Give it a thread of its own: await asyncio.to_thread(memeval.run_suite, system).",
+                "memeval was called in a thread with a running event loop.",
+                remedy="Run it in another thread: await asyncio.to_thread(memeval.run_suite, system).",
             )
         self._calls = _LiveCalls()
         self._calls.system, self._calls.reply_bytes = system, limits.reply_bytes
         self._waiting: deque[dict[str, Any]] = deque()
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
-        """Texts that could not be retained."""
+        """The number of failed ``retain`` calls."""
         self._hello = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
@@ -76,24 +76,24 @@ class LiveSystem(SystemProcess):
 
     @property
     def alive(self) -> bool:
-        """Whether calls can be made: always."""
+        """Always true: the object can always be called."""
         return True
 
     def start(self) -> AdapterInfo:
-        """Return what the object can do; it is there already."""
+        """Return the methods of the object; there is nothing to start."""
         return self._hello
 
     def close(self) -> None:
-        """Put away what was made to wait for the object's replies; the object stays as it is."""
+        """Close the event loop of asynchronous calls. The object is not closed."""
         if self._calls.loop is not None:
             self._calls.loop.close()
             asyncio.set_event_loop(None)
 
     def kill(self) -> None:
-        """Do nothing: what runs in this thread ends by itself."""
+        """Do nothing: a call in this thread cannot be killed."""
 
     def knows_banks(self, method: str) -> bool:
-        """Whether a method of the object takes the name of a bank."""
+        """Whether a method of the object accepts a bank."""
         return self._calls.has(method) and any(
             takes_keyword(getattr(self._calls.system, method), name) for name in NAMES["bank"]
         )
@@ -113,15 +113,15 @@ class LiveSystem(SystemProcess):
 
     def _receive(self, call: str, seconds: float) -> bytes:
         if not self._replies:
-            together = list(self._waiting)
-            if len(together) > 1 and call == "recall" and self._calls.recalls_at_once():
+            requests = list(self._waiting)
+            if len(requests) > 1 and call == "recall" and self._calls.recalls_at_once():
                 self._waiting.clear()
-                self._calls.answer_together(together, self._take)
+                self._calls.answer_together(requests, self._add_reply)
             else:
-                self._take(self._calls.answer(self._waiting.popleft()))
+                self._add_reply(self._calls.answer(self._waiting.popleft()))
         return self._replies.popleft()
 
-    def _take(self, reply: str) -> None:
+    def _add_reply(self, reply: str) -> None:
         self._replies.append(reply.encode("ascii"))
 
     def _end(self) -> int:

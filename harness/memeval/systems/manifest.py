@@ -1,4 +1,4 @@
-"""Reading a ``submission.toml``: every fault of it at once, each with its line and a remedy."""
+"""Reads a ``submission.toml``, and reports all errors at once, each with its line and a remedy."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from memeval.systems.toml_lines import Keys, lines_of
 MANIFEST = "submission.toml"
 
 MANIFEST_BYTES = 64_000
-"""How long a manifest may be."""
+"""The maximum size of a manifest, in bytes."""
 
 FAULT_LIMIT = 50
-"""How many faults of one manifest are named."""
+"""The most errors of one manifest that are reported."""
 
 REMEDIES = {
-    "slug": "Take lower-case letters and digits, with single hyphens between them, 64 at most.",
-    "kind": "Take python, command, http, daemon or mcp.",
+    "slug": "Use at most 64 lower-case letters and digits, with single hyphens between them.",
+    "kind": "Use python, command, http, daemon or mcp.",
     "host": "Write the bare host in lower case, such as api.example.com.",
-    "variable": "Take capital letters, digits and underscores, such as ACME_URL.",
-    "key": "Take capital letters, digits and underscores, such as ACME_API_KEY.",
-    "variables": "Names are capital letters, digits and underscores; values are texts in quotes.",
-    "notified": 'Write the day in quotes, such as "2026-01-31".',
-    "agreed": 'Write the day in quotes, such as "2026-01-31".',
-    "parameters": "A parameter is a text, a number, or true or false.",
-    "variants": "Name each in a table of its own: [variants.NAME], in lower-case letters, digits and single hyphens.",
+    "variable": "Use capital letters, digits and underscores, such as ACME_URL.",
+    "key": "Use capital letters, digits and underscores, such as ACME_API_KEY.",
+    "variables": "Write names in capital letters, digits and underscores, and values in quotes.",
+    "notified": 'Write the date in quotes, such as "2026-01-31".',
+    "agreed": 'Write the date in quotes, such as "2026-01-31".',
+    "parameters": "Use a text, a number, true or false.",
+    "variants": "Write a table [variants.NAME] for each, with NAME in lower-case letters, digits and single hyphens.",
 }
-"""What to do, by the last name of a path."""
+"""The remedy for an invalid value, by the last key of its path."""
 
 
 def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]]:
-    """Read a ``submission.toml``, and return it with all that is wrong with it.
+    """Read a ``submission.toml``, and return it with all its errors.
 
     Returns:
-        The submission, or ``None`` where its fields do not fit; and the faults: none where all is well.
+        The submission, or ``None`` if its fields are invalid; and the errors, empty if there are none.
     """
     try:
         text, data = _read(manifest)
@@ -57,18 +57,18 @@ def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]
     except BadInput as fault:
         return None, [fault]
     except RecursionError:
-        return None, [BadInput("is nested too deep.", where=manifest)]
+        return None, [BadInput("is nested too deeply.", where=manifest)]
     version = data.get("schema_version", 1)
     if isinstance(version, int) and version > 1:
-        sentence = f"has schema version {version}, and this memeval reads version 1."
+        problem = f"has schema version {version}, and this memeval reads version 1."
         where = _where(manifest, lines, ("schema_version",))
-        return None, [NewerSchema(sentence, where=where, remedy="Update memeval.")]
+        return None, [NewerSchema(problem, where=where, remedy="Update memeval.")]
     if isinstance(version, int) and version < 1:
         where = _where(manifest, lines, ("schema_version",))
         return None, [BadInput(f"there is no schema version {version}.", where=where, remedy="Write 1.")]
     faults = [
         BadInput(f"'{_dotted(keys)}' is {what}.", where=_where(manifest, lines, keys), remedy=remedy)
-        for keys, what, remedy in _unfit_values(data, ())
+        for keys, what, remedy in _invalid_values(data, ())
     ]
     if faults:
         return None, faults[:FAULT_LIMIT]
@@ -77,8 +77,8 @@ def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]
     except ValidationError as error:
         return None, [*_misfits(error, data, manifest, lines)][:FAULT_LIMIT]
     return submission, [
-        BadInput(broken.problem, where=_where(manifest, lines, broken.keys), remedy=broken.remedy)
-        for broken in broken_rules(submission)
+        BadInput(violation.problem, where=_where(manifest, lines, violation.keys), remedy=violation.remedy)
+        for violation in broken_rules(submission)
     ][:FAULT_LIMIT]
 
 
@@ -88,48 +88,48 @@ def line_of(manifest: Path, keys: Keys) -> str:
 
 
 def _read(manifest: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a manifest, and what it says."""
+    """Return the text of a manifest, and its data."""
     try:
         size = manifest.stat().st_size
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=manifest) from None
     if size > MANIFEST_BYTES:
-        raise BadInput(f"has {size} bytes, and a manifest may have {MANIFEST_BYTES}.", where=manifest)
+        raise BadInput(f"has {size} bytes; the limit is {MANIFEST_BYTES}.", where=manifest)
     text = text_of(manifest)
     try:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         number = line[1] if line else text.count("\n") + 1
-        remedy = "Mend the line; text stands in quotes."
+        remedy = "Correct the line. Texts need quotes."
         raise BadInput(f"not valid TOML: {visible(str(error))}.", where=f"{manifest}:{number}", remedy=remedy) from None
-    except ValueError:  # Python reads no number of more than 4,300 digits
+    except ValueError:  # Python refuses numbers of more than 4,300 digits
         raise BadInput("not valid TOML: a number is too long.", where=manifest) from None
 
 
-def _unfit_values(value: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
-    """Yield what TOML can say and a record cannot: its path, what it is, and what to do."""
+def _invalid_values(value: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
+    """Yield each TOML value that a record cannot hold: its path, its kind, and the remedy."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _unfit_values(inner, (*keys, key))
+            yield from _invalid_values(inner, (*keys, key))
     elif isinstance(value, datetime.date | datetime.time):
         yield keys, "a date", "Put it in quotes."
     elif isinstance(value, float) and not math.isfinite(value):
         yield keys, "not a finite number", "Give a number."
     elif isinstance(value, int) and abs(value) >= 2**63:
-        yield keys, "too large a number", "Put it in quotes, or give a smaller one."
+        yield keys, "too large a number", "Put it in quotes, or use a smaller one."
 
 
 def _misfits(
     error: ValidationError, data: dict[str, Any], manifest: Path, lines: dict[Keys, int]
 ) -> Iterator[BadInput]:
-    """Yield a sentence for each value that does not fit: unknown keys first, and one a value.
+    """Yield one error per invalid value, unknown keys first.
 
-    A key that is missing because it is misspelt is said to be misspelt, and no more.
+    A misspelt required key is reported as unknown, and not as missing too.
     """
     details = error.errors(include_url=False)
     details.sort(key=lambda each: each["type"] != "extra_forbidden")
-    said: set[Keys] = set()
+    reported: set[Keys] = set()
     guessed: set[Keys] = set()
     for each in details:
         keys = tuple(each["loc"])
@@ -137,9 +137,9 @@ def _misfits(
         if not missing:
             while not _present(data, keys):  # what a union adds to the path
                 keys = keys[:-1]
-        if keys in said or (missing and keys in guessed):
+        if keys in reported or (missing and keys in guessed):
             continue
-        said.add(keys)
+        reported.add(keys)
         detail = InitErrorDetails(
             type=each["type"], loc=tuple(each["loc"]) if missing else keys, input=each["input"], ctx=each.get("ctx", {})
         )
@@ -150,12 +150,12 @@ def _misfits(
 
 
 def _present(data: Any, keys: Keys) -> bool:
-    here = data
+    value = data
     for key in keys:
-        inside = key in here if isinstance(here, dict) else isinstance(here, list) and key in range(len(here))
+        inside = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
         if not inside:
             return False
-        here = here[key]
+        value = value[key]
     return True
 
 
@@ -168,7 +168,7 @@ def _remedy(keys: Keys, missing: bool) -> str | None:
 
 
 def _where(manifest: Path, lines: dict[Keys, int], keys: Keys) -> str:
-    """Return ``file:line`` of a value, or of the nearest table around it that stands in the file."""
+    """Return ``file:line`` of a value; for a missing value, of the table around it."""
     while keys and keys not in lines:
         keys = keys[:-1]
     return f"{manifest}:{lines[keys]}" if keys else str(manifest)

@@ -1,8 +1,7 @@
-"""The messages between memeval and a system: sessions out, replies in.
+"""Reads and writes the messages between memeval and a system.
 
-A worker runs foreign code, and a command may be any program, so nothing they say is trusted. What a program may leave
-out is read as if it were there and said nothing; all else is as strict as for the worker. ``site/protocol.md`` has the
-whole of it.
+A worker runs foreign code, and a command may be any program, so every reply is checked. Optional fields of a reply get
+default values. ``site/protocol.md`` describes the whole protocol.
 """
 
 from __future__ import annotations
@@ -21,34 +20,34 @@ from memeval.systems.output import visible
 from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
 
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
-"""The adapter's methods behind calls that do not bear their name."""
+"""The adapter method of each call that has another name than its method."""
 
 NEEDED_CALLS = "take_in, and ask (or search, recall or reflect)"
-"""What makes a program a system, in words."""
+"""The calls that a program needs, for error messages."""
 
 QUOTED = 80
-"""How much of a line that is no reply is shown."""
+"""How many characters of an invalid reply an error quotes."""
 
-SAID = 300
-"""How much of an exception's message goes into a sentence."""
+MESSAGE_LENGTH = 300
+"""How many characters of an exception's message an error quotes."""
 
 LOADING = "loading the adapter"
-"""What the first call does, in words."""
+"""The first call, for error messages."""
 
 Remedy = Callable[[str, str, str], str]
-"""Gives what to do about a cause that a worker names: cause, what it is about, and the method that was running."""
+"""Returns the remedy for a cause, its detail and the running method, as the worker reports them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterInfo:
-    """What a system's process says once the adapter is loaded."""
+    """What a system's process reports once the adapter is loaded."""
 
     class_name: str
-    """The class that was loaded; blank where the system is a program of another kind, and so are the others then."""
+    """The loaded class. Blank if the system is not a Python class; then the other fields are blank too."""
     candidates: tuple[str, ...]
-    """All classes that would do, in alphabetical order, imported ones included."""
+    """All adapter classes in alphabetical order, imported ones included."""
     capabilities: tuple[str, ...]
-    """The methods found beyond ``reset``, in alphabetical order."""
+    """The methods other than ``reset``, in alphabetical order."""
     implementation: str
     """The interpreter's name, such as ``cpython``."""
     python: str
@@ -64,39 +63,36 @@ class AdapterInfo:
         )
 
     def can(self, method: str) -> bool:
-        """Whether the adapter has ``method``."""
         return method in self.capabilities
 
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """One piece of memory that a system brought up."""
+    """One item that a system retrieved."""
 
     text: str
-    """Its text."""
     source_ids: tuple[str, ...] = ()
-    """Ordinals of the sessions or turns that the system says it came from."""
+    """Ids of the source sessions or turns, as the system reports them."""
     score: float | None = None
     """The system's own score."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemReply:
-    """What a system gave for one question."""
+    """The reply of a system to one question."""
 
     answer: str
     """The answer as returned; blank for a search."""
     context: str | None
-    """The context as returned; ``None`` where none was."""
+    """The returned context; ``None`` if there is none."""
     items: tuple[FoundItem, ...] | None
-    """What was retrieved, best first; ``None`` where the system does not say."""
+    """The retrieved items, best first; ``None`` if not reported."""
     reported_tokens: float | None
-    """Tokens of context by the system's own account; ``None`` where it gives none."""
+    """Self-reported tokens of context; ``None`` if not reported."""
     seconds: float
     """Monotonic seconds from sending the question to the last byte of the reply."""
     worker_seconds: float | None
-    """The same by the worker's account, without the way there and back: for diagnosis, never for a table; ``None``
-    where a program gives none."""
+    """Seconds measured by the worker, without transport. Only for diagnosis; ``None`` if not reported."""
 
 
 def session_json(session: Session) -> bytes:
@@ -111,7 +107,7 @@ def session_json(session: Session) -> bytes:
 
 
 def turn_data(turn: Turn) -> dict[str, str]:
-    """Return a turn as an adapter sees it: a speaker only where there is one, a kind only where it is no message."""
+    """Return a turn as the adapter receives it, without a missing speaker and without the kind ``message``."""
     data = {"turn_id": turn.turn_id, "role": turn.role, "content": turn.content}
     if turn.speaker is not None:
         data["speaker"] = turn.speaker
@@ -126,10 +122,10 @@ def to_line(value: Any) -> bytes:
 
 
 class ProtocolError(Exception):
-    """A reply that breaks the protocol; the text says how, and goes on after "The reply to …"."""
+    """A reply breaks the protocol. The text continues a sentence that begins "The reply to …"."""
 
-    def __init__(self, how: str, remedy: str = "") -> None:
-        super().__init__(how)
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem)
         self.remedy = remedy
 
 
@@ -139,28 +135,28 @@ def _no_constant(name: str) -> NoReturn:
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
-REPLIES_ONLY = "Standard output is for replies alone: print to standard error."
+REPLIES_ONLY = "Write only replies to standard output: print to standard error."
 
 
 def from_line(line: bytes, number: int) -> dict[str, Any]:
     """Read one reply.
 
     Args:
-        line: the line as it came.
-        number: the id of the request that it must answer.
+        line: the received line.
+        number: the id of the request.
 
     Raises:
-        ProtocolError: it is not such a reply.
+        ProtocolError: the line is not a reply to this request.
     """
-    began = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
+    start = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError:
-        raise ProtocolError(f"is not UTF-8 ('{began}').", "Write UTF-8 to standard output.") from None
+        raise ProtocolError(f"is not UTF-8 ('{start}').", "Write UTF-8 to standard output.") from None
     except (ValueError, RecursionError):
-        raise ProtocolError(f"is not JSON ('{began}').", REPLIES_ONLY) from None
+        raise ProtocolError(f"is not JSON ('{start}').", REPLIES_ONLY) from None
     if not isinstance(reply, dict) or reply.get("id") != number:
-        raise ProtocolError(f"does not have the id {number} of the request ('{began}').", REPLIES_ONLY)
+        raise ProtocolError(f"does not have the id {number} of the request ('{start}').", REPLIES_ONLY)
     if not ("value" in reply) ^ ("error" in reply):
         raise ProtocolError("needs either 'value' or 'error'.")
     return reply
@@ -169,16 +165,16 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
 def failure(
     error: Any, call: str, remedy: Remedy = lambda cause, about, method: "", *, is_own: bool = True
 ) -> SystemFailure:
-    """Return what a worker, or a program in a plain text, says went wrong as an exception.
+    """Return the error in a reply as an exception.
 
     Args:
-        error: what it says.
-        call: the call that failed.
-        remedy: gives what to do about it.
-        is_own: whether the class is the author's own; of a shipped driver, no line is named.
+        error: the error: an object of a worker, or a text of a program.
+        call: the failed call.
+        remedy: returns the remedy for the cause.
+        is_own: whether the author wrote the class; for a shipped driver, no line is named.
 
     Raises:
-        ProtocolError: it is not such an error.
+        ProtocolError: the error is not valid.
     """
     if isinstance(error, str):
         return AdapterRaised(visible(f"{CALLS.get(call, call)} failed: {text(error)[:1000].rstrip('.')}."))
@@ -187,10 +183,10 @@ def failure(
     kind = error.get("kind")
     message = text(error.get("message"))[:1000].rstrip(".")
     method = text(error.get("method"))[:100] or call
-    cause, about, at = (visible(text(error.get(name, ""))[:SAID]) for name in ("cause", "about", "at"))
+    cause, about, at = (visible(text(error.get(name, ""))[:MESSAGE_LENGTH]) for name in ("cause", "about", "at"))
     at = at if is_own else ""
-    place = f" ({at})" if at else ""
-    todo = remedy(cause, about, method) if is_own else ""
+    position = f" ({at})" if at else ""
+    advice = remedy(cause, about, method) if is_own else ""
     match kind:
         case "raised":
             name = text(error.get("type"))[:100]
@@ -198,21 +194,21 @@ def failure(
             doing = method
             if call == "load" and not (is_own and method == "__init__"):
                 doing = LOADING if is_own else "Loading the adapter"
-            problem = f"{_raised(cause, about, doing, name, message)}{place}."
-            return AdapterRaised(visible(problem), trace, remedy=todo, at=at)
+            problem = f"{_raised(cause, about, doing, name, message)}{position}."
+            return AdapterRaised(visible(problem), trace, remedy=advice, at=at)
         case "misbehaved" | "skipped":
-            return AdapterMisbehaved(visible(f"{message}{place}."), remedy=todo, at=at)
+            return AdapterMisbehaved(visible(f"{message}{position}."), remedy=advice, at=at)
         case "failed":
             return AdapterRaised(visible(f"{message}."))
         case "died":
             return SystemDied(visible(f"{message}."))
         case "no_adapter":
-            return NoAdapter(visible(f"{message}."), remedy=todo)
+            return NoAdapter(visible(f"{message}."), remedy=advice)
     raise ProtocolError("has an 'error' of an unknown kind.")
 
 
 def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
-    """Return what was raised, in words, without a full stop."""
+    """Return the description of an exception, without a full stop."""
     match cause:
         case "module":
             return f"missing module '{about}'"
@@ -226,16 +222,16 @@ def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
             return f"{doing} cannot be called: it is declared as {about}"
         case "file":
             return f"{doing} raised {name}: there is no file '{about}'"
-    said = message if len(message) <= SAID else f"{message[:SAID]}…"
-    return f"{doing} raised {name}: {said}" if said.strip() else f"{doing} raised {name}"
+    shown = message if len(message) <= MESSAGE_LENGTH else f"{message[:MESSAGE_LENGTH]}…"
+    return f"{doing} raised {name}: {shown}" if shown.strip() else f"{doing} raised {name}"
 
 
 def hello(value: Any) -> AdapterInfo:
     """Read the reply to ``load``.
 
     Raises:
-        ProtocolError: it is not one.
-        NoAdapter: there is not enough that the system can do.
+        ProtocolError: the reply is not valid.
+        NoAdapter: the system lacks a call that memeval needs.
     """
     value = mapping(value)
     packages = mapping(value.get("packages", {}))
@@ -261,7 +257,7 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
     """Read the reply to a question.
 
     Raises:
-        ProtocolError: it is not one.
+        ProtocolError: the reply is not valid.
     """
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
@@ -278,10 +274,10 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
 
 
 def require_answer(value: Any, call: str) -> None:
-    """Refuse the reply to a question that has no answer: a blank one would count as the system's own.
+    """Refuse a reply to a question without an answer: it must not count as a blank answer.
 
     Raises:
-        AdapterMisbehaved: it is an object without ``answer``.
+        AdapterMisbehaved: the reply is an object without ``answer``.
     """
     if isinstance(value, dict) and "answer" not in value:
         keys = ", ".join(sorted(map(repr, value))) or "no keys"
@@ -293,7 +289,7 @@ def exported(value: Any) -> tuple[FoundItem, ...]:
     """Read the reply to ``export``.
 
     Raises:
-        ProtocolError: it is not one.
+        ProtocolError: the reply is not valid.
     """
     items = mapping(value).get("items")
     if not isinstance(items, list):
@@ -302,28 +298,28 @@ def exported(value: Any) -> tuple[FoundItem, ...]:
 
 
 def forgotten(value: Any) -> int | None:
-    """Read the reply to ``forget``: how many memories are gone, where the system says.
+    """Read the reply to ``forget``: how many memories were deleted; ``None`` if not reported.
 
     Raises:
-        ProtocolError: it is not one.
+        ProtocolError: the reply is not valid.
     """
     count = mapping(value).get("forgotten")
     if count is not None and _count(count) % 1:
-        raise ProtocolError("has a 'forgotten' that is not whole.")
+        raise ProtocolError("has a 'forgotten' that is not a whole number.")
     return None if count is None else int(count)
 
 
 def usage(value: Any) -> ReportedUsage:
-    """Read the reply to ``usage``; tokens are whole.
+    """Read the reply to ``usage``; token counts are rounded down to whole numbers.
 
     Raises:
-        ProtocolError: it is not one.
+        ProtocolError: the reply is not valid.
     """
-    told = {name: _count(amount) for name, amount in mapping(value).items() if name in USAGE}
+    counts = {name: _count(amount) for name, amount in mapping(value).items() if name in USAGE}
     return ReportedUsage(
-        prompt_tokens=_whole(told.get("prompt_tokens")),
-        completion_tokens=_whole(told.get("completion_tokens")),
-        cost_usd=told.get("cost_usd"),
+        prompt_tokens=_whole(counts.get("prompt_tokens")),
+        completion_tokens=_whole(counts.get("completion_tokens")),
+        cost_usd=counts.get("cost_usd"),
     )
 
 
@@ -349,16 +345,24 @@ def _found(value: Any) -> FoundItem:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Return ``value`` if it is an object."""
+    """Return ``value`` if it is an object.
+
+    Raises:
+        ProtocolError: it is not an object.
+    """
     if not isinstance(value, dict):
-        raise ProtocolError("has something else where an object belongs.")
+        raise ProtocolError("has another value instead of an object.")
     return value
 
 
 def text(value: Any) -> str:
-    """Return ``value`` if it is text that a file can hold."""
+    """Return ``value`` if it is text that can be encoded as UTF-8.
+
+    Raises:
+        ProtocolError: it is not such a text.
+    """
     if not isinstance(value, str):
-        raise ProtocolError("has something else where a string belongs.")
+        raise ProtocolError("has another value instead of a string.")
     if not value.isascii():
         try:
             value.encode("utf-8")
@@ -368,17 +372,25 @@ def text(value: Any) -> str:
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Return ``value`` if it is a list of texts."""
+    """Return ``value`` if it is a list of texts.
+
+    Raises:
+        ProtocolError: it is not such a list.
+    """
     if not isinstance(value, list):
-        raise ProtocolError("has something else where an array belongs.")
-    return tuple(text(one) for one in value)
+        raise ProtocolError("has another value instead of an array.")
+    return tuple(text(item) for item in value)
 
 
 def number(value: Any) -> float:
-    """Return ``value`` if it is a finite number."""
+    """Return ``value`` if it is a finite number.
+
+    Raises:
+        ProtocolError: it is not a finite number.
+    """
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
     except OverflowError:
         pass
-    raise ProtocolError("has something else where a number belongs.")
+    raise ProtocolError("has another value instead of a number.")

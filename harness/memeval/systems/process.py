@@ -1,4 +1,4 @@
-"""One adapter instance in a process of its own: the calls, their time limits, and what can go wrong."""
+"""One adapter instance in its own process: its calls, their time limits and their failures."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from memeval.systems.sandbox import Sandbox
 
 WINDOW_SESSIONS = 32
 WINDOW_BYTES = 256_000
-"""How many sessions, and bytes of them, are on their way at once; one session always may be."""
+"""The most unanswered sessions, and their bytes; one session is always allowed."""
 
-HELD_SECONDS = 0.05
-"""How long the worker may hold back the reply to a session, to send it with the next ones."""
+HOLD_SECONDS = 0.05
+"""How long the worker may delay the reply to a session, to send it together with the next ones."""
 
 CLOSE_SECONDS = 10.0
 """How long an adapter's ``close`` may take."""
@@ -43,15 +43,15 @@ CLOSE_SECONDS = 10.0
 USAGE_SECONDS = 10.0
 """How long an adapter's ``usage`` may take."""
 
-LOOK_SECONDS = 1.0
-"""How often it is looked whether a system that is past its limit is still kept waiting for models."""
+CHECK_SECONDS = 1.0
+"""Interval of checks whether a system past its limit still waits for models."""
 
 METHODS = {"load": LOADING, **messages.CALLS}
-"""What a call is named in sentences, where it is not by its own name."""
+"""The names of calls in messages, if they differ from the call."""
 
 
 class _Waiting(NamedTuple):
-    """A call on its way."""
+    """A call without a reply yet."""
 
     call: str
     number: int
@@ -62,19 +62,19 @@ class _Waiting(NamedTuple):
 class SystemProcess:
     """One adapter instance in its own process group, with its own folder and a clean environment.
 
-    Calls block, and are made by one thread at a time; :meth:`kill` may be called from any. Every call raises a
-    :class:`SystemFailure`; after one that ends the process (see :attr:`alive`), :meth:`start` starts it again.
+    Calls block; only one thread may make them, but any thread may call :meth:`kill`. Every call can raise a
+    :class:`SystemFailure`. If the failure ended the process (see :attr:`alive`), :meth:`start` starts it again.
 
     Args:
-        launch: how it is started.
-        limits: what it is allowed, per call.
-        log: takes what the system prints, line by line, from another thread, and where its exceptions came from.
-        environment: variables the system gets, besides those that every system gets; nothing else of memeval's does.
-        waited: the seconds that memeval has kept the system waiting for models so far, which no limit counts.
-        sandbox: what holds it; ``None`` leaves files and network within its reach.
+        launch: how to start it.
+        limits: limits per call.
+        log: receives each line that the system prints, from another thread, and the frames of its exceptions.
+        environment: variables of the system, besides those of every system; it inherits no others.
+        waited: returns the seconds for which memeval has made the system wait for models; limits exclude them.
+        sandbox: the sandbox; ``None`` runs the system without one, with access to files and network.
 
     Attributes:
-        log: as given; another may take over at any time.
+        log: the log; can be replaced at any time.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class SystemProcess:
         self._child: WorkerProcess | None = None
         self._number = 0
         self.hello: AdapterInfo | None = None
-        """What the process said of itself when it was last started."""
+        """The reply to ``load`` at the last start; ``None`` before it."""
 
     def __enter__(self) -> Self:
         if not self.alive:
             self.start()
         return self
 
-    def _say(self, line: str) -> None:
+    def _log_line(self, line: str) -> None:
         self.log(line)
 
     def __exit__(
@@ -112,26 +112,26 @@ class SystemProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether calls can be made."""
+        """Whether the process runs, so that calls can be made."""
         return self._child is not None
 
     @property
     def child(self) -> WorkerProcess | None:
-        """The process itself; ``None`` while there is none."""
+        """The process; ``None`` if it does not run."""
         return self._child
 
     def start(self) -> AdapterInfo:
-        """Start the process, load the adapter and make an instance. A process from before is ended.
+        """Start the process, load the adapter and make an instance. An earlier process is ended.
 
         Raises:
-            NoAdapter: the file has no adapter class, or not the one asked for.
+            NoAdapter: the file has no adapter class, or not the requested one.
             SystemFailure: the adapter could not be loaded.
             BadInput: the interpreter cannot be run.
         """
         self._end()
-        # Escaping makes UTF-8 at most three times as long; the rest is room for the form around it.
+        # Escaping makes UTF-8 at most three times as long; the rest is for the other fields.
         line_limit = 3 * self._limits.reply_bytes + 64_000
-        self._child = WorkerProcess(self._launch, line_limit, self._say, self._environment, self._sandbox)
+        self._child = WorkerProcess(self._launch, line_limit, self._log_line, self._environment, self._sandbox)
         request = {
             "file": str(self._child.file),
             "class": self._launch.class_name,
@@ -148,25 +148,25 @@ class SystemProcess:
         return self.hello
 
     def reset(self) -> float:
-        """Empty the memory; return the seconds it took."""
-        started = self._service()
+        """Empty the memory; return the duration in seconds."""
+        started = self._clock()
         self._call("reset", self._limits.reset_seconds)
-        return self._service() - started
+        return self._clock() - started
 
     def ingest(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
-        """Have sessions taken in, in order; return the seconds that all of them took.
+        """Ingest sessions in order; return the seconds for all of them.
 
-        The next ones are sent while one is taken in, but the limit holds for each. Once one fails, those behind it
-        are not taken in, until the next reset.
+        The next sessions are sent while one is ingested, but the time limit applies to each. After a failure, the
+        later sessions are skipped until the next reset.
 
         Args:
             sessions: each as one line of ASCII JSON (see :func:`messages.session_json`) or as a dict, with its time.
-            afresh: whether the memory is reset first, in the same breath.
+            afresh: whether to reset the memory first, without waiting for the reply.
 
         Raises:
             SystemFailure: the first failure.
         """
-        started = self._service()
+        started = self._clock()
         waiting: deque[_Waiting] = deque()
         in_flight = 0
         if afresh:
@@ -174,56 +174,56 @@ class SystemProcess:
         for session, timestamp in sessions:
             data = session if isinstance(session, bytes) else messages.to_line(session)
             while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
-                in_flight -= self._answered(waiting)
+                in_flight -= self._receive_oldest(waiting)
             number = self._send("take_in", b',"timestamp":%b,"session":%b' % (_ascii(timestamp), data))
             waiting.append(_Waiting("take_in", number, len(data), self._limits.take_in_seconds))
             in_flight += len(data)
         while waiting:
-            self._answered(waiting)
-        return self._service() - started
+            self._receive_oldest(waiting)
+        return self._clock() - started
 
     def settle(self) -> float | None:
-        """Wait until all that was taken in can be asked for; return the seconds, ``None`` where there is no ``settle``.
+        """Wait until all ingested data is indexed; return the seconds, ``None`` if there is no ``settle``.
 
         Raises:
-            SystemNotReady: it said so, or did not come back in time; in the latter case the process is gone.
+            SystemNotReady: ``settle`` returned false or did not return in time; after a timeout, the process is ended.
         """
         if self.hello is None or not self.hello.can("settle"):
             return None
         seconds = self._limits.settle_seconds
-        started = self._service()
+        started = self._clock()
         try:
             reply = self._call("settle", seconds * 1.05 + 1.0, b',"timeout":%b' % messages.to_line(seconds))
         except SystemTimedOut as failure:
-            place = f" ({failure.at})" if failure.at else ""
+            position = f" ({failure.at})" if failure.at else ""
             raise SystemNotReady(
-                f"settle was not done after {seconds:g} s{place}.", remedy=failure.remedy, at=failure.at
+                f"settle was not done after {seconds:g} s{position}.", remedy=failure.remedy, at=failure.at
             ) from None
         if reply["value"] is not True:
             raise SystemNotReady("settle returned False: the system is not ready.")
-        return self._service() - started
+        return self._clock() - started
 
     def ask(self, question: str, timestamp: str | None = None) -> SystemReply:
-        """Put a question to a system that answers.
+        """Ask a question with ``query``.
 
         Args:
-            question: its text.
-            timestamp: the time it is asked as of; ``None`` leaves it to the adapter's default.
+            question: the text of the question.
+            timestamp: the time of the question; ``None`` for the adapter's default.
         """
         return self._question("ask", b',"question":%b%b' % (_ascii(question), _at(timestamp)))
 
     def search(self, question: str, k: int, timestamp: str | None = None) -> SystemReply:
-        """Have the memory searched.
+        """Search the memory.
 
         Args:
-            question: what for.
-            k: how many items at most the system should bring up.
-            timestamp: the time of the search; ``None`` leaves it to the adapter's default.
+            question: the search text.
+            k: the most items to return.
+            timestamp: the time of the search; ``None`` for the adapter's default.
         """
         return self._question("search", b',"query":%b,"k":%d%b' % (_ascii(question), k, _at(timestamp)))
 
     def usage(self) -> ReportedUsage:
-        """Return the system's own account of its model calls, in totals; only where it has ``usage``."""
+        """Return the self-reported totals of model calls. Only for systems with ``usage``."""
         reply = self._call("usage", USAGE_SECONDS)
         with self._protocol_kept("usage"):
             return messages.usage(reply["value"])
@@ -239,16 +239,16 @@ class SystemProcess:
         fact_type: str | None = None,
         metadata: Mapping[str, str | float] | None = None,
     ) -> float:
-        """Have a text taken in; return the seconds it took. Only where the system has ``retain``.
+        """Ingest a text; return the duration in seconds. Only for systems with ``retain``.
 
         Args:
             content: the text.
-            bank: where it belongs; ``None`` leaves it to the adapter's default.
-            timestamp: when it happened.
-            tags: what it can be filtered by.
-            source_id: what the system shall give back as the source of what it brings up.
-            fact_type: what sort of thing it is.
-            metadata: what else goes with it.
+            bank: the bank of the text; ``None`` for the adapter's default.
+            timestamp: the time of the text.
+            tags: tags for filters.
+            source_id: the id that retrieved items name as their source.
+            fact_type: the kind of the text.
+            metadata: other data of the text.
         """
         parts = _parts(
             content=content,
@@ -259,9 +259,9 @@ class SystemProcess:
             fact_type=fact_type,
             metadata=metadata,
         )
-        started = self._service()
+        started = self._clock()
         self._call("retain", self._limits.take_in_seconds, parts)
-        return self._service() - started
+        return self._clock() - started
 
     def recall(
         self,
@@ -274,44 +274,44 @@ class SystemProcess:
         since: str | None = None,
         until: str | None = None,
     ) -> SystemReply:
-        """Have a bank searched. Only where the system has ``recall``.
+        """Search a bank. Only for systems with ``recall``.
 
         Args:
-            query: what for.
-            k: how many items at most the system should bring up.
-            bank: where; ``None`` leaves it to the adapter's default.
+            query: the search text.
+            k: the most items to return.
+            bank: the bank; ``None`` for the adapter's default.
             timestamp: the time of the search.
-            tags: only what has one of them.
-            since: only what happened then or later.
-            until: only what happened before.
+            tags: return only texts with one of these tags.
+            since: return only texts of this time or later.
+            until: return only texts before this time.
         """
         when = {"timestamp": timestamp, "since": since, "until": until}
         return self._question("recall", _parts(query=query, k=k, bank=bank, tags=tags, **when))
 
     def recall_together(self, asked: Sequence[Recall], in_flight: int) -> Iterator[SystemReply | SystemFailure]:
-        """Have a bank searched time and again, with several searches on their way at once.
+        """Make several searches of banks, some of them concurrently.
 
-        Replies come in the order of the questions. The seconds of each are from when it was sent, so those spent
-        waiting for the ones before it are among them; its limit counts from when the one before it was answered.
+        Replies arrive in the order of the searches. The seconds of each count from its sending, and include the wait
+        for earlier searches. Its time limit counts from the reply to the search before it.
 
         Args:
             asked: the searches, in order.
-            in_flight: how many may be on their way.
+            in_flight: the most concurrent searches.
 
         Yields:
-            Per search its reply, or what went wrong with it; nothing more once the process is gone.
+            For each search its reply or its failure; nothing more after the process has ended.
         """
         waiting: deque[tuple[int, float]] = deque()
         todo = iter(asked)
         while True:
             try:
                 for each in islice(todo, in_flight - len(waiting)):
-                    waiting.append((self._send("recall", _recall_parts(each)), self._service()))
+                    waiting.append((self._send("recall", _recall_parts(each)), self._clock()))
                 if not waiting:
                     return
                 number, sent = waiting.popleft()
                 line = self._receive("recall", self._limits.ask_seconds)
-                seconds = self._service() - sent
+                seconds = self._clock() - sent
                 reply = self._read("recall", number, line)
                 with self._protocol_kept("recall"):
                     yield messages.reply(reply["value"], seconds, reply.get("seconds"))
@@ -328,13 +328,13 @@ class SystemProcess:
         timestamp: str | None = None,
         dispositions: Mapping[str, int] | None = None,
     ) -> SystemReply:
-        """Put a question to a bank. Only where the system has ``reflect``.
+        """Ask a question about a bank. Only for systems with ``reflect``.
 
         Args:
             query: the question.
-            bank: where; ``None`` leaves it to the adapter's default.
-            timestamp: the time it is asked as of.
-            dispositions: traits it is answered under, each from 1 to 5; only where the system takes them.
+            bank: the bank; ``None`` for the adapter's default.
+            timestamp: the time of the question.
+            dispositions: traits for the answer, each from 1 to 5; only if the system accepts them.
         """
         parts = _parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions)
         return self._question("reflect", parts)
@@ -342,25 +342,25 @@ class SystemProcess:
     def forget(
         self, *, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None
     ) -> int | None:
-        """Have what fits all that is given forgotten; return how many memories, where the system says.
+        """Delete the memories that match all arguments; return their number, ``None`` if not reported.
 
         Args:
-            bank: all that is in it.
-            ids: texts that were retained under these ids.
-            query: what it is about.
+            bank: memories of this bank.
+            ids: texts that were retained with these ids.
+            query: memories about this.
         """
         reply = self._call("forget", self._limits.reset_seconds, _parts(bank=bank, ids=ids, query=query))
         with self._protocol_kept("forget"):
             return messages.forgotten(reply["value"])
 
     def export(self) -> tuple[FoundItem, ...]:
-        """Return all that the system keeps. Only where it has ``export_memories``."""
+        """Return all stored memories. Only for systems with ``export_memories``."""
         reply = self._call("export", self._limits.ask_seconds)
         with self._protocol_kept("export"):
             return messages.exported(reply["value"])
 
     def close(self) -> None:
-        """Let the adapter close, then end the process and all it started, and delete its folder. Never raises."""
+        """Close the adapter, end the process and its children, and delete its folder. Never raises."""
         if self._child is not None:
             try:
                 self._call("close", CLOSE_SECONDS)
@@ -370,42 +370,42 @@ class SystemProcess:
         self._end()
 
     def kill(self) -> None:
-        """End the process at once. A call that another thread is waiting on fails with :class:`SystemDied`."""
+        """Kill the process. A call that another thread waits for fails with :class:`SystemDied`."""
         child = self._child
         if child is not None:
             child.kill()
 
     @property
     def _load_seconds(self) -> float:
-        """How long it may take until the first call: what is asked for in so many words may make it longer."""
-        asked = self._launch.resources
-        more = asked.start_seconds if "start_seconds" in asked.model_fields_set else 0.0
-        return max(self._limits.load_seconds, more)
+        """Time limit of ``load``: an explicit ``start_seconds`` of the submission can raise it."""
+        resources = self._launch.resources
+        requested = resources.start_seconds if "start_seconds" in resources.model_fields_set else 0.0
+        return max(self._limits.load_seconds, requested)
 
-    def _service(self) -> float:
-        """Return a clock that stands still while memeval keeps the system waiting for models."""
+    def _clock(self) -> float:
+        """Return the seconds of a clock that stops while the system waits for memeval's model calls."""
         return time.monotonic() - self._waited()
 
     def _question(self, call: str, arguments: bytes) -> SystemReply:
-        started = self._service()
+        started = self._clock()
         number = self._send(call, arguments)
         line = self._receive(call, self._limits.ask_seconds)
-        seconds = self._service() - started
+        seconds = self._clock() - started
         reply = self._read(call, number, line)
         if call in ("ask", "reflect"):
             messages.require_answer(reply["value"], call)
         with self._protocol_kept(call):
             return messages.reply(reply["value"], seconds, reply.get("seconds"))
 
-    def _answered(self, waiting: deque[_Waiting]) -> int:
-        """Wait for the oldest call on its way, and return its bytes; on failure, wait for the others first."""
+    def _receive_oldest(self, waiting: deque[_Waiting]) -> int:
+        """Wait for the oldest unanswered call, and return its bytes; after a failure, wait for the others first."""
         oldest = waiting.popleft()
         try:
-            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds + HELD_SECONDS))
+            self._read(oldest.call, oldest.number, self._receive(oldest.call, oldest.seconds + HOLD_SECONDS))
         except SystemFailure:
             while waiting and self.alive:
                 with contextlib.suppress(SystemFailure):
-                    self._answered(waiting)
+                    self._receive_oldest(waiting)
             raise
         return oldest.size
 
@@ -429,11 +429,11 @@ class SystemProcess:
         try:
             return self._line(child, seconds)
         except LineTimedOut:
-            at = child.stands_at() if self._is_own else ""
+            at = child.request_frame() if self._is_own else ""
             self._end()
-            place = f" ({at})" if at else ""
+            position = f" ({at})" if at else ""
             raise SystemTimedOut(
-                f"{METHODS.get(call, call)} took longer than {seconds:g} s{place}.",
+                f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.",
                 remedy=slow_remedy(call, self._launch),
                 at=at,
             ) from None
@@ -445,7 +445,7 @@ class SystemProcess:
             raise self._ended(call, child) from None
 
     def _line(self, child: WorkerProcess, seconds: float) -> bytes:
-        """Return the next line; what the system is kept waiting for models meanwhile comes on top of the limit."""
+        """Return the next line; the time that the system waits for models does not count towards the limit."""
         began, before = time.monotonic(), self._waited()
 
         def left() -> float:
@@ -455,8 +455,8 @@ class SystemProcess:
             return child.channel.receive(seconds)
         while (wait := left()) > 0:
             with contextlib.suppress(LineTimedOut):
-                line = child.channel.receive(min(wait, LOOK_SECONDS))
-                if left() > 0:  # else it was served for longer than the limit, which is the system's own affair
+                line = child.channel.receive(min(wait, CHECK_SECONDS))
+                if left() > 0:  # otherwise the system itself took longer than the limit
                     return line
         raise LineTimedOut
 
@@ -468,13 +468,13 @@ class SystemProcess:
             failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own)
         for frame in failure.trace:
             self.log(f"{failure.problem} At {frame}")
-        if isinstance(failure, SystemDied):  # the server behind a driver: a new start brings both back
+        if isinstance(failure, SystemDied):  # the server of a driver has ended: a new start starts both
             self._end()
         raise failure
 
     @property
     def _is_own(self) -> bool:
-        """Whether the class is the author's own, and no driver of memeval's."""
+        """Whether the author wrote the class; false for a driver of memeval."""
         return self._launch.file.parent != DRIVERS_FOLDER
 
     def _remedy(self, cause: str, about: str, method: str) -> str:
@@ -487,30 +487,30 @@ class SystemProcess:
             yield
         except ProtocolError as error:
             self._end()
-            sentence = f"The reply to {METHODS.get(call, call)} {error}"
-            raise AdapterMisbehaved(sentence, remedy=error.remedy) from None
+            problem = f"The reply to {METHODS.get(call, call)} {error}"
+            raise AdapterMisbehaved(problem, remedy=error.remedy) from None
 
     def _ended(self, call: str, child: WorkerProcess) -> SystemFailure:
-        """End what is left, and say how the process ended."""
+        """End the remaining processes, and return how the process ended."""
         by_itself = child.ends_by_itself()
         code = self._end()
         doing = METHODS.get(call, call)
-        if child.verdict:
-            todo = "Use less, or raise the limit under [resources] in submission.toml."
-            return SystemDied(f"The system was ended during {doing}: {child.verdict}.", remedy=todo)
+        if child.excess:
+            remedy = "Use less, or raise the limit under [resources] in submission.toml."
+            return SystemDied(f"The system was stopped during {doing}: {child.excess}.", remedy=remedy)
         if not by_itself:
-            todo = "Close only what the system opened itself."
-            return AdapterMisbehaved(f"The system closed its connection to memeval during {doing}.", remedy=todo)
+            remedy = "Close only files and sockets that the system itself opened."
+            return AdapterMisbehaved(f"The system closed its connection to memeval during {doing}.", remedy=remedy)
         if code < 0:
-            at = child.stood_at if self._is_own else ""
-            place = f" ({at})" if at else ""
-            return SystemDied(f"The process was killed by {signal_words(-code)} during {doing}{place}.", at=at)
+            at = child.last_frame if self._is_own else ""
+            position = f" ({at})" if at else ""
+            return SystemDied(f"The process was killed by {signal_words(-code)} during {doing}{position}.", at=at)
         last = f" Its last line of output: {child.last_line[:300]}" if child.last_line else ""
-        todo = "" if self._launch.program else "Return or raise instead of ending the process."
-        return SystemDied(f"The process ended with exit code {code} during {doing}.{last}", remedy=todo)
+        remedy = "" if self._launch.program else "Return or raise instead of ending the process."
+        return SystemDied(f"The process ended with exit code {code} during {doing}.{last}", remedy=remedy)
 
     def _end(self) -> int:
-        """End the process, where there is one; return its exit code (0 where there was none)."""
+        """End the process; return its exit code, 0 if there was no process."""
         child, self._child = self._child, None
         self._number = 0
         return 0 if child is None else child.end()
@@ -521,9 +521,9 @@ def _ascii(text: str) -> bytes:
 
 
 def _parts(**parts: Any) -> bytes:
-    """Return the parts of a request that are there, as they stand behind its call."""
-    there = {name: part for name, part in parts.items() if part is not None}
-    return b"," + messages.to_line(there)[1:-1] if there else b""
+    """Return the parts of a request that are not ``None``, as JSON after the field ``call``."""
+    present = {name: part for name, part in parts.items() if part is not None}
+    return b"," + messages.to_line(present)[1:-1] if present else b""
 
 
 def _recall_parts(asked: Recall) -> bytes:

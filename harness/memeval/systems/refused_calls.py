@@ -1,4 +1,4 @@
-"""What a system in the sandbox may not ask of the kernel: the few calls that no namespace bounds."""
+"""The seccomp filter of the sandbox: it refuses the few system calls that namespaces do not isolate."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 
 class _Machine(NamedTuple):
-    """Numbers of the Linux kernel on one kind of machine."""
+    """System call numbers of Linux on one architecture."""
 
     audit: int
-    """How a filter knows the machine."""
+    """The architecture's id in a filter."""
     socket: int
     shmget: int
     memfd_create: int
     refused: tuple[int, ...]
-    """``add_key``, ``request_key``, ``keyctl``: the session's keyring outlives a system, and would carry its notes."""
+    """``add_key``, ``request_key``, ``keyctl``: the session keyring would keep data after the system has ended."""
 
 
 _MACHINES = {
@@ -28,16 +28,16 @@ _MACHINES = {
 }
 
 _IO_URING_SETUP = 425
-"""Does whatever other calls do, past every filter."""
+"""``io_uring`` makes other system calls without passing the filter."""
 
 _X32 = 0x40000000
-"""Marks a second set of numbers for the same calls."""
+"""The bit of a second set of numbers for the same calls."""
 
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, 16)
-"""Sockets that namespaces bound, ``AF_NETLINK`` the last; ``AF_VSOCK`` would reach the machine's own host."""
+"""Socket families that namespaces isolate; the last is ``AF_NETLINK``. ``AF_VSOCK`` could reach the host machine."""
 
 _SHARED_BYTES = 1 << 20
-"""The largest segment of shared memory of the old kind: it belongs to no process, so it counts nowhere."""
+"""The largest System V shared memory segment: it belongs to no process, so no limit counts it."""
 
 _LOAD, _EQUAL, _AT_LEAST, _ABOVE, _RETURN = 0x20, 0x15, 0x35, 0x25, 0x06
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
@@ -45,10 +45,10 @@ _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 
 @functools.cache
 def call_filter() -> bytes | None:
-    """Return the filter as the kernel takes it; ``None`` on a machine whose numbers are not known here.
+    """Return the filter as bytes for the kernel; ``None`` on an unknown architecture.
 
-    A refused call fails as on a kernel that does not have it, which programs are used to. Memory without a name
-    (``memfd_create``) counts neither as a process's own nor as a file, so it is refused too.
+    A refused call fails as on a kernel without it, which programs can handle. ``memfd_create`` is refused too, because
+    no limit counts its memory.
     """
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:

@@ -1,4 +1,4 @@
-"""What an author can do about a failure of a system, as a sentence."""
+"""Remedies for failures of a system: what its author can do, as a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.systems.manifest import MANIFEST
 from memeval.systems.worker import ASKED
 
 COMPILE = "uv pip compile --generate-hashes --universal requirements.in -o requirements.lock"
-"""Makes a lock from the names of packages."""
+"""The command that makes a lock file from package names."""
 
 ANSWER = "Return a str, or a dict with 'answer' (a str) and, if you like, 'context', 'items' and 'tokens'."
 ITEMS = "Return a list of items, each a str or a dict with 'text', or a dict with 'context' or 'items'."
@@ -27,7 +27,7 @@ RETURNS = {
     "search": ITEMS,
     "usage": "Return a dict of numbers: prompt_tokens, completion_tokens, cost_usd.",
 }
-"""What each method may return."""
+"""The remedy for an invalid return value, by method."""
 
 SIGNATURES = {
     "close": "close(self)",
@@ -44,7 +44,7 @@ SIGNATURES = {
     "settle": "settle(self, timeout)",
     "usage": "usage(self)",
 }
-"""How each method is declared."""
+"""The declaration of each method."""
 
 SECONDS = {
     "forget": "reset_seconds",
@@ -53,7 +53,7 @@ SECONDS = {
     "settle": "settle_seconds",
     "take_in": "take_in_seconds",
 }
-"""The limit of each call that no option of the command line sets."""
+"""The time limit of each call that has no command-line option."""
 
 SIGNALS = {
     signal.SIGABRT: "aborted",
@@ -66,11 +66,11 @@ SIGNALS = {
     signal.SIGTERM: "terminated",
     signal.SIGXFSZ: "file larger than disk_mb",
 }
-"""What signals mean."""
+"""The meaning of signals."""
 
 
 def signal_words(number: int) -> str:
-    """Return the name of a signal, with what it means where that is no riddle."""
+    """Return the name of a signal, with its meaning if known."""
     try:
         name = signal.Signals(number)
     except ValueError:
@@ -79,14 +79,14 @@ def signal_words(number: int) -> str:
 
 
 def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed: bool) -> str:
-    """Return what to do about a cause that the worker names; blank where nobody can say.
+    """Return the remedy for a cause that the worker reports; blank if there is none.
 
     Args:
-        cause: what it calls the cause; see ``worker_errors.cause_of``.
-        about: what the cause is about; text from outside, made visible.
-        method: the adapter's method that was running.
-        launch: how the system was started.
-        sandboxed: whether it was in a sandbox.
+        cause: the worker's name of the cause; see ``worker_errors.cause_of``.
+        about: the detail of the cause; text from outside, made visible.
+        method: the adapter's running method.
+        launch: the launch of the system.
+        sandboxed: whether the system ran in a sandbox.
     """
     match cause:
         case "returned":
@@ -106,7 +106,7 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
         case "file":
             return _add_file(launch)
         case "network":
-            return _reach(launch, sandboxed)
+            return _declare_host(launch, sandboxed)
         case "memory":
             return _more_memory(launch) if sandboxed else "Keep less in memory."
         case "class":
@@ -119,22 +119,22 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
 
 
 def slow_remedy(call: str, launch: Launch) -> str:
-    """Return what to do about a call that took longer than its limit."""
+    """Return the remedy for a call that took longer than its limit."""
     if call == "load":
-        raised = f"start_seconds under [resources] in {MANIFEST}"
-        return f"Load less, or raise {raised}." if launch.folder else "Load less at import and in __init__."
+        limit = f"start_seconds under [resources] in {MANIFEST}"
+        return f"Load less, or raise {limit}." if launch.folder else "Load less at import and in __init__."
     if call in ("ask", "search", "recall", "reflect", "export"):
         return "Make it faster, or raise --ask-seconds."
-    limit = SECONDS.get(call)
-    return f"Make it faster, or raise {limit} in RunOptions.limits (Python)." if limit else "Make it faster."
+    name = SECONDS.get(call)
+    return f"Make it faster, or raise {name} in RunOptions.limits (Python)." if name else "Make it faster."
 
 
 def _add_module(name: str, launch: Launch) -> str:
     top = name.partition(".")[0]
-    beside = launch.file.parent
-    if launch.is_bare and top.isidentifier() and any((beside / each).exists() for each in (top, f"{top}.py")):
+    folder = launch.file.parent
+    if launch.is_bare and top.isidentifier() and any((folder / name).exists() for name in (top, f"{top}.py")):
         return (
-            f"It lies beside {launch.file.name}, but no import statement names it, so it is not part of the run. "
+            f"It is beside {launch.file.name}, but no import statement names it, so it is not part of the run. "
             "Name it in an import statement, or make a submission folder: memeval submit new."
         )
     if launch.folder is None:
@@ -143,9 +143,9 @@ def _add_module(name: str, launch: Launch) -> str:
         return "Give --python an environment that has it, or make a submission folder: memeval submit new."
     from memeval.systems.environments.tools import find_uv
 
-    get = "" if find_uv() else " Get uv with: pip install uv."
+    install_uv = "" if find_uv() else " Get uv with: pip install uv."
     if launch.own_interpreter or (launch.folder / "requirements.lock").is_file():
-        return f"Add its package to requirements.in, then run '{COMPILE}'.{get}"
+        return f"Add its package to requirements.in, then run '{COMPILE}'.{install_uv}"
     return f"Install it for {launch.interpreter}."
 
 
@@ -158,7 +158,7 @@ def _add_file(launch: Launch) -> str:
     return "Add the file, or correct its path."
 
 
-def _reach(launch: Launch, sandboxed: bool) -> str:
+def _declare_host(launch: Launch, sandboxed: bool) -> str:
     if not sandboxed:
         return "Check the address, and that the service runs."
     if launch.folder is None:
@@ -187,5 +187,5 @@ def _name_class(name: str, launch: Launch) -> str:
 def _parameters(launch: Launch) -> str:
     if launch.folder is None:
         return "Let __init__ need no argument."
-    given = ", ".join(launch.parameters) or "nothing"
-    return f"Let __init__ take what [parameters] in {MANIFEST} gives: {given}."
+    names = ", ".join(launch.parameters) or "none"
+    return f"Let __init__ accept the [parameters] in {MANIFEST}: {names}."

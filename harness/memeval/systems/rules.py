@@ -1,4 +1,4 @@
-"""What the fields of a submission demand of one another and of the world, beyond their types."""
+"""Rules for the fields of a submission, beyond their types."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from memeval.systems.output import visible
 from memeval.systems.toml_lines import Keys
 
 TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")
-"""Calls of the adapter contract that a tool may stand for."""
+"""Calls of the adapter contract that a tool can be mapped to."""
 
 SELF_REPORTED = ("tokens", "usage")
-"""What a system may give its own account of."""
+"""What a system may report itself."""
 
 PLACEHOLDER = "placeholder"
-"""The one value of a variable that is named like a secret."""
+"""The only allowed value of a variable with the name of a secret."""
 
 VALUE_LENGTH = 4096
 TEXT_LENGTH = 2000
-"""Characters of a variable's value, and of any other text."""
+"""The most characters of a variable's value, and of any other text."""
 
-_TAKEN = re.compile(
+_MEMEVAL_VARIABLES = re.compile(
     r"(PATH|HOME|USER|SHELL|LANG|LC_.*|TMPDIR|TEMP|TMP|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|PYTHON.*|NODE_OPTIONS|NODE_PATH"
     r"|MEMEVAL.*|OPENAI_.*|ANTHROPIC_.*|OLLAMA_.*|AWS_.*|GITHUB_.*|GH_.*|(HTTP|HTTPS|ALL|NO)_PROXY)"
 )
@@ -40,7 +40,7 @@ class RuleViolation:
     """A rule that a submission breaks."""
 
     keys: Keys
-    """The value at fault, from the top of the file down."""
+    """The path of the invalid value, from the top of the file."""
     problem: str
     """What is wrong, as a sentence."""
     remedy: str
@@ -49,7 +49,7 @@ class RuleViolation:
 
 def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
     """Yield every rule that a submission breaks."""
-    yield from _texts(submission)
+    yield from _unprintable_texts(submission)
     yield from _kind(submission)
     yield from _entry(submission)
     yield from _tools(submission)
@@ -59,14 +59,14 @@ def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
     yield from _endpoint(submission)
     yield from _parameters(submission)
     yield from _variants(submission)
-    yield from _words(submission)
+    yield from _word_lists(submission)
     yield from _vendor(submission)
     yield from _light(submission)
 
 
-def _texts(submission: Submission) -> Iterator[RuleViolation]:
-    """Texts that people read are printable, in bounds, and not blank."""
-    told: list[tuple[Keys, str | None]] = [
+def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
+    """Texts for people are printable, not too long, and not blank."""
+    texts: list[tuple[Keys, str | None]] = [
         (("name",), submission.name),
         (("version",), submission.version),
         (("homepage",), submission.homepage),
@@ -75,23 +75,23 @@ def _texts(submission: Submission) -> Iterator[RuleViolation]:
         (("conflict_of_interest",), submission.conflict_of_interest),
         *((("variants", name, "summary"), each.summary) for name, each in submission.variants.items()),
         *(
-            (("variants", name, "declared_models", place), model)
+            (("variants", name, "declared_models", number), model)
             for name, each in submission.variants.items()
-            for place, model in enumerate(each.declared_models)
+            for number, model in enumerate(each.declared_models)
         ),
-        *((("authors", place), author) for place, author in enumerate(submission.authors)),
-        *((("declared_models", place), model) for place, model in enumerate(submission.declared_models)),
-        *((("command", place), word) for place, word in enumerate(submission.command)),
+        *((("authors", number), author) for number, author in enumerate(submission.authors)),
+        *((("declared_models", number), model) for number, model in enumerate(submission.declared_models)),
+        *((("command", number), word) for number, word in enumerate(submission.command)),
     ]
     if submission.vendor is not None:
-        told.append((("vendor", "name"), submission.vendor.name))
-    for keys, text in told:
+        texts.append((("vendor", "name"), submission.vendor.name))
+    for keys, text in texts:
         if text is None:
             continue
         if not text.isprintable() and not (keys[0] in ("summary", "conflict_of_interest") and _is_prose(text)):
-            yield RuleViolation(keys, f"'{keys[0]}' holds a character that cannot be shown.", "Take it out.")
+            yield RuleViolation(keys, f"'{keys[0]}' has a character that is not printable.", "Remove it.")
         elif not text.strip():
-            yield RuleViolation(keys, f"'{keys[0]}' is blank.", "Fill it in, or leave the line out.")
+            yield RuleViolation(keys, f"'{keys[0]}' is blank.", "Fill it in, or remove the line.")
         elif len(text) > TEXT_LENGTH:
             yield RuleViolation(keys, f"'{keys[0]}' has more than {TEXT_LENGTH} characters.", "Shorten it.")
 
@@ -101,27 +101,27 @@ def _is_prose(text: str) -> bool:
 
 
 def _kind(submission: Submission) -> Iterator[RuleViolation]:
-    kind, given = submission.kind, submission.model_fields_set
+    kind, fields = submission.kind, submission.model_fields_set
     if kind is AdapterKind.PYTHON:
         for name in ("command", "endpoint"):
-            if name in given:
+            if name in fields:
                 yield RuleViolation(
-                    (name,), f"'{name}' does not go with kind 'python'.", "Take it out, or name the kind it is for."
+                    (name,), f"'{name}' does not go with kind 'python'.", "Remove it, or correct 'kind'."
                 )
         return
-    if "entry" in given:
+    if "entry" in fields:
         yield RuleViolation(("entry",), f"'entry' does not go with kind '{kind}'.", "Name the program in 'command'.")
     if kind is AdapterKind.COMMAND:
         if submission.endpoint is not None:
             yield RuleViolation(
-                ("endpoint",), "'endpoint' does not go with kind 'command'.", "Take kind http, daemon or mcp for it."
+                ("endpoint",), "'endpoint' does not go with kind 'command'.", "Use kind http, daemon or mcp for it."
             )
         if not submission.command:
             yield RuleViolation(
                 ("kind",), "kind 'command' needs a 'command'.", 'Add a line: command = ["node", "adapter.mjs"]'
             )
     elif submission.command and submission.endpoint is not None:
-        yield RuleViolation(("endpoint",), "'command' and 'endpoint' are both there.", "Keep one of them.")
+        yield RuleViolation(("endpoint",), "both 'command' and 'endpoint' are given.", "Keep one of them.")
     elif not submission.command and submission.endpoint is None:
         yield RuleViolation(
             ("kind",),
@@ -148,16 +148,14 @@ def _entry(submission: Submission) -> Iterator[RuleViolation]:
 def _tools(submission: Submission) -> Iterator[RuleViolation]:
     if submission.kind is not AdapterKind.MCP:
         if "tools" in submission.model_fields_set:
-            yield RuleViolation(
-                ("tools",), f"'tools' does not go with kind '{submission.kind}'.", "Take the tables out."
-            )
+            yield RuleViolation(("tools",), f"'tools' does not go with kind '{submission.kind}'.", "Remove the tables.")
         return
     for call in submission.tools:
         if call not in TOOL_CALLS:
             yield RuleViolation(
                 ("tools", call),
-                f"'{visible(call)}' is not a call that a tool can stand for.",
-                f"Take one of {', '.join(TOOL_CALLS)}.",
+                f"'{visible(call)}' is not a call that a tool can be mapped to.",
+                f"Use one of {', '.join(TOOL_CALLS)}.",
             )
     if "retain" not in submission.tools or not {"search", "query", "recall", "reflect"} & set(submission.tools):
         yield RuleViolation(
@@ -178,13 +176,13 @@ def _licence(submission: Submission) -> Iterator[RuleViolation]:
         yield RuleViolation(
             ("licence",),
             f"'{visible(submission.licence)}' is not an SPDX licence expression.",
-            "Write it as in Apache-2.0, MIT OR Apache-2.0, or LicenseRef-Proprietary.",
+            "Write for example Apache-2.0, MIT OR Apache-2.0, or LicenseRef-Proprietary.",
         )
 
 
 def _homepage(submission: Submission) -> Iterator[RuleViolation]:
     if submission.homepage is not None and not _is_web_address(submission.homepage):
-        yield RuleViolation(("homepage",), "'homepage' is not an address of the web.", "Begin it with https://.")
+        yield RuleViolation(("homepage",), "'homepage' is not a web address.", "Begin it with https://.")
 
 
 def _is_web_address(text: str) -> bool:
@@ -196,82 +194,85 @@ def _is_web_address(text: str) -> bool:
 
 
 def _variables(submission: Submission) -> Iterator[RuleViolation]:
-    """Environment variables are nobody else's, stand for one thing each, and hold no secret."""
-    named: list[tuple[Keys, str]] = [(("variables", name), name) for name in submission.variables]
-    named += [(("hosts", place, "variable"), host.variable) for place, host in enumerate(submission.hosts)]
-    named += [(("services", place, "variable"), service.variable) for place, service in enumerate(submission.services)]
-    named += [(("hosts", place, "key"), host.key) for place, host in enumerate(submission.hosts) if host.key]
-    seen: set[str] = set()
-    for keys, name in named:
-        if _TAKEN.fullmatch(name):
-            yield RuleViolation(keys, f"the variable {name} is memeval's to set.", "Take another name.")
-        elif name in seen:
-            yield RuleViolation(keys, f"the variable {name} stands for two things.", "Give each a name of its own.")
-        seen.add(name)
+    """Environment variables are not memeval's, have one use each, and hold no secret."""
+    variables: list[tuple[Keys, str]] = [(("variables", name), name) for name in submission.variables]
+    hosts, services = submission.hosts, submission.services
+    variables += [(("hosts", number, "variable"), host.variable) for number, host in enumerate(hosts)]
+    variables += [(("services", number, "variable"), service.variable) for number, service in enumerate(services)]
+    variables += [(("hosts", number, "key"), host.key) for number, host in enumerate(hosts) if host.key]
+    used: set[str] = set()
+    for keys, name in variables:
+        if _MEMEVAL_VARIABLES.fullmatch(name):
+            yield RuleViolation(keys, f"memeval sets the variable {name} itself.", "Use another name.")
+        elif name in used:
+            yield RuleViolation(keys, f"the variable {name} is used twice.", "Use another name for one of them.")
+        used.add(name)
     for name, value in submission.variables.items():
         if "\0" in value or len(value) > VALUE_LENGTH:
             yield RuleViolation(
                 ("variables", name),
-                f"the value of {name} holds a NUL or more than {VALUE_LENGTH} characters.",
-                "Give a shorter text.",
+                f"the value of {name} has a NUL or more than {VALUE_LENGTH} characters.",
+                "Use a shorter text without NUL.",
             )
         if _SECRET.search(name) and value != PLACEHOLDER:
             yield RuleViolation(
                 ("variables", name),
-                f"{name} is named like a secret, and a submission holds none.",
-                f"Name it as the key of a host, or give it the value '{PLACEHOLDER}'.",
+                f"{name} has the name of a secret, and a submission holds no secrets.",
+                f"Declare it as the 'key' of a host, or set it to '{PLACEHOLDER}'.",
             )
     yield from _hosts(submission)
-    yield from _twice("hosts", [host.host for host in submission.hosts], "host")
-    yield from _twice("services", [str(service.name) for service in submission.services], "name")
+    yield from _duplicates("hosts", [host.host for host in hosts], "host")
+    yield from _duplicates("services", [str(service.name) for service in services], "name")
 
 
 def _hosts(submission: Submission) -> Iterator[RuleViolation]:
     from memeval.gateway.endpoints import MAKERS
     from memeval.gateway.serving.hosts import is_named_for, key_example
 
-    for place, host in enumerate(submission.hosts):
-        keys: Keys = ("hosts", place, "host")
+    for number, host in enumerate(submission.hosts):
+        keys: Keys = ("hosts", number, "host")
         if host.host in {maker for maker, _name, _models in MAKERS}:
-            yield RuleViolation(keys, f"models of {host.host} are reached by memeval.", "Name them in declared_models.")
+            yield RuleViolation(
+                keys, f"memeval itself calls the models of {host.host}.", "List them in declared_models."
+            )
         elif host.host.rpartition(".")[2].isdigit():
-            yield RuleViolation(keys, f"'{host.host}' is an address, not a name.", "Declare the host by its name.")
+            yield RuleViolation(keys, f"'{host.host}' is an IP address.", "Declare the host by its name.")
         elif host.key is not None and not is_named_for(host.key, host.host):
             yield RuleViolation(
-                ("hosts", place, "key"),
-                f"the variable {host.key} is not named for {host.host}, so it may hold a key to another host.",
-                f"Begin its name with a part of the host's, as in {key_example(host.host)}.",
+                ("hosts", number, "key"),
+                f"the variable {host.key} does not name {host.host}, so it may hold the key of another host.",
+                f"Begin its name with a part of the host name, for example {key_example(host.host)}.",
             )
 
 
-def _twice(table: str, names: list[str], field: str) -> Iterator[RuleViolation]:
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            yield RuleViolation((table, place, field), f"'{name}' stands there twice.", "Keep one of them.")
+def _duplicates(table: str, names: list[str], field: str) -> Iterator[RuleViolation]:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            yield RuleViolation((table, number, field), f"'{name}' is listed twice.", "Keep one of them.")
 
 
 def _endpoint(submission: Submission) -> Iterator[RuleViolation]:
     if submission.endpoint is None:
         return
     keys: Keys = ("endpoint",)
-    shape = "Write it as in https://api.example.com/v1."
+    remedy = "Write for example https://api.example.com/v1."
     try:
         parts = urlsplit(submission.endpoint)
         port = parts.port
     except ValueError:
-        yield RuleViolation(keys, "'endpoint' is not an address.", shape)
+        yield RuleViolation(keys, "'endpoint' is not a URL.", remedy)
         return
     if parts.scheme == "http" and parts.hostname and submission.endpoint.isprintable():
         yield RuleViolation(
             keys,
-            "'endpoint' is not an https address.",
-            f"For a server of your own, invent a host: write https://my-server.example.com, declare it in [[hosts]], "
+            "'endpoint' is not an https URL.",
+            f"For your own server, make up a host name: write https://my-server.example.com, declare it in [[hosts]], "
             f"and run with --host my-server.example.com=http://{parts.netloc}.",
         )
     elif parts.scheme != "https" or not parts.hostname or not submission.endpoint.isprintable():
-        yield RuleViolation(keys, "'endpoint' is not an https address.", shape)
+        yield RuleViolation(keys, "'endpoint' is not an https URL.", remedy)
     elif parts.username is not None or port is not None or parts.query or parts.fragment:
-        yield RuleViolation(keys, "'endpoint' has more than a host and a path.", shape)
+        yield RuleViolation(keys, "'endpoint' has more than a host and a path.", remedy)
     elif parts.hostname not in {host.host for host in submission.hosts}:
         yield RuleViolation(
             keys, f"the host of 'endpoint', {visible(parts.hostname)}, is not declared.", "Add it to [[hosts]]."
@@ -279,52 +280,54 @@ def _endpoint(submission: Submission) -> Iterator[RuleViolation]:
 
 
 def _parameters(submission: Submission) -> Iterator[RuleViolation]:
-    named: list[Keys] = [("parameters", name) for name in submission.parameters]
-    named += [
+    parameters: list[Keys] = [("parameters", name) for name in submission.parameters]
+    parameters += [
         ("variants", n, "parameters", name) for n, each in submission.variants.items() for name in each.parameters
     ]
-    for keys in named:
+    for keys in parameters:
         name = str(keys[-1])
         if not name.isidentifier() or keyword.iskeyword(name):
             yield RuleViolation(
                 keys,
-                f"'{visible(name)}' cannot be the name of a parameter.",
-                "Take letters, digits and underscores.",
+                f"'{visible(name)}' is not a valid name of a parameter.",
+                "Use letters, digits and underscores.",
             )
 
 
 def _variants(submission: Submission) -> Iterator[RuleViolation]:
-    """Variants have names that fit beside the submission's own, and each is another set-up."""
-    made = {"the submission itself": canonical_json(submission.parameters)}
+    """Names of variants are not too long, and each variant has other parameters."""
+    known = {"the submission itself": canonical_json(submission.parameters)}
     for name, variant in submission.variants.items():
         keys: Keys = ("variants", name)
         if len(slug := variant_slug(submission.slug, name)) > SLUG_LENGTH:
             yield RuleViolation(keys, f"'{slug}' has more than {SLUG_LENGTH} characters.", "Give it a shorter name.")
         parameters = canonical_json(submission.parameters | variant.parameters)
-        if (same := next((other for other, theirs in made.items() if theirs == parameters), None)) is not None:
+        if (same := next((other for other, theirs in known.items() if theirs == parameters), None)) is not None:
             yield RuleViolation(
-                keys, f"the variant '{name}' has the parameters of {same}.", "Change a parameter, or take it out."
+                keys,
+                f"the variant '{name}' has the parameters of {same}.",
+                "Change a parameter, or remove the variant.",
             )
-        made[f"the variant '{name}'"] = parameters
+        known[f"the variant '{name}'"] = parameters
 
 
-def _words(submission: Submission) -> Iterator[RuleViolation]:
-    for place, word in enumerate(submission.self_reported):
+def _word_lists(submission: Submission) -> Iterator[RuleViolation]:
+    for number, word in enumerate(submission.self_reported):
         if word not in SELF_REPORTED:
             yield RuleViolation(
-                ("self_reported", place),
-                f"'{visible(word)}' is nothing that can be self-reported.",
-                f"Take {' or '.join(SELF_REPORTED)}.",
+                ("self_reported", number),
+                f"'{visible(word)}' cannot be self-reported.",
+                f"Use {' or '.join(SELF_REPORTED)}.",
             )
-    yield from _doubled("self_reported", submission.self_reported)
-    yield from _doubled("declared_models", submission.declared_models)
+    yield from _repeated_words("self_reported", submission.self_reported)
+    yield from _repeated_words("declared_models", submission.declared_models)
     for name in submission.variants:
-        yield from _doubled("variants", submission.varied(name).declared_models)
+        yield from _repeated_words("variants", submission.varied(name).declared_models)
 
 
-def _doubled(field: str, words: tuple[str, ...]) -> Iterator[RuleViolation]:
+def _repeated_words(field: str, words: tuple[str, ...]) -> Iterator[RuleViolation]:
     if len(set(words)) < len(words):
-        yield RuleViolation((field,), f"'{field}' names something twice.", "Name each once.")
+        yield RuleViolation((field,), f"'{field}' has a duplicate.", "List each once.")
 
 
 def _vendor(submission: Submission) -> Iterator[RuleViolation]:
@@ -333,14 +336,12 @@ def _vendor(submission: Submission) -> Iterator[RuleViolation]:
         return
     if not submission.hosts:
         yield RuleViolation(
-            ("vendor",), "[vendor] is for hosted products, and no host is declared.", "Add [[hosts]], or take it out."
+            ("vendor",), "[vendor] is for hosted products, and no host is declared.", "Add [[hosts]], or remove it."
         )
     for field in ("notified", "agreed"):
         day = getattr(vendor, field)
         if day is not None and not _is_day(day):
-            yield RuleViolation(
-                ("vendor", field), f"'{visible(day)}' is not a day of the calendar.", "Write it as 2026-01-31."
-            )
+            yield RuleViolation(("vendor", field), f"'{visible(day)}' is not a date.", "Write for example 2026-01-31.")
 
 
 def _is_day(text: str) -> bool:
@@ -354,5 +355,5 @@ def _is_day(text: str) -> bool:
 def _light(submission: Submission) -> Iterator[RuleViolation]:
     if submission.light and (submission.declared_models or submission.hosts or submission.services):
         yield RuleViolation(
-            ("light",), "a system that needs models, hosts or services is not light.", "Take the line out."
+            ("light",), "a system that needs models, hosts or services is not light.", "Remove the line."
         )

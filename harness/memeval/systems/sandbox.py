@@ -1,5 +1,5 @@
-"""The sandbox: bubblewrap around a system, so that it reaches its own files, its own loopback, and memeval's door."""
-# Names below /tmp are names inside, where nobody else is.
+"""The sandbox: bubblewrap limits a system to its own files, its own loopback and memeval's model endpoint."""
+# Paths below /tmp are inside the sandbox, where no other user can write.
 # ruff: noqa: S108
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from memeval.records.errors import BadInput
 from memeval.systems.refused_calls import call_filter
 
 INSIDE_ORIGIN = "http://127.0.0.1:7878"
-"""Where memeval's endpoint is reached from inside."""
+"""The address of memeval's model endpoint inside the sandbox."""
 
 INSIDE_FOLDER = "/run/memeval"
-"""Where memeval's own few files lie inside."""
+"""The folder of memeval's files inside the sandbox."""
 
 INSIDE_SOCKET = INSIDE_FOLDER + "/door"
-"""Where the Unix socket of memeval's endpoint lies inside."""
+"""The Unix socket of memeval's model endpoint inside the sandbox."""
 
 INSIDE_HOME = "/tmp/home"
-"""The home folder inside. With all else that can be written it lies in one memory of limited size."""
+"""The home folder inside the sandbox. All writable folders share one memory file system of limited size."""
 
 INSIDE_USER = 1000
-"""User and group inside, whoever runs memeval: some programs refuse to run as root."""
+"""User and group id inside the sandbox: some programs refuse to run as root."""
 
 TRIAL_SECONDS = 20.0
 
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-"""Folders of programs and libraries beside ``/usr``; on most machines links into it."""
+"""Folders of programs and libraries besides ``/usr``; on most machines they are links into it."""
 
 SETTINGS = (
     *("alternatives", "ca-certificates", "crypto-policies", "debian_version", "fonts", "gai.conf", "java"),
@@ -45,16 +45,16 @@ SETTINGS = (
     *("os-release", "pki/ca-trust/extracted", "pki/tls/certs", "protocols", "services", "ssl/certs"),
     *("ssl/openssl.cnf", "timezone"),
 )
-"""What programs need of ``/etc``, and nobody minds showing; what a machine lacks is left out."""
+"""Files of ``/etc`` that programs need and that hold no secrets. Missing ones are skipped."""
 
 DEVICES = ("full", "null", "random", "urandom", "zero")
 
-MADE_UP = {
+GENERATED_FILES = {
     "/etc/passwd": f"memeval:x:{INSIDE_USER}:{INSIDE_USER}::{INSIDE_HOME}:/bin/sh\n".encode(),
     "/etc/group": f"memeval:x:{INSIDE_USER}:\n".encode(),
     "/etc/hosts": b"127.0.0.1 localhost memeval\n",
 }
-"""Files of which no machine's own are shown."""
+"""Files with generated content, in place of the machine's own."""
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -63,29 +63,29 @@ class SandboxMode(StrEnum):
     """Whether systems run in a sandbox."""
 
     AUTO = "auto"
-    """Where there is one."""
+    """Use a sandbox if there is one."""
     BWRAP = "bwrap"
-    """Or not at all."""
+    """Require a sandbox."""
     NONE = "none"
-    """Never: the system is trusted with the machine."""
+    """Use no sandbox: the system can access files and network."""
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """bubblewrap, found and tried; its text is its name and version.
+    """A tested bubblewrap; ``str`` gives its name and version.
 
-    What is started in it sees programs and libraries of the machine, the paths it is shown, and its own empty memory
-    to write to; no other file, no other process, and no network but a loopback of its own.
+    A command in it can read the machine's programs and libraries and the paths that are mounted, and write to its own
+    memory file system. It sees no other files, no other processes, and no network except its own loopback.
     """
 
     program: Path
-    """Where it is."""
+    """The path of ``bwrap``."""
     version: str
     """Its version."""
     socket: Path | None = None
-    """memeval's endpoint, reached inside under ``INSIDE_ORIGIN``; ``None`` where there is none."""
+    """The socket of memeval's model endpoint, at ``INSIDE_ORIGIN`` inside; ``None`` for no endpoint."""
     hidden: tuple[Path, ...] = ()
-    """Folders that exist and are never shown, even where a shown one holds them: results and data, say."""
+    """Folders that are never mounted, even inside a mounted folder: for example results and data."""
 
     def __str__(self) -> str:
         return f"bubblewrap {self.version}"
@@ -101,53 +101,53 @@ class Sandbox:
         environment: Mapping[str, str],
         pipes: tuple[int, ...],
     ) -> subprocess.Popen[bytes]:
-        """Start a command inside.
+        """Start a command in the sandbox.
 
-        Everything ends with the returned process, which ends with memeval.
+        All processes end with the returned process, which ends with memeval.
 
         Args:
-            command: the command, as it is found inside.
-            shown: files and folders to show read-only, under the names they have here.
-            files: files of memeval's own to show, by their names below ``INSIDE_FOLDER``.
+            command: the command, with paths inside the sandbox.
+            shown: files and folders to mount read-only, at the same paths.
+            files: memeval's files to copy, by their names below ``INSIDE_FOLDER``.
             disk_mb: how much may be written, in MiB.
-            folder: where it starts.
-            environment: all environment variables it gets.
-            pipes: descriptors of its standard input, output and error.
+            folder: the working folder.
+            environment: all environment variables.
+            pipes: descriptors of standard input, output and error.
 
         Raises:
-            BadInput: a path may not be shown, or does not exist.
+            BadInput: a path must not be mounted, or does not exist.
             OSError: bubblewrap cannot be started.
         """
         passed: list[int] = []
-        with ExitStack() as opened:
+        with ExitStack() as descriptors:
 
             def descriptor_of(content: bytes) -> str:
                 descriptor = os.memfd_create("memeval")
-                opened.callback(os.close, descriptor)
+                descriptors.callback(os.close, descriptor)
                 passed.append(descriptor)
                 os.write(descriptor, content)
                 os.lseek(descriptor, 0, os.SEEK_SET)
                 return str(descriptor)
 
-            arguments = [*ISOLATED, *_machine(), *_writable(disk_mb), *_bound(shown, (*self.hidden, PACKAGE))]
+            arguments = [*ISOLATED, *_machine(), *_writable(disk_mb), *_mounts(shown, (*self.hidden, PACKAGE))]
             if self.socket is not None:
                 arguments += ["--ro-bind", str(self.socket), INSIDE_SOCKET]
             own = {f"{INSIDE_FOLDER}/{name}": file.read_bytes() for name, file in files.items()}
-            for path, content in (MADE_UP | own).items():  # copied: a mount would tell where memeval lies
+            for path, content in (GENERATED_FILES | own).items():  # copied: a mount would reveal memeval's path
                 arguments += ["--perms", "0444", "--file", descriptor_of(content), path]
             seccomp = call_filter()
             if seccomp is not None:
                 arguments += ["--seccomp", descriptor_of(seccomp)]
-            # /proc too: where root runs memeval, the kernel takes settings of the whole machine from its files.
-            arguments += [*_fixed("/proc", "/dev", "/"), "--chdir", folder]
-            # Off the command line: a system can read its first process's, and so can every user of the machine.
-            told = descriptor_of(b"".join(os.fsencode(argument) + b"\0" for argument in arguments))
-            # bubblewrap ends with the thread that started it, not with the process: it gets one that stays.
+            # /proc too: if root runs memeval, its files change settings of the whole machine.
+            arguments += [*_read_only("/proc", "/dev", "/"), "--chdir", folder]
+            # Not on the command line: the system and other users of the machine can read that.
+            arguments_file = descriptor_of(b"".join(os.fsencode(argument) + b"\0" for argument in arguments))
+            # bubblewrap ends with the thread that started it, not with the process: so use a permanent thread.
             return (
                 _starter()
                 .submit(
                     subprocess.Popen,
-                    [str(self.program), "--args", told, "--", *command],
+                    [str(self.program), "--args", arguments_file, "--", *command],
                     stdin=pipes[0],
                     stdout=pipes[1],
                     stderr=pipes[2],
@@ -161,14 +161,14 @@ class Sandbox:
 
 
 def find_sandbox(mode: SandboxMode, note: Callable[[str], None]) -> Sandbox | None:
-    """Return the sandbox of this machine, tried for real, once a process.
+    """Return the sandbox of this machine, tested once per process.
 
     Args:
-        mode: whether one is wanted.
-        note: told, with ``AUTO``, where there is none.
+        mode: whether to use a sandbox.
+        note: receives a warning if there is none with ``AUTO``.
 
     Raises:
-        BadInput: with ``BWRAP``, there is none.
+        BadInput: there is none with ``BWRAP``.
     """
     if mode is SandboxMode.NONE:
         return None
@@ -177,12 +177,12 @@ def find_sandbox(mode: SandboxMode, note: Callable[[str], None]) -> Sandbox | No
         return found
     if mode is SandboxMode.BWRAP:
         raise BadInput(
-            f"There is no sandbox here: {found}.",
+            f"No sandbox: {found}.",
             remedy="Install bubblewrap 0.8 or later and allow user namespaces, or run with --sandbox none.",
         )
     note(
-        f"NO SANDBOX: {found}. Systems run with your rights: your files and your network are within their reach. "
-        "Install bubblewrap 0.8 or later, and run only systems you trust without it."
+        f"NO SANDBOX: {found}. Systems run with your rights and can access your files and network. "
+        "Install bubblewrap 0.8 or later. Without it, run only systems that you trust."
     )
     return None
 
@@ -195,27 +195,29 @@ ISOLATED = (
 
 @functools.cache
 def _tried() -> Sandbox | str:
-    """Return the sandbox, or why there is none."""
-    where = shutil.which("bwrap")
-    if where is None:
+    """Return the sandbox, or the reason why there is none."""
+    program = shutil.which("bwrap")
+    if program is None:
         return "bubblewrap (bwrap) is not installed"
     try:
-        told = subprocess.run([where, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False)
-        version = re.search(r"\d+(\.\d+)+", told.stdout)
-        sandbox = Sandbox(Path(where), version.group() if version else "of unknown version")
-        with open(os.devnull, "r+b") as nothing, os.fdopen(os.memfd_create("memeval"), "r+b") as said:  # noqa: PTH123
-            pipes = (nothing.fileno(), nothing.fileno(), said.fileno())
+        output = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+        )
+        version = re.search(r"\d+(\.\d+)+", output.stdout)
+        sandbox = Sandbox(Path(program), version.group() if version else "of unknown version")
+        with open(os.devnull, "r+b") as nothing, os.fdopen(os.memfd_create("memeval"), "r+b") as printed:  # noqa: PTH123
+            pipes = (nothing.fileno(), nothing.fileno(), printed.fileno())
             with sandbox.start(["true"], shown=(), disk_mb=1, environment=_PLAIN, pipes=pipes) as process:
                 try:
                     code = process.wait(TRIAL_SECONDS)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     raise
-            said.seek(0)
+            printed.seek(0)
             if code == 0:
                 return sandbox
-            lines = said.read(2000).decode("utf-8", "replace").split("\n")
-            return f"bubblewrap cannot build one ({lines[0].removeprefix('bwrap: ') or f'exit code {code}'})"
+            lines = printed.read(2000).decode("utf-8", "replace").split("\n")
+            return f"bubblewrap cannot start one ({lines[0].removeprefix('bwrap: ') or f'exit code {code}'})"
     except (OSError, subprocess.SubprocessError) as error:
         return f"bubblewrap cannot be run ({error})"
 
@@ -230,7 +232,7 @@ def _starter() -> ThreadPoolExecutor:
 
 @functools.cache
 def _machine() -> tuple[str, ...]:
-    """Return the arguments that show what every program needs of the machine."""
+    """Return the arguments that mount the files of the machine that every program needs."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM_FOLDERS:
         folder = Path("/", name)
@@ -242,7 +244,7 @@ def _machine() -> tuple[str, ...]:
     for file in (*(etc / name for name in SETTINGS), *sorted(etc.glob("java-*-openjdk"))):
         if file.exists():
             arguments += ["--ro-bind", str(file.resolve()), str(file)]
-    cpus = "/sys/devices/system/cpu"  # libraries count processors there, and complain where they cannot
+    cpus = "/sys/devices/system/cpu"  # libraries count processors there
     arguments += ["--ro-bind-try", cpus, cpus, "--proc", "/proc", "--perms", "0755", "--tmpfs", "/dev"]
     for name in DEVICES:
         arguments += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
@@ -252,7 +254,7 @@ def _machine() -> tuple[str, ...]:
 
 
 def _writable(disk_mb: int) -> list[str]:
-    """Return the arguments that make the one place to write to, under all names that programs know."""
+    """Return the arguments that mount the writable file system, at all usual paths for temporary files."""
     return [
         *("--perms", "1777", "--size", str(disk_mb << 20), "--tmpfs", "/tmp", "--perms", "0700", "--dir", INSIDE_HOME),
         *("--perms", "1777", "--dir", "/tmp/.shm", "--symlink", "/tmp/.shm", "/dev/shm"),
@@ -260,54 +262,58 @@ def _writable(disk_mb: int) -> list[str]:
     ]
 
 
-def _bound(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
-    """Yield the arguments that show paths, outer ones first, with an empty folder over each hidden one in them."""
-    real = {path.absolute(): _showable(path, hidden) for path in shown}
-    held = {**real, Path("/usr"): Path("/usr")}
+def _mounts(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
+    """Yield the arguments that mount paths, outer ones first, with an empty folder over each hidden folder in them."""
+    real = {path.absolute(): _mountable(path, hidden) for path in shown}
+    mounted = {**real, Path("/usr"): Path("/usr")}
     covers = [
         path / secret.relative_to(source)
         for secret in map(Path.resolve, hidden)
-        for path, source in held.items()
+        for path, source in mounted.items()
         if secret != source and secret.is_relative_to(source) and secret.is_dir()
     ]
     for path in sorted({*real, *covers}, key=lambda path: len(path.parts)):
         if path in covers:
             yield from ("--tmpfs", str(path))
         elif path.is_symlink() and any(path != other and real[path].is_relative_to(real[other]) for other in real):
-            yield from ("--symlink", str(path.readlink()), str(path))  # a Python finds its library by where it leads
+            yield from (
+                "--symlink",
+                str(path.readlink()),
+                str(path),
+            )  # Python finds its library by the target of the link
         else:
             yield from ("--ro-bind", str(real[path]), str(path))
-    yield from _fixed(*map(str, covers))
+    yield from _read_only(*map(str, covers))
 
 
-def _fixed(*paths: str) -> Iterator[str]:
-    """Yield the arguments after which nothing at these mounts can be changed."""
+def _read_only(*paths: str) -> Iterator[str]:
+    """Yield the arguments that make these mounts read-only."""
     for path in paths:
         yield from ("--remount-ro", path)
 
 
-def _showable(path: Path, hidden: Iterable[Path]) -> Path:
-    """Return where a path really lies, so that no link made later leads elsewhere.
+def _mountable(path: Path, hidden: Iterable[Path]) -> Path:
+    """Return the real path of ``path``, so that a later change of a link has no effect.
 
     Raises:
-        BadInput: it does not exist, or shows too much.
+        BadInput: it does not exist, or contains files that must stay hidden.
     """
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise BadInput(f"cannot be shown to the system ({error}).", where=path) from None
-    for kept, named in ((Path.home(), "your home folder"), (Path("/etc"), "the machine's settings")):
-        if kept.resolve().is_relative_to(real):
+        raise BadInput(f"cannot be mounted in the sandbox ({error}).", where=path) from None
+    for private, name in ((Path.home(), "your home folder"), (Path("/etc"), "the machine's settings")):
+        if private.resolve().is_relative_to(real):
             raise BadInput(
-                f"would show {named} to the system.",
+                f"would give the system access to {name}.",
                 where=path,
-                remedy="Put the system into a folder of its own.",
+                remedy="Move the system to its own folder.",
             )
-    for kept in hidden:
-        if real == kept.resolve() or (real.is_relative_to(kept.resolve()) and not real.is_relative_to(PACKAGE)):
+    for private in hidden:
+        if real == private.resolve() or (real.is_relative_to(private.resolve()) and not real.is_relative_to(PACKAGE)):
             raise BadInput(
-                "would show to the system what memeval keeps from it.",
+                "would give the system access to results or data of memeval.",
                 where=path,
-                remedy="Put the system outside of results and data.",
+                remedy="Move the system out of the results and data folders.",
             )
     return real

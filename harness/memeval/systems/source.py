@@ -1,4 +1,4 @@
-"""From what the user names to a system that can be started."""
+"""Finds the system that a user names, and prepares its launch."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
 
 SUBMISSIONS = Path("submissions")
-"""Where slugs are looked up, below the working folder."""
+"""The folder in which slugs are looked up, relative to the working folder."""
 
 
 @dataclass(frozen=True)
 class SystemSource:
-    """A system, found and checked, not yet started."""
+    """A checked system that is not started."""
 
     slug: str
     """Its name in paths and URLs."""
@@ -42,44 +42,43 @@ class SystemSource:
     version: str
     """Its version; text from outside. ``0`` for a bare file."""
     kind: SystemKind
-    """Where it comes from."""
+    """Its kind, such as control or submission."""
     launch: Launch
     """How it is started."""
     submission_digest: Digest
     """Digest of its files."""
     declared_models: tuple[str, ...] = ()
-    """Models it says it uses."""
+    """Models that it declares."""
     view: View = View.ALL
     """Which sessions it is shown."""
     submission: Submission | None = None
-    """All that it says of itself, where it has a ``submission.toml``."""
+    """Its ``submission.toml``; ``None`` if it has none."""
     variant: str | None = None
-    """Which variant of the submission it is; ``None`` for it as it stands."""
+    """The variant of the submission; ``None`` for the submission itself."""
     control: Control | None = None
-    """Its line in the table of controls, where it is one."""
+    """Its entry in the table of controls; ``None`` if it is not a control."""
 
     @property
     def parameters(self) -> Mapping[str, str | int | float | bool]:
-        """Its parameters."""
         return self.submission.parameters if self.submission else {}
 
     @property
     def light(self) -> bool:
-        """Whether it runs in seconds with no key and no download."""
+        """Whether it runs in seconds without a key and without a download."""
         return self.submission.light if self.submission else self.control is not None
 
 
 def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
-    """Return the system that ``named`` stands for.
+    """Return the system that a user names.
 
     Args:
-        named: a control's name, a slug under ``submissions`` or a folder with a ``submission.toml``, either with,
-            after a colon, one of its variants; or a ``.py`` file with, after a colon, the class to load. A name goes
-            before a folder of that name; ``./name`` is the folder.
-        submissions: the folder that slugs are looked up in.
+        named: the name of a control; or ``SLUG[:VARIANT]`` for a folder of ``submissions``; or ``FOLDER[:VARIANT]``
+            with a ``submission.toml``; or ``FILE.py[:CLASS]``. A control or slug takes precedence over a folder of
+            the same name; ``./name`` is the folder.
+        submissions: the folder in which slugs are looked up.
 
     Raises:
-        BadInput: there is no such system, or it cannot be what it should be.
+        BadInput: there is no such system, or it is invalid.
     """
     if named in CONTROLS:
         return control_source(CONTROLS[named])
@@ -95,7 +94,7 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     if path.is_file():
         return file_source(path, class_name)
     if path.suffix == ".py" or "/" in named:
-        raise BadInput("there is no such file or folder.", where=path, remedy="Check the path.")
+        raise BadInput("file or folder not found.", where=path, remedy="Check the path.")
     raise BadInput(f"there is no system called '{visible(named)}'.", remedy=_hint(named, submissions))
 
 
@@ -114,10 +113,10 @@ def control_source(control: Control) -> SystemSource:
 
 
 def file_source(path: Path, class_name: str | None = None) -> SystemSource:
-    """Return the system in a ``.py`` file: the file, and the modules of its folder that it imports.
+    """Return the system in a ``.py`` file, with the modules of its folder that it imports.
 
     Raises:
-        BadInput: the file, or one of these modules, is not Python.
+        BadInput: the file or one of the modules is not valid Python.
     """
     files = files_of(path)
     digest = files_digest(files.items())
@@ -136,10 +135,10 @@ def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
 
     Args:
         folder: the folder.
-        variant: one of the submission's variants; ``None`` for it as it stands.
+        variant: a variant of the submission; ``None`` for the submission itself.
 
     Raises:
-        BadInput: the first of what :func:`examined_folder` finds, or there is no such variant.
+        BadInput: the first error of :func:`examined_folder`, or the variant does not exist.
     """
     source, faults = examined_folder(folder)
     if source is None or faults:
@@ -151,58 +150,59 @@ def variant_source(source: SystemSource, name: str) -> SystemSource:
     """Return a variant of a submission as a system.
 
     Args:
-        source: the submission as it stands.
-        name: what the variant is called in its ``submission.toml``.
+        source: the submission.
+        name: the name of the variant in its ``submission.toml``.
 
     Raises:
-        BadInput: there is none of that name.
+        BadInput: the variant does not exist.
     """
     submission = source.submission
     known = submission.variants if submission else {}
     if submission is None or name not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        remedy = f"Did you mean '{source.slug}:{near[0]}'?" if near else f"There are: {', '.join(known)}."
+        remedy = f"Did you mean '{source.slug}:{near[0]}'?" if near else f"Its variants: {', '.join(known)}."
         raise BadInput(
             f"{source.slug} has no variant '{visible(name)}'.",
             where=source.launch.folder and source.launch.folder / MANIFEST,
-            remedy=remedy if known else f"Name it as '{source.slug}'; it has none.",
+            remedy=remedy if known else f"It has no variants: use '{source.slug}'.",
         )
-    return _set_up(source, submission.varied(name), name)
+    return _with_submission(source, submission.varied(name), name)
 
 
 def altered_source(
     source: SystemSource, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None = None
 ) -> SystemSource:
-    """Return a submission under other parameters, as a system of its own.
+    """Return a submission with other parameters, as a separate system.
 
     Args:
         source: the submission, or a variant of one.
-        name: what it is called besides: part of its slug and its name.
-        parameters: those that are other than its own.
-        summary: what is different about it, in a sentence.
+        name: a suffix of the slug and the name.
+        parameters: the changed parameters.
+        summary: the difference, as a sentence.
 
     Raises:
-        BadInput: it is no submission, and so takes no parameters; or its name would be too long.
+        BadInput: the system is not a submission and takes no parameters; or its slug is too long.
     """
     if source.submission is None:
         raise BadInput(
-            f"'{source.slug}' takes no parameters: it has no {MANIFEST}.", remedy=f"Give it a {MANIFEST}, or none."
+            f"'{source.slug}' takes no parameters: it has no {MANIFEST}.",
+            remedy=f"Add a {MANIFEST}, or remove the parameters.",
         )
     submission = source.submission.altered(name, parameters, summary)
     if len(submission.slug) > SLUG_LENGTH:
-        raise BadInput(f"'{submission.slug}' has more than {SLUG_LENGTH} characters.", remedy="Give it a shorter name.")
-    return _set_up(source, submission, None)
+        raise BadInput(f"'{submission.slug}' has more than {SLUG_LENGTH} characters.", remedy="Use a shorter name.")
+    return _with_submission(source, submission, None)
 
 
-def _set_up(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
-    """Return a system as another set-up of the same files."""
-    here = source.launch
-    launch = submission_launch(submission, here.file.parent if here.folder is None else here.folder, here.files)
+def _with_submission(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
+    """Return a system with the same files and another configuration."""
+    old = source.launch
+    launch = submission_launch(submission, old.file.parent if old.folder is None else old.folder, old.files)
     return replace(
         source,
         slug=submission.slug,
         name=submission.name,
-        launch=replace(launch, files=here.files, digest=here.digest),
+        launch=replace(launch, files=old.files, digest=old.digest),
         submission=submission,
         variant=variant,
         declared_models=submission.declared_models,
@@ -210,22 +210,21 @@ def _set_up(source: SystemSource, submission: Submission, variant: str | None) -
 
 
 def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
-    """Return the system in a folder with a ``submission.toml``, and all that is wrong with the folder.
+    """Return the system in a folder with a ``submission.toml``, and all errors of the folder.
 
     Returns:
-        The system, or ``None`` where its manifest or its files cannot be what they should be; and the faults: none
-        where all is well.
+        The system, or ``None`` if its manifest or its files are invalid; and the errors, empty if there are none.
     """
     manifest = folder / MANIFEST
     if folder.is_symlink():
-        remedy = "Name the folder itself; a submission holds plain files only."
+        remedy = "Use the path of the folder itself; a submission holds plain files only."
         return None, [BadInput("is a symbolic link.", where=folder, remedy=remedy)]
     if not manifest.is_file():
-        remedy = f"Name the adapter file itself, or write a {MANIFEST} beside it."
+        remedy = f"Use the path of the adapter file, or add a {MANIFEST} to the folder."
         return None, [BadInput(f"is a folder without a {MANIFEST}.", where=folder, remedy=remedy)]
     submission, faults = examined_manifest(manifest)
-    files, unfit = examined_files(folder)
-    faults += unfit
+    files, file_faults = examined_files(folder)
+    faults += file_faults
     if submission is None:
         return None, faults
     faults += _slug_clashes(submission, folder)
@@ -233,16 +232,16 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
         launch = submission_launch(submission, folder, files)
     except BadInput as fault:
         return None, [*faults, *([] if fault.where in {each.where for each in faults} else [fault])]
-    if unfit:
+    if file_faults:
         return None, faults
     digest = files_digest(files.items())
-    here = {inside: path.absolute() for inside, path in files.items()}
+    absolute = {inside: path.absolute() for inside, path in files.items()}
     source = SystemSource(
         slug=submission.slug,
         name=submission.name,
         version=submission.version,
         kind=SystemKind.SUBMISSION,
-        launch=replace(launch, files=here, digest=digest),
+        launch=replace(launch, files=absolute, digest=digest),
         submission_digest=digest,
         declared_models=submission.declared_models,
         submission=submission,
@@ -251,55 +250,55 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
 
 
 def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
-    """Yield what else bears the name of a submission or of a variant of it: a control, or a folder beside it."""
-    stand: dict[str, str] = {}
+    """Yield an error for each control or other submission with the slug of a submission or its variants."""
+    lines: dict[str, str] = {}
     for slug, variant in submission.slugs.items():
-        stand[slug] = line_of(folder / MANIFEST, ("slug",) if variant is None else ("variants", variant))
+        lines[slug] = line_of(folder / MANIFEST, ("slug",) if variant is None else ("variants", variant))
         if slug in CONTROLS:
-            yield BadInput(f"'{slug}' is the name of a shipped control.", where=stand[slug], remedy="Take another.")
+            yield BadInput(f"'{slug}' is the name of a shipped control.", where=lines[slug], remedy="Use another slug.")
     if folder.absolute().parent.name != SUBMISSIONS.name:
         return
     name = folder.absolute().name
     if name != submission.slug:
         yield BadInput(
-            f"the slug is '{submission.slug}', and the folder is called '{visible(name)}'.",
-            where=stand[submission.slug],
-            remedy="Give both the same name.",
+            f"the slug is '{submission.slug}', but the folder is '{visible(name)}'.",
+            where=lines[submission.slug],
+            remedy="Use the same name for both.",
         )
     for other in sorted(folder.absolute().parent.iterdir()):
         if other.name == name or not (other / MANIFEST).is_file():
             continue
-        whole, varied = _slugs_in(other / MANIFEST)
-        for slug, where in stand.items():
-            if slug in (other.name.casefold(), whole) or slug in varied:
-                what = "a variant of the submission" if slug in varied else "the submission"
+        other_slug, other_variants = _slugs_in(other / MANIFEST)
+        for slug, where in lines.items():
+            if slug in (other.name.casefold(), other_slug) or slug in other_variants:
+                what = "a variant of the submission" if slug in other_variants else "the submission"
                 yield BadInput(
                     f"'{slug}' is also the name of {what} in {visible(other.name)}.",
                     where=where,
-                    remedy="Take another.",
+                    remedy="Use another slug.",
                 )
 
 
 def _slugs_in(manifest: Path) -> tuple[object, tuple[str, ...]]:
-    """Return the names that another submission gives itself and its variants, whatever else is wrong with it."""
+    """Return the slugs of another submission and its variants, even if its manifest is invalid."""
     try:
         data = tomllib.loads(text_of(manifest))
     except (BadInput, ValueError, RecursionError):
         return None, ()
     slug, variants = data.get("slug"), data.get("variants")
-    varied = variants if isinstance(slug, str) and isinstance(variants, dict) else {}
-    return slug, tuple(variant_slug(str(slug), name) for name in varied)
+    names = variants if isinstance(slug, str) and isinstance(variants, dict) else {}
+    return slug, tuple(variant_slug(str(slug), name) for name in names)
 
 
 def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
-    """Start a system's process, and return what it said of itself.
+    """Start a system's process, and return its reply to ``load``.
 
     Args:
         source: the system.
         process: its process, not started yet; the caller closes it.
 
     Raises:
-        BadInput: it cannot be loaded; a run would be nothing but errors.
+        BadInput: it cannot be loaded.
     """
     try:
         return process.start()
@@ -326,4 +325,8 @@ def _hint(named: str, submissions: Path) -> str:
     if submissions.is_dir():
         known += sorted(path.name for path in submissions.iterdir() if (path / MANIFEST).is_file())
     near = difflib.get_close_matches(named, known, n=1)
-    return f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}; or name a folder or a .py file."
+    return (
+        f"Did you mean '{near[0]}'?"
+        if near
+        else f"Known systems: {', '.join(known)}. Or give the path of a folder or a .py file."
+    )

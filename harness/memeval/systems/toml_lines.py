@@ -1,4 +1,4 @@
-"""Where in a TOML file a value stands: ``tomllib`` tells what it reads, and not where."""
+"""Finds the lines of values in a TOML file: ``tomllib`` does not report them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 STATEMENT_LINES = 200
-"""Lines that one statement may have; where one has more, what comes after is not located."""
+"""The most lines of one statement. After a longer one, no more values are located."""
 
 Keys = tuple[str | int, ...]
-"""Keys and places of lists, from the top down to a value."""
+"""The path of a value: keys and list indices, from the top."""
 
 
 def lines_of(text: str) -> dict[Keys, int]:
-    """Return the line that each value of a TOML file begins on, from 1; of nested ones, that of their statement.
+    """Return the line of each value of a TOML file, from 1; for nested values, the line of their statement.
 
-    Statement after statement is read on its own, and what is read says which path it makes.
+    Each statement is parsed alone; the result shows which paths it defines.
 
     Args:
         text: valid TOML.
@@ -38,37 +38,37 @@ def lines_of(text: str) -> dict[Keys, int]:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each statement of a TOML file with its first line."""
-    held: list[str] = []
+    pending: list[str] = []
     start = 1
     for number, line in enumerate(text.split("\n"), 1):
-        if not held:
+        if not pending:
             start = number
-        held.append(line)
-        if len(held) > STATEMENT_LINES:
+        pending.append(line)
+        if len(pending) > STATEMENT_LINES:
             return
-        source = "\n".join(held) + "\n"
+        source = "\n".join(pending) + "\n"
         try:
             empty = not tomllib.loads(source)
         except tomllib.TOMLDecodeError:
             continue
-        held = []
+        pending = []
         if not empty:
             yield start, source
 
 
 def _table(read: dict[str, Any], counts: dict[Keys, int]) -> Keys:
-    """Return the path that a header opens; ``counts`` has how many tables each list of tables has so far."""
+    """Return the path of a table header; ``counts`` has the number of tables in each list of tables so far."""
     path: Keys = ()
-    here: Any = read
-    while here:
-        if isinstance(here, list):
+    value: Any = read
+    while value:
+        if isinstance(value, list):
             counts[path] = counts.get(path, 0) + 1
-            here = here[0]
+            value = value[0]
         else:
-            (key,) = here
-            here = here[key]
+            (key,) = value
+            value = value[key]
             path += (key,)
-        if isinstance(here, dict) and path in counts:
+        if isinstance(value, dict) and path in counts:
             path += (counts[path] - 1,)
     return path
 
@@ -80,5 +80,5 @@ def _paths(value: Any, path: Keys = ()) -> Iterator[Keys]:
         for key, inner in value.items():
             yield from _paths(inner, (*path, key))
     elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from _paths(inner, (*path, place))
+        for index, inner in enumerate(value):
+            yield from _paths(inner, (*path, index))

@@ -1,17 +1,23 @@
 """Runs in the system's process: loads one adapter class and answers memeval's calls, one JSON line each.
 
-This file is copied into a private folder and run there by the system's own interpreter, so it needs nothing but the
-standard library of Python 3.9 or later. It knows no scenario, no category and no id but ordinals.
+This file is copied into a private folder and run there by the system's own interpreter, so it needs only the standard
+library of Python 3.9 or later. It receives no scenario, no category, and no ids except ordinals.
 
 A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
-``seconds`` is the worker's own count of the time the call took. An error is ``{"kind", "method", "message", ...}``, of
-the kind ``raised`` (an exception of the adapter, with ``type`` and ``trace``), ``misbehaved`` (a wrong shape or size),
-``failed`` (a driver cannot make the call), ``died`` (its server has ended), ``no_adapter`` (nothing to load) or
-``skipped`` (a session behind one that failed). Where they are known, ``at`` says where in the adapter it happened, and
-``cause`` and ``about`` say why (see ``worker_errors.py``). All lines are ASCII: other characters are escaped.
-``site/protocol.md`` says the same for those who write a program of their own.
+``seconds`` is the duration of the call as the worker measures it. An error is ``{"kind", "method", "message", ...}``.
+Its kind is one of:
+
+- ``raised``: an exception of the adapter, with ``type`` and ``trace``;
+- ``misbehaved``: a return value of a wrong type or size;
+- ``failed``: a driver cannot make the call;
+- ``died``: the server of a driver has ended;
+- ``no_adapter``: there is no class to load;
+- ``skipped``: a session after a failed one.
+
+If known, ``at`` is the adapter's frame, and ``cause`` and ``about`` are the cause (see ``worker_errors.py``). All lines
+are ASCII: other characters are escaped. ``site/protocol.md`` describes the same protocol for other programs.
 """
-# Few imports, and no pathlib: this is started anew after every crash.
+# Few imports, and no pathlib: the worker starts again after every crash.
 # ruff: noqa: PTH100, PTH112, PTH118, PTH119, PTH120, PTH122, PTH208
 
 from __future__ import annotations
@@ -34,13 +40,13 @@ OPTIONAL = (
     *("close", "export_memories", "forget", "get_context_tokens", "ingest_session", "query"),
     *("recall", "reflect", "retain", "search", "settle", "usage"),
 )
-"""Methods whose presence is reported."""
+"""Optional methods, which the reply to ``load`` lists."""
 
 DISPOSITIONS = "dispositions"
-"""Reported like a method where ``reflect`` takes a keyword of that name."""
+"""Reported like a method if ``reflect`` accepts a keyword with this name."""
 
 ASKED = ("query", "search", "recall", "reflect")
-"""Methods of which an adapter has one at least: what cannot be asked is no memory."""
+"""An adapter has at least one of these methods, by which it can be asked."""
 
 NAMES = {
     "bank": ("bank", "bank_id"),
@@ -49,47 +55,47 @@ NAMES = {
     "source_id": ("source_id", "id"),
     "timestamp": ("timestamp", "occurred_at"),
 }
-"""What an adapter may call a part of a request, the first it has; other parts go by their own name."""
+"""Alternative keywords for a part of a request, in order of preference. Other parts have only their own name."""
 
 PARTS = (*NAMES, "dispositions", "fact_type", "metadata", "query", "since", "tags", "until")
-"""The parts of a request that are passed by keyword, to a method that takes them."""
+"""The parts of a request that are passed by keyword, if the method accepts them."""
 
 BANK = "memeval"
-"""The bank where none is asked for, for a method that cannot do without."""
+"""The bank for a request without one, if the method requires a bank."""
 
 ABSTRACT = 1 << 20
 TAKES_ANY_KEYWORD = 0x08
 COROUTINE = 0x80
-"""CPython's flags of a class with abstract methods left, of a function with ``**kwargs``, and of an ``async`` one."""
+"""CPython's flags of an abstract class, a function with ``**kwargs``, and an ``async`` function."""
 
 ITEM_LIMIT = 100_000
-"""How many items a search may bring up; an endless generator would fill the memory."""
+"""The most items of a search: an endless generator would fill the memory."""
 
 TOKEN_LIMIT = 10**12
-"""No context has more tokens than this; sums of a run's counts stay far from what a number can hold."""
+"""The largest count of tokens, so that sums of counts do not overflow."""
 
 USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
-"""What is taken from a system's own account of its model calls: totals since it was started or last reset."""
+"""Fields of the self-reported model usage: totals since the start or the last reset."""
 
 MESSAGE_LIMIT = 1000
-"""How many characters of an exception's message are kept."""
+"""The most characters of an exception's message that are kept."""
 
 HOLD_SECONDS = 0.05
-"""How long replies to calls that came together wait for one another, to go back together."""
+"""How long replies to calls that arrived together are delayed, to be sent together."""
 
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
 CAPABILITY_HEADER = bytes.fromhex("20080522" if sys.byteorder == "big" else "22050820") + bytes(4)
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_RULES = bytes(16) + (2).to_bytes(8, sys.byteorder)
-"""Numbers of the Linux kernel, the same on all machines: no file and no port is restricted, signals are scoped."""
+"""Linux constants, the same on all architectures. The Landlock rules scope signals and restrict no files or ports."""
 
 BASE_CLASS = "MemorySystemAdapter"
-"""What DeepMemEval calls the base class of its adapters, and where they import it from."""
 BASE_PACKAGE, BASE_MODULE = "src", "src.adapter"
+"""The base class of DeepMemEval's adapters, and the module that they import it from."""
 
 
 class Refused(Exception):
-    """Something that is not the adapter's own exception: by default, that it gave what it may not give."""
+    """An error other than an exception of the adapter: by default, an invalid return value."""
 
     def __init__(self, message: str, kind: str = "misbehaved", cause: str = "returned", about: str = "") -> None:
         super().__init__(message)
@@ -97,7 +103,7 @@ class Refused(Exception):
 
 
 def errors() -> Any:
-    """Return the module beside this one that explains failures; it is loaded at the first one."""
+    """Return the module ``worker_errors``, which is loaded at the first error."""
     name = "memeval_worker_errors"
     if name not in sys.modules:
         import importlib.util
@@ -113,7 +119,7 @@ def errors() -> Any:
 
 
 def kind_of(value: object) -> str:
-    """Return the name of a value's type and the value itself, cut."""
+    """Return a value's type and its text, cut."""
     if value is None:
         return "None"
     shown = ""
@@ -122,8 +128,8 @@ def kind_of(value: object) -> str:
     return f"{type(value).__name__} ({shown})" if shown else type(value).__name__
 
 
-def whole_text(value: Any, what: str) -> str:
-    """Return ``value`` as text that can be written as UTF-8, or refuse it; ``what`` begins the refusal."""
+def valid_text(value: Any, what: str) -> str:
+    """Return ``value`` if it is valid Unicode text, or refuse it. ``what`` begins the message."""
     if not isinstance(value, str):
         raise Refused(f"{what} {kind_of(value)}, not text")
     try:
@@ -136,7 +142,7 @@ def whole_text(value: Any, what: str) -> str:
 
 
 def number(value: Any, what: str) -> float:
-    """Return ``value`` as a finite number, or refuse it; ``what`` begins the refusal."""
+    """Return ``value`` as a finite number, or refuse it. ``what`` begins the message."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
         raise Refused(f"{what} {kind_of(value)}, not a number")
     try:
@@ -150,7 +156,7 @@ def number(value: Any, what: str) -> float:
 
 
 def amount(value: Any, what: str) -> float:
-    """Return ``value`` as a count or sum that can be, or refuse it; ``what`` begins the refusal."""
+    """Return ``value`` as a number from 0 to ``TOKEN_LIMIT``, or refuse it. ``what`` begins the message."""
     plain = number(value, what)
     if plain < 0:
         raise Refused(f"{what} a negative number")
@@ -160,9 +166,9 @@ def amount(value: Any, what: str) -> float:
 
 
 def found_items(value: Any, what: str) -> list[dict[str, Any]]:
-    """Return what a search found as plain data, or refuse it; ``what`` begins the refusal."""
+    """Return the items of a search as plain data, or refuse them. ``what`` begins the message."""
     items: list[dict[str, Any]] = []
-    for item in several(value, what):
+    for item in as_list(value, what):
         if len(items) == ITEM_LIMIT:
             raise Refused(f"{what} more than {ITEM_LIMIT} items", cause="too_large")
         if isinstance(item, str):
@@ -171,18 +177,18 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
             raise Refused(f"{what} an item that is {kind_of(item)}, not a dict or text", cause="item")
         if "text" not in item:
             raise Refused(f"{what} an item without 'text': {kind_of(item)}", cause="item")
-        plain: dict[str, Any] = {"text": whole_text(item["text"], f"{what} an item whose 'text' is")}
+        plain: dict[str, Any] = {"text": valid_text(item["text"], f"{what} an item whose 'text' is")}
         if item.get("source_ids") is not None:
-            sources = several(item["source_ids"], f"{what} an item whose 'source_ids' is")
-            plain["source_ids"] = [whole_text(one, f"{what} an item with a source id that is") for one in sources]
+            sources = as_list(item["source_ids"], f"{what} an item whose 'source_ids' is")
+            plain["source_ids"] = [valid_text(one, f"{what} an item with a source id that is") for one in sources]
         if item.get("score") is not None:
             plain["score"] = number(item["score"], f"{what} an item whose 'score' is")
         items.append(plain)
     return items
 
 
-def several(value: Any, what: str) -> Iterable[Any]:
-    """Return ``value`` if it is a list or the like, or refuse it; ``what`` begins the refusal."""
+def as_list(value: Any, what: str) -> Iterable[Any]:
+    """Return ``value`` if it is a list or another iterable, or refuse it. ``what`` begins the message."""
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
         raise Refused(f"{what} {kind_of(value)}, not a list")
     items: Iterable[Any] = value
@@ -190,13 +196,13 @@ def several(value: Any, what: str) -> Iterable[Any]:
 
 
 def function_of(method: Any) -> Any:
-    """Return the function of a method, that below a decorator where there is one."""
+    """Return the function of a method, without its decorator."""
     method = getattr(method, "__wrapped__", method)
     return getattr(method, "__func__", method)
 
 
 def takes_keyword(method: Any, name: str) -> bool:
-    """Whether ``method`` can be called with the keyword ``name``; true where that cannot be seen."""
+    """Whether ``method`` accepts the keyword ``name``; true if unknown."""
     code = getattr(function_of(method), "__code__", None)
     if code is None or code.co_flags & TAKES_ANY_KEYWORD:
         return True
@@ -204,47 +210,47 @@ def takes_keyword(method: Any, name: str) -> bool:
 
 
 def declares(method: Any, name: str) -> bool:
-    """Whether ``method`` has a parameter of its own called ``name``; false where that cannot be seen."""
+    """Whether ``method`` has a parameter ``name``; false if unknown."""
     code = getattr(function_of(method), "__code__", None)
     return code is not None and name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def keyword_for(method: Any, part: str) -> str | None:
-    """Return what ``method`` calls a part of a request; a parameter of its own goes before any that it lets pass."""
+    """Return the keyword of ``method`` for a part of a request. Parameters take precedence over ``**kwargs``."""
     names = NAMES.get(part, (part,))
     return next((name for takes in (declares, takes_keyword) for name in names if takes(method, name)), None)
 
 
 def needs_keyword(method: Any, name: str) -> bool:
-    """Whether ``method`` cannot be called without ``name``; false where that cannot be seen."""
+    """Whether ``method`` requires ``name``; false if unknown."""
     function = function_of(method)
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    free = code.co_argcount - len(function.__defaults__ or ())
+    required = code.co_argcount - len(function.__defaults__ or ())
     by_keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return name in code.co_varnames[:free] or name in set(by_keyword).difference(function.__kwdefaults__ or ())
+    return name in code.co_varnames[:required] or name in set(by_keyword).difference(function.__kwdefaults__ or ())
 
 
 def is_adapter(value: Any) -> bool:
-    """Whether a value found in a module is an adapter class: it has the methods that DeepMemEval's loader asks for."""
+    """Whether a value is an adapter class: it has the methods that DeepMemEval's loader requires."""
     return isinstance(value, type) and not missing_methods(value)
 
 
 def missing_methods(value: type) -> list[str]:
-    """Return the methods that a class lacks to be an adapter, abstract ones included."""
-    lacking = [] if hasattr(value, "reset") else ["reset"]
+    """Return the missing methods of an adapter class, abstract ones included."""
+    missing = [] if hasattr(value, "reset") else ["reset"]
     if not hasattr(value, "ingest_session") and not hasattr(value, "retain"):
-        lacking.append("ingest_session (or retain)")
+        missing.append("ingest_session (or retain)")
     if not any(hasattr(value, name) for name in ASKED):
-        lacking.append("query (or search, recall or reflect)")
+        missing.append("query (or search, recall or reflect)")
     if value.__flags__ & ABSTRACT:
-        lacking += sorted(getattr(value, "__abstractmethods__", ()))
-    return lacking
+        missing += sorted(getattr(value, "__abstractmethods__", ()))
+    return missing
 
 
 def classes_in(module: ModuleType) -> dict[str, type]:
-    """Return the classes of a module by name, in alphabetical order; a class with two names counts once, by its own."""
+    """Return the classes of a module by name, in alphabetical order. A class with two names is returned once."""
     found: dict[str, type] = {}
     for name in dir(module):
         value: Any = getattr(module, name, None)
@@ -254,20 +260,20 @@ def classes_in(module: ModuleType) -> dict[str, type]:
     return found
 
 
-def standing(value: type, module: ModuleType) -> tuple[bool, bool]:
-    """Return what puts one adapter class before another: a file's own before imported ones, others before a base."""
+def precedence(value: type, module: ModuleType) -> tuple[bool, bool]:
+    """Return the sort key of an adapter class: the file's own classes are higher, the base class is lower."""
     return value.__module__ == module.__name__, value.__name__ != BASE_CLASS
 
 
 class BaseClassFinder:
-    """Provides DeepMemEval's ``src.adapter``, with the base class alone, where the adapter's folder has none.
+    """Provides DeepMemEval's ``src.adapter`` with only the base class, if the adapter's folder has no such module.
 
-    It stands last on ``sys.meta_path``, so a module of that name that is there goes first.
+    It is last on ``sys.meta_path``, so an existing module takes precedence.
     """
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-        """Return how to load the module; ``None`` for all others."""
+        """Return the spec of the module; ``None`` for other modules."""
         if name not in (BASE_PACKAGE, BASE_MODULE):
             return None
         from importlib.machinery import ModuleSpec
@@ -277,7 +283,7 @@ class BaseClassFinder:
 
     @staticmethod
     def create_module(spec: Any) -> None:
-        """Let Python make the module."""
+        """Use Python's default module object."""
 
     @staticmethod
     def exec_module(module: Any) -> None:
@@ -286,11 +292,11 @@ class BaseClassFinder:
             from abc import ABC, abstractmethod
 
             class MemorySystemAdapter(ABC):
-                """The methods that DeepMemEval asks of an adapter."""
+                """The methods that DeepMemEval requires of an adapter."""
 
                 @abstractmethod
                 def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
-                    """Take a session in."""
+                    """Ingest a session."""
 
                 @abstractmethod
                 def query(self, question: str, timestamp: str = "now") -> str:
@@ -298,7 +304,7 @@ class BaseClassFinder:
 
                 @abstractmethod
                 def get_context_tokens(self) -> int:
-                    """Return the size of the last context."""
+                    """Return the tokens of the last context."""
 
                 @abstractmethod
                 def reset(self) -> None:
@@ -309,7 +315,7 @@ class BaseClassFinder:
 
 
 def load_module(path: str) -> ModuleType:
-    """Import the file at ``path``, with its folder first on the module path, so that its siblings import too."""
+    """Import the file at ``path``, with its folder first on ``sys.path``, so that it can import modules beside it."""
     import importlib.util
 
     sys.path.insert(0, os.path.dirname(path))
@@ -328,7 +334,7 @@ def load_module(path: str) -> ModuleType:
 
 
 def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str]]:
-    """Return the adapter class to use, and the names of all that would do."""
+    """Return the adapter class to use, and the names of all adapter classes."""
     classes = classes_in(module)
     found = {name: value for name, value in classes.items() if is_adapter(value)}
     file = os.path.basename(str(module.__file__))
@@ -336,50 +342,50 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
         value: Any = getattr(module, wanted, None)
         if isinstance(value, type):
             if not is_adapter(value):
-                raise unfit(module, [value])
+                raise no_adapter(module, [value])
             return value, list(found)
         if not found:
-            raise unfit(module, own_of(classes, module))
-        named = f"there is no class {wanted} in {file}; adapter classes there: {', '.join(found)}"
-        raise Refused(named, "no_adapter", "class", errors().nearest(wanted, list(found)))
+            raise no_adapter(module, defined_in(classes, module))
+        problem = f"there is no class {wanted} in {file}; its adapter classes: {', '.join(found)}"
+        raise Refused(problem, "no_adapter", "class", errors().nearest(wanted, list(found)))
     if not found:
-        raise unfit(module, own_of(classes, module))
-    best = max(standing(value, module) for value in found.values())
-    first = [name for name, value in found.items() if standing(value, module) == best]
+        raise no_adapter(module, defined_in(classes, module))
+    best = max(precedence(value, module) for value in found.values())
+    first = [name for name, value in found.items() if precedence(value, module) == best]
     if len(first) > 1:
         raise Refused(f"{file} has several adapter classes: {', '.join(first)}", "no_adapter", "class", first[0])
     return found[first[0]], list(found)
 
 
-def own_of(classes: dict[str, type], module: ModuleType) -> list[type]:
-    """Return the classes that a module defines itself."""
+def defined_in(classes: dict[str, type], module: ModuleType) -> list[type]:
+    """Return the classes that a module itself defines."""
     return [value for value in classes.values() if value.__module__ == module.__name__]
 
 
-def unfit(module: ModuleType, classes: list[type]) -> Refused:
-    """Return the refusal of classes that lack methods."""
-    why, renamed = errors().unfit(module, classes, missing_methods)
-    return Refused(storable(why, MESSAGE_LIMIT), "no_adapter", "methods" if classes else "no_class", renamed)
+def no_adapter(module: ModuleType, classes: list[type]) -> Refused:
+    """Return the error for a module without an adapter class."""
+    problem, renamed = errors().missing_adapter(module, classes, missing_methods)
+    return Refused(storable(problem, MESSAGE_LIMIT), "no_adapter", "methods" if classes else "no_class", renamed)
 
 
 def packages() -> dict[str, str]:
-    """Return the distributions visible here by name, each with its version."""
-    marked = (".dist-info", ".egg-info")
+    """Return the importable distributions by name, each with its version."""
+    suffixes = (".dist-info", ".egg-info")
     folders = [folder for folder in sys.path if os.path.isdir(folder)]
-    if not any(name.endswith(marked) for folder in folders for name in os.listdir(folder)):
+    if not any(name.endswith(suffixes) for folder in folders for name in os.listdir(folder)):
         return {}
     import importlib.metadata
 
-    seen: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for found in importlib.metadata.distributions():
         name = found.metadata["Name"]
         if name:
-            seen.setdefault(name.lower().replace("_", "-"), str(found.version))
-    return seen
+            versions.setdefault(name.lower().replace("_", "-"), str(found.version))
+    return versions
 
 
 class Calls:
-    """One adapter instance, and the calls that memeval makes on it."""
+    """One adapter instance, and memeval's calls to it."""
 
     def __init__(self) -> None:
         self.system: Any = None
@@ -387,16 +393,16 @@ class Calls:
         self.reply_bytes = 0
         self.broken = False
         self.method = ""
-        """The adapter's method that is running, for error messages."""
+        """The adapter's running method, for error messages."""
         self.root = ""
-        """The adapter's folder; blank where there is none."""
+        """The adapter's folder; blank if there is none."""
         self.chosen: Any = None
         """The adapter's class."""
         self.waiting: Any = None
-        """The asynchronous call that is running."""
+        """The coroutine of the running asynchronous call."""
 
     def run(self, method: str, *args: Any, **keywords: Any) -> Any:
-        """Call one method of the adapter; await what it gives on the one event loop of the instance."""
+        """Call a method of the adapter; await the result of an asynchronous one on the instance's event loop."""
         self.method = method
         value = getattr(self.system, method)(*args, **keywords)
         if not hasattr(value, "__await__"):
@@ -410,7 +416,7 @@ class Calls:
         return self.loop.run_until_complete(self.waiting)
 
     def run_at(self, method: str, request: dict[str, Any], *args: Any) -> Any:
-        """Call a method with the request's timestamp; where it has none, the adapter's own default stands."""
+        """Call a method with the request's timestamp, or without one for the adapter's default."""
         if "timestamp" not in request:
             return self.run(method, *args)
         if takes_keyword(getattr(self.system, method), "timestamp"):
@@ -418,12 +424,12 @@ class Calls:
         return self.run(method, *args, request["timestamp"])
 
     def run_with(self, method: str, request: dict[str, Any], first: str | None = None) -> Any:
-        """Call a method with what a request holds: ``first`` by place, the rest by keyword as far as it takes it."""
+        """Call a method with the parts of a request: ``first`` by position, the others by accepted keyword."""
         self.method = method
         return self.run(method, *([request[first]] if first else []), **self.keywords(method, request, first))
 
     def keywords(self, method: str, request: dict[str, Any], first: str | None = None) -> dict[str, Any]:
-        """Return what of a request is passed to a method by keyword."""
+        """Return the keyword arguments of a method for a request."""
         function, keywords = getattr(self.system, method), {}
         for part in PARTS:
             name = keyword_for(function, part)
@@ -436,12 +442,12 @@ class Calls:
         return keywords
 
     def recalls_at_once(self) -> bool:
-        """Whether several searches of a bank can go on at once: ``recall`` is asynchronous."""
+        """Whether concurrent searches are possible: ``recall`` is asynchronous."""
         code = getattr(function_of(getattr(self.system, "recall", None)), "__code__", None)
         return code is not None and bool(code.co_flags & COROUTINE)
 
     def answer_together(self, requests: list[dict[str, Any]], write: Callable[[str], None]) -> None:
-        """Make several asynchronous recalls at once, and write their replies in order, each when it is due."""
+        """Make several asynchronous recalls concurrently, and write their replies in order."""
         import asyncio
 
         async def reply_to(request: dict[str, Any]) -> str:
@@ -449,35 +455,34 @@ class Calls:
             try:
                 found = await self.system.recall(request["query"], **self.keywords("recall", request, "query"))
                 self.method = "recall"
-                body = f'"value":{self.encoded(self.brought_up(found, "recall"))}'
+                body = f'"value":{self.encoded(self.search_result(found, "recall"))}'
             except BaseException as error:
                 self.method = "recall"
                 body = f'"error":{json.dumps(self.describe(error))}'
             return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
 
-        async def all_of_them() -> None:
+        async def reply_to_all() -> None:
             for task in [asyncio.ensure_future(reply_to(request)) for request in requests]:
                 write(await task)
 
         if self.loop is None:
             self.loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self.loop)
-        self.loop.run_until_complete(all_of_them())
+        self.loop.run_until_complete(reply_to_all())
 
     def has(self, method: str) -> bool:
-        """Whether the adapter has a method."""
         return callable(getattr(self.system, method, None))
 
     def capabilities(self) -> list[str]:
-        """Return what the adapter can do beyond ``reset``."""
-        texts = self.has("retain")
-        can = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and texts)]
+        """Return the adapter's methods other than ``reset``."""
+        has_retain = self.has("retain")
+        found = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and has_retain)]
         if self.has("reflect") and takes_keyword(self.system.reflect, DISPOSITIONS):
-            can.append(DISPOSITIONS)
-        return can
+            found.append(DISPOSITIONS)
+        return found
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Load the adapter, make the instance, and say what was found."""
+        """Load the adapter, make the instance, and return its description."""
         self.method = "load"
         self.reply_bytes = request["reply_bytes"]
         self.root = os.path.dirname(request["file"])
@@ -496,53 +501,53 @@ class Calls:
         }
 
     def reset(self, request: dict[str, Any]) -> None:
-        """Empty the memory; where that fails, nothing is taken in until it succeeds."""
+        """Empty the memory. After a failure, sessions are skipped until a reset succeeds."""
         self.broken = True
         self.run("reset")
         self.broken = False
 
     def take_in(self, request: dict[str, Any]) -> None:
-        """Take a session in; once one fails, those behind it are skipped until the next reset."""
+        """Ingest a session. After a failure, later sessions are skipped until the next reset."""
         if self.broken:
             raise Refused("not ingested, because an earlier call failed", "skipped")
         self.broken = True
         session, timestamp = request["session"], request["timestamp"]
         if self.has("ingest_session"):
             self.run("ingest_session", session, timestamp)
-        else:  # a system that takes in texts is handed dated lines
-            said = ((turn.get("speaker") or turn["role"], turn["content"]) for turn in session["turns"])
-            text = "\n".join(f"[{session['date']}] {speaker}: {content}" for speaker, content in said)
+        else:  # a system that ingests texts receives dated lines
+            turns = ((turn.get("speaker") or turn["role"], turn["content"]) for turn in session["turns"])
+            text = "\n".join(f"[{session['date']}] {speaker}: {content}" for speaker, content in turns)
             self.retain({"content": text, "timestamp": timestamp})
         self.broken = False
 
     def retain(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Take a text in."""
+        """Ingest a text."""
         self.run_with("retain", request, "content")
         return {}
 
     def settle(self, request: dict[str, Any]) -> bool:
-        """Wait until everything taken in can be asked for; false where it cannot yet."""
+        """Wait until all ingested data is indexed; return false if it is not."""
         return self.run("settle", request["timeout"]) is not False
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Put a question."""
+        """Ask a question."""
         return self.answered(self.run_at("query", request, request["question"]), "query")
 
     def reflect(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Put a question to a bank."""
+        """Ask a question about a bank."""
         return self.answered(self.run_with("reflect", request, "query"), "reflect")
 
     def answered(self, answer: Any, method: str) -> dict[str, Any]:
-        """Return an answer, checked, with the count of tokens, where there is one, of the same round trip."""
+        """Return a checked answer, with the count of tokens if there is one."""
         if isinstance(answer, dict):
             if "answer" not in answer:
                 raise Refused(f"{method} returned a dict without 'answer': {kind_of(answer)}")
             value = self.retrieved(answer, method)
-            value["answer"] = whole_text(answer["answer"], f"{method} returned a dict whose 'answer' is")
+            value["answer"] = valid_text(answer["answer"], f"{method} returned a dict whose 'answer' is")
             if answer.get("tokens") is not None:
                 value["tokens"] = amount(answer["tokens"], f"{method} returned a dict whose 'tokens' is")
         else:
-            value = {"answer": whole_text(answer, f"{method} returned")}
+            value = {"answer": valid_text(answer, f"{method} returned")}
         if "tokens" not in value and self.has("get_context_tokens"):
             value["tokens"] = amount(self.run("get_context_tokens"), "get_context_tokens returned")
             self.method = method
@@ -550,18 +555,18 @@ class Calls:
 
     def search(self, request: dict[str, Any]) -> dict[str, Any]:
         """Search the memory."""
-        return self.brought_up(self.run_at("search", request, request["query"], request["k"]), "search")
+        return self.search_result(self.run_at("search", request, request["query"], request["k"]), "search")
 
     def recall(self, request: dict[str, Any]) -> dict[str, Any]:
         """Search a bank."""
-        return self.brought_up(self.run_with("recall", request, "query"), "recall")
+        return self.search_result(self.run_with("recall", request, "query"), "recall")
 
     def export(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Bring up all that is kept."""
-        return self.brought_up(self.run("export_memories"), "export_memories")
+        """Return all stored memories."""
+        return self.search_result(self.run("export_memories"), "export_memories")
 
-    def brought_up(self, found: Any, method: str) -> dict[str, Any]:
-        """Return what was found, checked: a list of items, or a dict with a context, items or both."""
+    def search_result(self, found: Any, method: str) -> dict[str, Any]:
+        """Return a checked search result: items, a context, or both."""
         if not isinstance(found, dict):
             return {"items": found_items(found, f"{method} returned")}
         value = self.retrieved(found, method)
@@ -570,36 +575,36 @@ class Calls:
         return value
 
     def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
-        """Return the context and the items of a returned dict, checked."""
+        """Return the checked context and items of a returned dict."""
         value: dict[str, Any] = {}
         if found.get("context") is not None:
-            value["context"] = whole_text(found["context"], f"{method} returned a dict whose 'context' is")
+            value["context"] = valid_text(found["context"], f"{method} returned a dict whose 'context' is")
         if found.get("items") is not None:
             value["items"] = found_items(found["items"], f"{method} returned")
         return value
 
     def forget(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Forget a bank, texts by their ids, or what a query finds; the system may say how many that were."""
+        """Delete a bank, texts by their ids, or memories about a query; return how many, if the system reports it."""
         count = self.run_with("forget", request)
         if count is not None and amount(count, "forget returned") % 1:
             raise Refused("forget returned a number that is not whole")
         return {"forgotten": None if count is None else int(count)}
 
     def usage(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the system's own account of its model calls, as far as memeval knows the names in it."""
-        told = self.run("usage")
-        if not isinstance(told, dict):
-            raise Refused(f"usage returned {kind_of(told)}, not a dict")
-        known = [name for name in USAGE if told.get(name) is not None]
-        return {name: amount(told[name], f"usage returned a dict whose '{name}' is") for name in known}
+        """Return the self-reported model usage, without unknown fields."""
+        reported = self.run("usage")
+        if not isinstance(reported, dict):
+            raise Refused(f"usage returned {kind_of(reported)}, not a dict")
+        known = [name for name in USAGE if reported.get(name) is not None]
+        return {name: amount(reported[name], f"usage returned a dict whose '{name}' is") for name in known}
 
     def close(self, request: dict[str, Any]) -> None:
-        """Let the system put its things away."""
+        """Close the system."""
         if self.has("close"):
             self.run("close")
 
     def encoded(self, value: Any) -> str:
-        """Return a value as ASCII JSON, or refuse one that is beyond the limit in bytes of UTF-8."""
+        """Return a value as ASCII JSON, or refuse it if its UTF-8 exceeds the limit."""
         text, limit = json.dumps(value, allow_nan=False), self.reply_bytes
         # Escaping makes UTF-8 at most three times as long.
         if len(text) > limit and (
@@ -609,7 +614,7 @@ class Calls:
         return text
 
     def answer(self, request: dict[str, Any]) -> str:
-        """Make one call and return its reply; nothing that an adapter raises gets out of here."""
+        """Make one call and return its reply. No exception of the adapter passes this method."""
         started = time.perf_counter()
         try:
             call: Callable[[dict[str, Any]], Any] = getattr(self, request["call"])
@@ -619,33 +624,33 @@ class Calls:
         return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
 
     def describe(self, error: BaseException) -> dict[str, Any]:
-        """Return a failure as plain data: its kind, the method that was running, its words, and where it happened."""
-        told: dict[str, Any] = {"method": self.method, "message": ""}
+        """Return a failure as plain data: its kind, the running method, the message and the frame."""
+        fields: dict[str, Any] = {"method": self.method, "message": ""}
         with contextlib.suppress(BaseException):
-            told["message"] = storable(str(error), MESSAGE_LIMIT)
+            fields["message"] = storable(str(error), MESSAGE_LIMIT)
         if isinstance(error, Refused):
-            told.update(kind=error.kind, cause=error.cause, about=storable(error.about, MESSAGE_LIMIT))
-        elif getattr(error, "memeval_kind", None) in ("failed", "died"):  # a driver's own sentences
-            return {**told, "kind": error.memeval_kind}  # type: ignore[attr-defined]
+            fields.update(kind=error.kind, cause=error.cause, about=storable(error.about, MESSAGE_LIMIT))
+        elif getattr(error, "memeval_kind", None) in ("failed", "died"):  # a driver's own message
+            return {**fields, "kind": error.memeval_kind}  # type: ignore[attr-defined]
         else:
-            told.update(kind="raised", type=storable(type(error).__name__, 100))
+            fields.update(kind="raised", type=storable(type(error).__name__, 100))
         with contextlib.suppress(BaseException):
-            told.update(errors().details(error, self, __file__))
-        return told
+            fields.update(errors().details(error, self, __file__))
+        return fields
 
 
 async def awaited(value: Any) -> Any:
-    """Await anything that can be awaited, coroutine or not."""
+    """Await a coroutine or another awaitable."""
     return await value
 
 
 def storable(text: str, limit: int) -> str:
-    """Return text that any file can hold, cut to ``limit`` characters."""
+    """Return text cut to ``limit`` characters, with lone surrogates escaped."""
     return text[:limit].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def batches(descriptor: int) -> Iterable[list[bytes]]:
-    """Yield the lines that come in, those together that came together."""
+    """Yield the received lines, in one list those that arrived together."""
     parts: list[bytes] = []
     while chunk := os.read(descriptor, 1 << 16):
         first, *others = chunk.split(b"\n")
@@ -656,15 +661,15 @@ def batches(descriptor: int) -> Iterable[list[bytes]]:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of ``data``."""
+    """Write all of ``data``, also if the pipe accepts it in parts."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def end_abandoned(folder: str) -> None:
-    """End this process, those it started, and its private folder, if it has one: memeval has gone without a word.
+    """Kill this process and its children, and delete its private folder: memeval has ended without ``close``.
 
-    The folder was noted at the start: by now an adapter may have set ``TMPDIR`` to a place that holds other things.
+    The path of the folder is from the start: the adapter may have changed ``TMPDIR`` to another folder.
     """
     import shutil
     import signal
@@ -677,7 +682,7 @@ def end_abandoned(folder: str) -> None:
 
 
 def watch(parent: int, folder: str) -> None:
-    """Wait until the process that started this one has gone."""
+    """End this process when its parent has ended."""
     while os.getppid() == parent:
         time.sleep(0.5)
     end_abandoned(folder)
@@ -701,11 +706,11 @@ def from_libc(name: str) -> Callable[..., int]:
 
 
 def give_up_privileges() -> None:
-    """Put what other processes hold, keys among it, out of this one's reach, and of all that it starts, for good.
+    """Prevent this process and its children from reading the memory of other processes, which may hold keys.
 
-    Without capabilities root may not look into a process that closed itself, as memeval does. A Landlock domain, where
-    the kernel has it, may not look into (nor signal) any process outside of it, such as the shell that memeval was
-    started from. Each step stands by itself: where the kernel refuses one, the others still hold.
+    Without capabilities, root cannot read a process that is not dumpable, such as memeval. A process in a Landlock
+    domain cannot read or signal processes outside of it, such as the shell that started memeval. If the kernel refuses
+    one step, the others still have effect.
     """
     if sys.platform != "linux":
         return
@@ -723,26 +728,26 @@ def give_up_privileges() -> None:
 
 
 def show_stacks(calls: Calls) -> None:
-    """Have the stack printed where a crash ends the process, and where memeval asks for it by SIGUSR1.
+    """Print the stack at a crash, and when memeval sends SIGUSR1.
 
-    ``faulthandler`` prints it even while an extension module keeps Python from running; where a call of the adapter
-    waits for something, Python itself adds which.
+    ``faulthandler`` prints it even while an extension module blocks Python. For a waiting asynchronous call, the signal
+    handler adds the stack of its coroutine.
     """
     import faulthandler
     import signal
 
-    def asked(number: int, frame: FrameType | None) -> None:
+    def print_awaited(number: int, frame: FrameType | None) -> None:
         with contextlib.suppress(BaseException):
             os.write(2, errors().awaited_stack(calls, frame).encode("utf-8", "backslashreplace"))
 
     with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
         faulthandler.enable(2, all_threads=False)
-        signal.signal(signal.SIGUSR1, asked)
+        signal.signal(signal.SIGUSR1, print_awaited)
         faulthandler.register(signal.SIGUSR1, 2, all_threads=False, chain=True)
 
 
 def serve() -> None:
-    """Answer calls until memeval says close."""
+    """Answer calls until the call ``close``."""
     give_up_privileges()
     folder = os.path.dirname(os.path.abspath(__file__))
     requests, replies = os.dup(0), os.dup(1)
@@ -753,18 +758,18 @@ def serve() -> None:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     if sys.path and sys.path[0] == folder:
         del sys.path[0]
-    private = folder if folder == os.environ.get("HOME") else ""  # a worker that was not copied lies among sources
+    private = folder if folder == os.environ.get("HOME") else ""  # a worker that was not copied is in the source folder
     threading.Thread(target=watch, args=(os.getppid(), private), daemon=True).start()
     calls = Calls()
     show_stacks(calls)
     try:
         for batch in batches(requests):
             answers, since = [], time.monotonic()
-            asked = [json.loads(line) for line in batch]
-            if len(asked) > 1 and all(each["call"] == "recall" for each in asked) and calls.recalls_at_once():
-                calls.answer_together(asked, lambda reply: write_all(replies, reply.encode("ascii")))
+            parsed = [json.loads(line) for line in batch]
+            if len(parsed) > 1 and all(each["call"] == "recall" for each in parsed) and calls.recalls_at_once():
+                calls.answer_together(parsed, lambda reply: write_all(replies, reply.encode("ascii")))
                 continue
-            for request in asked:
+            for request in parsed:
                 answers.append(calls.answer(request))
                 if time.monotonic() - since > HOLD_SECONDS:
                     write_all(replies, "".join(answers).encode("ascii"))

@@ -1,8 +1,8 @@
-"""What went wrong in a system's process, as plain data: read by the worker at the first failure.
+"""Describes errors in a system's process as plain data. The worker loads it at the first error.
 
-It lies beside the worker and, like it, needs nothing but the standard library of Python 3.9 or later.
+The file is beside the worker. Like the worker, it needs only the standard library of Python 3.9 or later.
 """
-# No pathlib: paths are compared as the interpreter gives them.
+# No pathlib: the code compares paths as the interpreter spells them.
 # ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FRAME_LIMIT = 8
-"""How many frames of a traceback are kept, innermost last."""
+"""How many innermost frames of a traceback are kept."""
 
 TEXT_LIMIT = 300
 """The longest piece of text, in characters."""
@@ -32,9 +32,9 @@ VALUE_LIMIT = 80
 
 CLASS_LIMIT = 3
 METHOD_LIMIT = 12
-"""How many classes that do not fit are described, and how many methods of each."""
+"""How many unsuitable classes an error describes, and how many methods of each."""
 
-NAMES_OF_METHODS = {
+SIMILAR_METHODS = {
     "ingest_session": (
         "add",
         "add_memory",
@@ -49,7 +49,7 @@ NAMES_OF_METHODS = {
     "query": ("answer", "ask", "chat", "generate", "get_answer", "respond", "run"),
     "reset": ("clear", "clear_all", "delete_all", "flush", "reset_memory", "wipe"),
 }
-"""What authors call the methods that memeval needs, by the name that memeval calls."""
+"""Common other names of the methods that memeval needs."""
 
 UNREACHABLE = (
     (
@@ -59,7 +59,7 @@ UNREACHABLE = (
     ("connection refused", r"connection refused|connect call failed"),
     ("network unreachable", r"network is unreachable|no route to host"),
 )
-"""Ways in which a host cannot be reached, each with what libraries write of it."""
+"""Network errors, each with a pattern of the messages that libraries write."""
 
 
 def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
@@ -68,25 +68,25 @@ def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     Args:
         error: the exception.
         calls: the worker's calls, with the adapter's folder, its instance and the method that was running.
-        worker: the worker's file, whose frames are nobody's business.
+        worker: the worker's file, whose frames are left out.
 
     Returns:
         ``trace``: frames, innermost last. ``at``: the adapter's own innermost frame, such as
-        ``adapter.py:12 in query``; blank where there is none. ``cause`` and ``about``: see :func:`cause_of`.
+        ``adapter.py:12 in query``; blank if there is none. ``cause`` and ``about``: see :func:`cause_of`.
     """
     frames = [frame for frame in frames_of(error) if frame[0] not in (worker, __file__)]
     trace = [cut(f"{file}:{line} in {name}") for file, line, name in frames if not file.startswith("<frozen")]
-    told: dict[str, Any] = {"trace": trace[-FRAME_LIMIT:], "at": own_frame(frames, calls.root)}
+    fields: dict[str, Any] = {"trace": trace[-FRAME_LIMIT:], "at": own_frame(frames, calls.root)}
     if getattr(error, "kind", None) in ("misbehaved", "no_adapter"):
         if error.kind == "misbehaved":  # type: ignore[attr-defined]
-            told["at"] = definition(getattr(calls.system, calls.method, None), calls.root)
-        return {**told, "trace": []}
-    told["cause"], told["about"] = cause_of(error, calls, bool(frames))
-    if told["cause"] == "syntax":
-        told["at"] = located(str(error.filename), error.lineno, calls.root)  # type: ignore[attr-defined]
-    elif told["cause"] == "signature":
-        told["at"] = definition(function_called(calls), calls.root)
-    return told
+            fields["at"] = definition(getattr(calls.system, calls.method, None), calls.root)
+        return {**fields, "trace": []}
+    fields["cause"], fields["about"] = cause_of(error, calls, bool(frames))
+    if fields["cause"] == "syntax":
+        fields["at"] = located(str(error.filename), error.lineno, calls.root)  # type: ignore[attr-defined]
+    elif fields["cause"] == "signature":
+        fields["at"] = definition(function_called(calls), calls.root)
+    return fields
 
 
 def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
@@ -100,21 +100,21 @@ def frames_of(error: BaseException) -> list[tuple[str, int, str]]:
 
 
 def own_frame(frames: Iterable[tuple[str, int, str]], root: str) -> str:
-    """Return the innermost frame in the adapter's folder; blank where there is none."""
+    """Return the innermost frame in the adapter's folder; blank if there is none."""
     for file, line, name in reversed(list(frames)):
         if is_own(file, root):
-            place = located(file, line, root)
-            return place if name == "<module>" else cut(f"{place} in {name}")
+            position = located(file, line, root)
+            return position if name == "<module>" else cut(f"{position} in {name}")
     return ""
 
 
 def is_own(file: str, root: str) -> bool:
-    """Whether a file is the system's own, and no package's."""
+    """Whether a file is the system's own and not of a package."""
     return bool(root) and file.startswith(os.path.join(root, "")) and "site-packages" not in file
 
 
 def located(file: str, line: int | None, root: str) -> str:
-    """Return a line as ``FILE:LINE``, the file by its path inside the adapter's folder; blank where it is not in it."""
+    """Return ``FILE:LINE`` with the path inside the adapter's folder; blank if the file is outside."""
     if not is_own(file, root):
         return ""
     name = os.path.relpath(file, root)
@@ -122,7 +122,7 @@ def located(file: str, line: int | None, root: str) -> str:
 
 
 def definition(function: Any, root: str) -> str:
-    """Return where a function begins; blank where that cannot be seen."""
+    """Return the first line of a function as ``FILE:LINE``; blank if unknown."""
     if isinstance(function, type):
         function = vars(function).get("__init__")
     if function is not None:
@@ -132,11 +132,14 @@ def definition(function: Any, root: str) -> str:
 
 
 def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, str]:
-    """Return a known cause of an error, and what it is about; two blanks for any other.
+    """Return the known cause of an error and its detail; two blanks for another error.
 
-    ``module``: a missing module, its name. ``network``: a host out of reach, how. ``signature``: a method that cannot
-    be called as memeval does, its signature. ``exit``: ``sys.exit``, its argument. ``file``: a file that is not in
-    the adapter's folder, its path there. ``memory`` and ``syntax``: nothing.
+    - ``module``: a missing module; its name.
+    - ``network``: a host that cannot be reached; the kind of error.
+    - ``signature``: a method that does not accept memeval's arguments; its signature.
+    - ``exit``: a call of ``sys.exit``; the argument.
+    - ``file``: a missing file of the adapter's folder; its path inside the folder.
+    - ``memory`` and ``syntax``: no detail.
     """
     chain = list(chain_of(error))
     if isinstance(error, ImportError):
@@ -153,23 +156,23 @@ def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, s
         function = function_called(calls)
         with contextlib.suppress(TypeError, ValueError):
             # The instance is not among the parameters of a bound method.
-            given = str(inspect.signature(function))[1:].partition(") ->")[0].rstrip(")")
-            return "signature", cut(f"{calls.method}({', '.join(filter(None, ('self', given)))})")
+            parameters = str(inspect.signature(function))[1:].partition(") ->")[0].rstrip(")")
+            return "signature", cut(f"{calls.method}({', '.join(filter(None, ('self', parameters)))})")
     if isinstance(error, FileNotFoundError) and is_own(str(error.filename), calls.root):
         return "file", cut(os.path.relpath(str(error.filename), calls.root))
     for each in chain:
-        if how := out_of_reach(each):
-            return "network", how
+        if kind := network_error(each):
+            return "network", kind
     return "", ""
 
 
 def function_called(calls: Any) -> Any:
-    """Return what was called last: a method of the instance, or the class that is to become one."""
+    """Return the last called function: a method of the instance, or the class itself."""
     return calls.chosen if calls.method == "__init__" else getattr(calls.system, calls.method, None)
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and those that led to it."""
+    """Yield an exception and its causes."""
     for _ in range(20):
         if error is None:
             return
@@ -177,8 +180,8 @@ def chain_of(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
-def out_of_reach(error: BaseException) -> str:
-    """Return how a host could not be reached; blank for any other error."""
+def network_error(error: BaseException) -> str:
+    """Return the kind of a network error; blank for another error."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
     if isinstance(error, OSError) and error.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN):
@@ -188,11 +191,11 @@ def out_of_reach(error: BaseException) -> str:
     text = ""
     with contextlib.suppress(Exception):
         text = str(error)[:2000].lower()
-    return next((how for how, words in UNREACHABLE if re.search(words, text)), "")
+    return next((kind for kind, pattern in UNREACHABLE if re.search(pattern, text)), "")
 
 
 def short(value: object) -> str:
-    """Return a value as it would be written in Python, cut; blank where it cannot be."""
+    """Return the ``repr`` of a value, cut; blank if that fails."""
     shortened = reprlib.Repr()
     shortened.maxstring = shortened.maxother = VALUE_LIMIT
     with contextlib.suppress(Exception):
@@ -201,18 +204,18 @@ def short(value: object) -> str:
     return ""
 
 
-def unfit(module: ModuleType, classes: list[type], missing: Any) -> tuple[str, str]:
-    """Return why no class will do, and how methods could be renamed (blank where nothing comes near).
+def missing_adapter(module: ModuleType, classes: list[type], missing: Any) -> tuple[str, str]:
+    """Return why no class is suitable, and which methods to rename (blank if no name is similar).
 
     Args:
-        module: the adapter file's.
-        classes: the classes in question.
-        missing: gives the methods that a class lacks.
+        module: the adapter module.
+        classes: the unsuitable classes.
+        missing: returns the methods that a class lacks.
     """
     file, root = str(module.__file__), os.path.dirname(str(module.__file__))
     if not classes:
         return f"no class in {os.path.basename(file)}", ""
-    told, renamed = [], ""
+    problems, renamed = [], ""
     for one in sorted(classes, key=lambda each: len(missing(each)))[:CLASS_LIMIT]:
         lacking = missing(one)
         public = (name for name in dir(one) if not name.startswith("_") and name not in lacking)
@@ -220,34 +223,34 @@ def unfit(module: ModuleType, classes: list[type], missing: Any) -> tuple[str, s
         line = 0
         with contextlib.suppress(OSError, TypeError):
             line = inspect.getsourcelines(one)[1]
-        place = located(file, line, root) if line else os.path.basename(file)
+        position = located(file, line, root) if line else os.path.basename(file)
         methods = ", ".join(has[:METHOD_LIMIT]) or "no methods"
-        told.append(f"{one.__name__} ({place}) lacks {', '.join(lacking)}; it has {methods}")
+        problems.append(f"{one.__name__} ({position}) lacks {', '.join(lacking)}; it has {methods}")
         renamed = renamed or ", ".join(renames(has, lacking))
-    return ". ".join(told), renamed
+    return ". ".join(problems), renamed
 
 
 def renames(has: list[str], missing: list[str]) -> Iterator[str]:
-    """Yield which methods were probably meant for missing ones."""
-    left = [name for name in has if name not in NAMES_OF_METHODS]
+    """Yield likely renames of existing methods to missing ones, such as ``ask to query``."""
+    candidates = [name for name in has if name not in SIMILAR_METHODS]
     for lacking in missing:
         wanted = lacking.partition(" ")[0]
-        known = [name for name in left if name in NAMES_OF_METHODS.get(wanted, ())]
-        near = known or difflib.get_close_matches(wanted, left, n=1)
+        known = [name for name in candidates if name in SIMILAR_METHODS.get(wanted, ())]
+        near = known or difflib.get_close_matches(wanted, candidates, n=1)
         if near:
-            left.remove(near[0])
+            candidates.remove(near[0])
             yield f"{near[0]} to {wanted}"
 
 
 def nearest(name: str, names: list[str]) -> str:
-    """Return the name that was probably meant; the first where none comes near, blank where there are none."""
+    """Return the most similar name; the first if none is similar, blank if there are no names."""
     return (difflib.get_close_matches(name, names, n=1) or names or [""])[0]
 
 
 def awaited_stack(calls: Any, frame: FrameType | None) -> str:
-    """Return where an asynchronous call of the adapter waits, in the form of ``faulthandler``.
+    """Return the stack of an adapter's asynchronous call that waits, in the format of ``faulthandler``.
 
-    Blank where the adapter itself is running, for then the plain stack says more.
+    Blank if the adapter itself is running: then the plain stack has more details.
     """
     while frame is not None:
         if is_own(frame.f_code.co_filename, calls.root):
@@ -265,5 +268,5 @@ def awaited_stack(calls: Any, frame: FrameType | None) -> str:
 
 
 def cut(text: str) -> str:
-    """Return text that any file can hold, cut."""
+    """Return text cut to ``TEXT_LIMIT``, with lone surrogates escaped."""
     return text[:TEXT_LIMIT].encode("utf-8", "backslashreplace").decode("utf-8")

@@ -64,7 +64,7 @@ def test_a_file_with_another_digest_is_refused(
 ) -> None:
     monkeypatch.setattr(install, "find_python_installer", lambda: installer)
     wanted = submission(tmp_path / "submission", requirements_lock=OTHER)
-    with pytest.raises(BadInput, match=r"requirements\.lock:1: the file of 'iniconfig==2\.0\.0' does not have"):
+    with pytest.raises(BadInput, match=r"requirements\.lock:1: the file of 'iniconfig==2\.0\.0' does not match"):
         environment_for(wanted, None, cache=tmp_path, note=lambda _line: None)
     assert not list(tmp_path.glob("environments/*/*"))
 

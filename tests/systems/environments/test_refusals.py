@@ -17,12 +17,12 @@ HERE = Path("requirements.lock")
 SAID = [
     (
         "error: Failed to download `iniconfig==2.0.0`\n  cause: Hash mismatch for `iniconfig==2.0.0`\n\n Expected: …",
-        "the file of 'iniconfig==2.0.0' does not have the digest that the lock names",
+        "the file of 'iniconfig==2.0.0' does not match its digest in the lock",
     ),
     (
         "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated …\n"
         "    iniconfig==2.0.0 from https://x.invalid/iniconfig-2.0.0-py3-none-any.whl (from -r mism.lock (line 1)):",
-        "the file of 'iniconfig==2.0.0' does not have the digest that the lock names",
+        "the file of 'iniconfig==2.0.0' does not match its digest in the lock",
     ),
     (
         "  cause: Because six-nothere was not found in the package registry and you require six-nothere==2.0.0, we can",
@@ -35,39 +35,39 @@ SAID = [
     ("ERROR: No matching distribution found for iniconfig==99.0.0", "there is no wheel of 'iniconfig==99.0.0'"),
     (
         "  cause: Because docopt==0.6.2 has no usable wheels and you require docopt==0.6.2, we can conclude that your",
-        "'docopt==0.6.2' has no wheel for this Python and platform, and memeval builds none",
+        "'docopt==0.6.2' has no wheel for this Python and platform. memeval builds none",
     ),
     (
         "error: Hash-checking is required, but no trusted hash was provided for: `markupsafe`",
-        "'markupsafe' is needed, and the lock does not pin it",
+        "the lock does not pin the dependency 'markupsafe'",
     ),
     (
         "ERROR: In --require-hashes mode, all requirements must have their versions pinned with ==. These do not:\n"
         "    MarkupSafe>=2.0 from https://x.invalid/markupsafe-3.0.4.whl (from jinja2==3.1.6->-r dep.lock (line 1))",
-        "'MarkupSafe' is needed, and the lock does not pin it",
+        "the lock does not pin the dependency 'MarkupSafe'",
     ),
     (
         "error: Request failed after 3 retries in 9.7s\n  cause: Failed to fetch: https://x.invalid/simple/iniconfig/\n"
         "  cause: dns error",
-        "the package index cannot be reached, so 'iniconfig==2.0.0' cannot be had",
+        "the package index cannot be reached, so 'iniconfig==2.0.0' cannot be installed",
     ),
     (
         "WARNING: Retrying … Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')\n"
         "ERROR: Could not find a version that satisfies the requirement iniconfig==2.0.0 (from versions: none)\n"
         "ERROR: No matching distribution found for iniconfig==2.0.0",
-        "the package index cannot be reached, so 'iniconfig==2.0.0' cannot be had",
+        "the package index cannot be reached, so 'iniconfig==2.0.0' cannot be installed",
     ),
     (
         "ERROR: Cannot install iniconfig==2.0.0 and iniconfig==2.0.1 because these package versions have conflicting",
-        "iniconfig==2.0.0 and iniconfig==2.0.1 do not fit together",
+        "iniconfig==2.0.0 and iniconfig==2.0.1 are not compatible",
     ),
     (
         "  cause: Because you require iniconfig==2.0.0 and iniconfig==2.0.1, we can conclude that your",
-        "iniconfig==2.0.0 and iniconfig==2.0.1 do not fit together",
+        "iniconfig==2.0.0 and iniconfig==2.0.1 are not compatible",
     ),
     ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
-    ("noise\nerror: something new\x1b[31m\n", "uv 0.1 gave up at 'iniconfig==2.0.0': error: something new\\x1b[31m"),
-    ("", "uv 0.1 gave up at 'iniconfig==2.0.0': it did not say why"),
+    ("noise\nerror: something new\x1b[31m\n", "uv 0.1 failed at 'iniconfig==2.0.0': error: something new\\x1b[31m"),
+    ("", "uv 0.1 failed at 'iniconfig==2.0.0': it printed no reason"),
 ]
 
 
@@ -87,10 +87,10 @@ def test_what_an_installer_says_becomes_a_sentence_with_a_remedy(said: str, sent
         ),
         ("npm error code ETARGET\nnpm error notarget No matching version found for is-odd@3.9.9.\n", "'is-odd@3.9.9'"),
         ("npm error code E404\nnpm error 404  'no@3.0.1' is not in this registry.", "there is no 'no@3.0.1'"),
-        ("npm error code EUSAGE\nnpm error `npm ci` can only install …", "do not fit together"),
+        ("npm error code EUSAGE\nnpm error `npm ci` can only install …", "does not match package.json"),
         ("npm error code EAI_AGAIN\n", "cannot be reached"),
         ("npm error code ENOSPC\n", "the disk is full"),
-        ("npm error code EODD\nnpm error something new", "npm 1 gave up: npm error something new"),
+        ("npm error code EODD\nnpm error something new", "npm 1 failed: npm error something new"),
     ],
 )
 def test_what_npm_says_becomes_a_sentence_with_a_remedy(said: str, sentence: str) -> None:

@@ -1,1 +1,1 @@
-"""The checks, by what they look at. Each is a function of the system under check; the table is in ``suite``."""
+"""The checks by subject. Each is a function of the checked system; the table is in ``suite``."""

@@ -1,4 +1,4 @@
-"""The calls that a system may have beyond taking in and asking: banks, tags, times, and forgetting."""
+"""Checks of optional calls: filters by bank, tags and time, and ``forget``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memeval.conformance.check import ContractViolation
-from memeval.conformance.checks.seen import listed
+from memeval.conformance.checks.expecting import listed
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedMemory, CheckedSystem, Observation, PlantedTurn, quoted
 from memeval.systems.errors import AdapterRaised
@@ -14,94 +14,93 @@ from memeval.systems.errors import AdapterRaised
 BANK, OTHER_BANK = "first-bank", "second-bank"
 TAG, OTHER_TAG = "home", "office"
 
-KEEPS = "Make `retain` or `ingest_session` keep what it is given."
+STORE = "Make `retain` or `ingest_session` store what it receives."
 
 
 class Planted(NamedTuple):
-    """Where facts were planted."""
+    """The location of planted facts."""
 
     bank: str | None
-    """The bank; ``None`` for the memory that sessions go into."""
+    """The bank; ``None`` for facts in sessions."""
     ids: tuple[str, ...]
     """Ids of the first fact."""
-    look: Callable[[str], Observation]
-    """Asks there."""
+    ask: Callable[[str], Observation]
+    """Asks a question of the bank or the memory."""
 
 
 def filters_honoured(subject: CheckedSystem) -> str:
-    """The same kind of thing in two banks, under two tags, at two times: each filter must keep the others out."""
+    """Plant similar facts in two banks, under two tags, at two times: each filter must exclude the others."""
     memory, facts = subject.memory(), subject.facts
     topic = facts.topic()
     early, late, elsewhere = (facts.fact(topic) for _ in range(3))
     between = facts.after(200)
-    memory.retain(early.said, facts.day, bank=BANK, tags=(TAG,), source_id="s001")
-    memory.retain(late.said, facts.after(400), bank=BANK, tags=(OTHER_TAG,), source_id="s002")
-    memory.retain(elsewhere.said, facts.day, bank=OTHER_BANK, tags=(TAG,), source_id="s003")
+    memory.retain(early.statement, facts.day, bank=BANK, tags=(TAG,), source_id="s001")
+    memory.retain(late.statement, facts.after(400), bank=BANK, tags=(OTHER_TAG,), source_id="s002")
+    memory.retain(elsewhere.statement, facts.day, bank=OTHER_BANK, tags=(TAG,), source_id="s003")
     memory.settle()
     recalled = {
-        "bank": (memory.recall(topic.asked, bank=BANK), (early, late), elsewhere),
-        "tags": (memory.recall(topic.asked, bank=BANK, tags=(TAG,)), (early,), late),
-        "since": (memory.recall(topic.asked, bank=BANK, since=between), (late,), early),
-        "until": (memory.recall(topic.asked, bank=BANK, until=between), (early,), late),
+        "bank": (memory.recall(topic.question, bank=BANK), (early, late), elsewhere),
+        "tags": (memory.recall(topic.question, bank=BANK, tags=(TAG,)), (early,), late),
+        "since": (memory.recall(topic.question, bank=BANK, since=between), (late,), early),
+        "until": (memory.recall(topic.question, bank=BANK, until=between), (early,), late),
     }
-    leaking = [name for name, (evidence, _own, other) in recalled.items() if evidence.shows(other.word)]
-    if leaking:
-        evidence, _own, other = recalled[leaking[0]]
+    ignored = [name for name, (observation, _own, other) in recalled.items() if observation.shows(other.word)]
+    if ignored:
+        observation, _own, other = recalled[ignored[0]]
         raise ContractViolation(
-            f"recall brought up what the filter {listed(leaking)} keeps out. By {leaking[0]}, it gave "
-            f"“{other.word}” too: {evidence}.",
-            "Let `retain` keep `bank`, `tags` and `timestamp`, and `recall` go by `bank`, `tags`, `since` and `until`.",
+            f"recall ignored the filter {listed(ignored)}. With {ignored[0]}, it returned “{other.word}” too: "
+            f"{observation}.",
+            "Store `bank`, `tags` and `timestamp` in `retain`, and filter by `bank`, `tags`, `since` and `until` in "
+            "`recall`.",
         )
-    for name, (evidence, own, _other) in recalled.items():
-        if not all(evidence.shows(fact.word) for fact in own):
+    for name, (observation, own, _other) in recalled.items():
+        if not all(observation.shows(fact.word) for fact in own):
             raise ContractViolation(
-                f"With the filter {name}, recall did not bring up what belongs there: {evidence}.",
-                "Let `recall` bring up what `retain` took in, where bank, tags and times fit.",
+                f"With the filter {name}, recall did not return a matching text: {observation}.",
+                "Return from `recall` the retained texts whose bank, tags and time match.",
             )
-    return "Recall went by bank, tags and times."
+    return "recall filtered by bank, tags and time."
 
 
 def forgets(subject: CheckedSystem) -> str:
-    """One of two facts is forgotten, by its id or else by its text; it must not come back, however it is asked for."""
+    """Forget one of two facts, by its id or else by its text. No question may find it afterwards."""
     memory = subject.memory()
     gone, kept = subject.facts.facts(2)
-    planted = _in_bank if memory.can("retain") and memory.can("recall") else _in_session
-    where = planted(memory, subject, gone, kept)
-    before = where.look(gone.asked)
+    plant = _in_bank if memory.can("retain") and memory.can("recall") else _in_session
+    location = plant(memory, subject, gone, kept)
+    before = location.ask(gone.question)
     if not before.shows(gone.word):
-        raise ContractViolation(
-            f"Before anything was to be forgotten, it gave {before} for {quoted(gone.asked)}.", KEEPS
-        )
+        raise ContractViolation(f"Asked {quoted(gone.question)} before forget was called, it returned {before}.", STORE)
     refused: list[AdapterRaised] = []
-    for ids, query in ((where.ids, None), (None, gone.said)):
+    for ids, query in ((location.ids, None), (None, gone.statement)):
         try:
-            memory.forget(bank=where.bank, ids=ids, query=query)
+            memory.forget(bank=location.bank, ids=ids, query=query)
         except AdapterRaised as failure:
             refused.append(failure)
             continue
-        left = [e for e in map(where.look, (gone.asked, gone.asked_otherwise)) if e.shows(gone.word)]
+        left = [e for e in map(location.ask, (gone.question, gone.paraphrase)) if e.shows(gone.word)]
         if not left:
-            others = "" if where.look(kept.asked).shows(kept.word) else "; it forgot the fact beside it too"
-            return f"A forgotten fact could not be asked for, in the same words or in others{others}."
+            others = "" if location.ask(kept.question).shows(kept.word) else "; forget deleted another fact too"
+            return f"A forgotten fact was not found, in the same words or in others{others}."
     if len(refused) == 2:
         raise refused[0]
     raise ContractViolation(
-        f"After forget was called for {quoted(gone.said)} it gave “{gone.word}” for {quoted(left[0].question)}: "
-        f"{left[0]}.",
-        "Let `forget` delete what it is called for, in every index and store, rather than hide it.",
+        f"After forget was called for {quoted(gone.statement)} the question {quoted(left[0].question)} still "
+        f"returned “{gone.word}”: {left[0]}.",
+        "Make `forget` delete the memory from every index and store.",
     )
 
 
 def _in_bank(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
-    """Plant facts as texts in a bank."""
+    """Plant facts as retained texts in a bank."""
     for number, fact in enumerate(facts, start=1):
-        memory.retain(fact.said, subject.facts.day, bank=BANK, source_id=f"s{number:03d}")
+        memory.retain(fact.statement, subject.facts.day, bank=BANK, source_id=f"s{number:03d}")
     memory.settle()
     return Planted(BANK, ("s001",), lambda question: memory.recall(question, bank=BANK))
 
 
 def _in_session(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
     """Plant facts in sessions."""
-    sessions = [memory.session(subject.facts.day, PlantedTurn(fact.said), ACKNOWLEDGED) for fact in facts]
+    sessions = [memory.session(subject.facts.day, PlantedTurn(fact.statement), ACKNOWLEDGED) for fact in facts]
     memory.ingest(*sessions)
     return Planted(None, (sessions[0].session_id, *(turn.turn_id for turn in sessions[0].turns)), memory.ask)

@@ -1,5 +1,5 @@
-"""Shipped adapter classes that start a server and speak to it. They run inside the system's sandbox, as adapters do.
+"""Shipped adapter classes that start a server and call it. They run in the system's sandbox, like other adapters.
 
-Each file needs nothing but the standard library of Python 3.9 or later, and imports its neighbours by their bare names:
-the worker puts this folder on the module path.
+Each file needs only the standard library of Python 3.9 or later, and imports the files beside it by their bare names:
+the worker adds this folder to ``sys.path``.
 """

@@ -26,17 +26,17 @@ class DaemonFailed(DriverFailed):
 
 
 class StreamedAnswer:
-    """An answer, as its events arrive."""
+    """An answer that arrives as events."""
 
     def __init__(self) -> None:
         self.retrieved: list[dict[str, Any]] = []
-        """The chunks that the daemon says it answers from, best first."""
+        """The chunks that the daemon reports as the basis of its answer, best first."""
         self.cited: list[dict[str, Any]] = []
-        """Those that it cites."""
+        """The chunks that it cites."""
         self.usage: dict[str, int] = {}
-        """Tokens of its model calls, where it tells them."""
+        """Tokens of its model calls, if it reports them."""
         self._parts: list[str] = []
-        self._whole: str | None = None
+        self._complete: str | None = None
         self._error: str | None = None
         self._done = False
 
@@ -69,7 +69,7 @@ class StreamedAnswer:
             raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
         if not self._done:
             raise DaemonFailed(f"truncated_stream: the daemon's stream ended without the event 'done'.{self.partial()}")
-        return "".join(self._parts) or self._whole or ""
+        return "".join(self._parts) or self._complete or ""
 
     def partial(self) -> str:
         """Return a sentence, after a space, that quotes the partial answer; empty if there is none."""
@@ -81,7 +81,7 @@ class StreamedAnswer:
         if fields.get("ok") is False and self._error is None:
             self._error = "it reported a failure without a reason"
         if isinstance(fields.get("answer"), str):
-            self._whole = fields["answer"]
+            self._complete = fields["answer"]
         usage = fields.get("usage")
         if isinstance(usage, dict):
             counts = {ours: usage.get(theirs, usage.get(ours)) for theirs, ours in USAGE_KEYS.items()}
@@ -113,5 +113,5 @@ def _object(name: str, data: str) -> dict[str, Any]:
 
 
 def _message(fields: Mapping[str, Any]) -> str:
-    said = fields.get("message") or fields.get("error") or fields.get("detail")
-    return " ".join(str(said or "it gave no reason").split())[:QUOTED].rstrip(".")
+    reason = fields.get("message") or fields.get("error") or fields.get("detail")
+    return " ".join(str(reason or "it gave no reason").split())[:QUOTED].rstrip(".")

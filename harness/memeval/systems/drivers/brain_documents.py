@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 DOCUMENT_BYTES = 1 << 18
-"""The longest text of a document, in bytes of UTF-8: a longer text becomes several. Daemons would take 2 MiB, but the
-results of a search must fit into one reply."""
+"""The longest text of a document, in bytes of UTF-8; a longer text is split. Daemons accept 2 MiB, but the results of
+a search must fit into one reply."""
 
 
 class Document:
@@ -39,7 +39,7 @@ class BrainDocuments:
 
 
 def place_of(folder: str, source_id: str, metadata: Mapping[str, Any] | None) -> str:
-    """Return where a text lies, without an ending: where its metadata say, else under its id in a folder."""
+    """Return the path of a text without its suffix: from its metadata, else its id in a folder."""
     path = (metadata or {}).get("path")
     if isinstance(path, str) and re.fullmatch(r"(?:[A-Za-z0-9_-]{1,80}/){0,4}[A-Za-z0-9_-]{1,80}\.md", path):
         return path.removesuffix(".md")
@@ -49,7 +49,7 @@ def place_of(folder: str, source_id: str, metadata: Mapping[str, Any] | None) ->
 def files_of(
     place: str, text: str, source_id: str, timestamp: str | None, tags: Sequence[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the documents that a text becomes, each as its path and its bytes. The same place gives the same paths."""
+    """Yield the documents of a text, each with its path and its bytes. The same place gives the same paths."""
     head = front_matter({"session_id": source_id, "session_date": timestamp, "tags": list(tags)})
     for number, part in enumerate(parts_of(text, DOCUMENT_BYTES)):
         yield f"{place}{f'-{number + 1}' if number else ''}.md", f"{head}{part}\n".encode()
@@ -66,25 +66,25 @@ def item_of(brain: BrainDocuments, chunk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def front_matter(values: Mapping[str, Any]) -> str:
-    """Return what stands above a document: a line of YAML for each value there is, as JSON, which YAML contains."""
+    """Return the YAML front matter of a document: one line per value, without blank values."""
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items() if value]
     return "\n".join(["---", *lines, "---", ""])
 
 
 def without_front_matter(text: str) -> str:
-    """Return the text below a document's front matter: some daemons hand back both."""
+    """Return the text of a document without its front matter, which some daemons return too."""
     return re.sub(r"\A---\n.*?\n---\n", "", text, count=1, flags=re.DOTALL)
 
 
 def file_stem(source_id: str) -> str:
-    """Return the name of a document's file, which is its id where that may be a name."""
+    """Return the file name of a document: its id, or a hash of the id if it is not a valid name."""
     if re.fullmatch(r"[A-Za-z0-9_-]{1,80}", source_id):
         return source_id
     return "id-" + hashlib.sha256(source_id.encode("utf-8")).hexdigest()[:16]
 
 
 def parts_of(text: str, limit: int) -> Iterator[str]:
-    """Yield a text whole, or in parts of at most ``limit`` bytes, cut between lines where that can be."""
+    """Yield a text in parts of at most ``limit`` bytes, split between lines if possible."""
     data = text.encode("utf-8")
     start = 0
     while len(data) - start > limit:
@@ -99,16 +99,16 @@ def parts_of(text: str, limit: int) -> Iterator[str]:
 
 
 def chunk_path(chunk: Mapping[str, Any]) -> str:
-    """Return the path of the document that a chunk is of."""
+    """Return the path of a chunk's document."""
     return str(chunk.get("path") or chunk.get("documentId") or "")
 
 
 def source_of(brain: BrainDocuments, chunk: Mapping[str, Any]) -> str:
-    """Return the session a chunk came from: as the daemon says, else by the document's path, else by its name."""
+    """Return the source session of a chunk: from its metadata, else by the document's path, else by its name."""
     metadata = chunk.get("metadata")
-    known = metadata if isinstance(metadata, dict) else {}
+    fields = metadata if isinstance(metadata, dict) else {}
     path = chunk_path(chunk)
-    named = known.get("session_id") or known.get("sessionId")
-    if not named and path in brain.documents:
-        named = brain.documents[path].source_id
-    return str(named or path.rpartition("/")[2].rpartition(".")[0])
+    session_id = fields.get("session_id") or fields.get("sessionId")
+    if not session_id and path in brain.documents:
+        session_id = brain.documents[path].source_id
+    return str(session_id or path.rpartition("/")[2].rpartition(".")[0])

@@ -29,8 +29,8 @@ DEFAULTS: dict[str, Any] = {
     "model": "",
 }
 """The submission's parameters: ``scenario`` is ``ask`` (the daemon answers) or ``search`` (memeval's reader does);
-``top_k`` is for ``ask``; 0 leaves a number to the daemon; ``sdk`` is the language of the daemon: ts, go or py;
-``model`` is what it answers with, blank for what it takes by itself."""
+``top_k`` is for ``ask``; 0 means the daemon's default; ``sdk`` is the language of the daemon: ts, go or py; ``model``
+is the answering model, blank for the daemon's default."""
 
 CHOICES = {
     "scenario": ("ask", "search"),
@@ -41,7 +41,7 @@ CHOICES = {
 
 
 def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters, with the defaults of those that are not given.
+    """Return the parameters, with defaults for missing ones.
 
     Raises:
         DaemonFailed: one is unknown or invalid.

@@ -37,7 +37,7 @@ class ServerDied(DriverFailed):
 
 
 def remedy(output: str) -> str:
-    """Return what to do about a known error in a program's output, after a space; nothing where none is known."""
+    """Return the remedy for a known error in a program's output, after a space; blank if none is known."""
     for pattern, sentence in REMEDIES:
         if found := pattern.search(output):
             named = next((group for group in found.groups() if group), "")
@@ -46,11 +46,11 @@ def remedy(output: str) -> str:
 
 
 def ended(code: int, when: str, lines: Sequence[str], what: str = "The server") -> str:
-    """Return how a program ended, with its last output and, where the error is a known one, what to do.
+    """Return how a program ended, with its last output and the remedy for a known error.
 
     Args:
-        code: its exit code, negative where a signal killed it.
-        when: what was going on, such as ``during POST /ask``.
+        code: its exit code, negative for a signal.
+        when: when it ended, such as ``during POST /ask``.
         lines: its last lines of output.
         what: the program, as the subject of the sentence.
     """
@@ -59,7 +59,7 @@ def ended(code: int, when: str, lines: Sequence[str], what: str = "The server") 
 
 
 def last_output(lines: Sequence[str]) -> str:
-    """Return the last lines of output as a sentence, after a space; nothing where there were none."""
+    """Return the last lines of output as a sentence, after a space; blank if there are none."""
     if not lines:
         return ""
     shown = " | ".join(line[:QUOTED] for line in lines)

@@ -109,7 +109,7 @@ class HttpContract:
             if method != "close" and not {method, call}.intersection(loaded["capabilities"]):
                 setattr(self, method, None)
         if DISPOSITIONS in loaded["capabilities"] and self.reflect is not None:
-            vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
+            vars(self)["reflect"] = self.reflect_under  # this method accepts the keyword
 
     def versions(self) -> dict[str, str]:
         """Return the versions that the server named when it was loaded."""
@@ -196,18 +196,18 @@ class HttpContract:
             HttpError: there is no answer, or it is an error.
             ServerDied: the server has ended.
         """
-        said = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
+        payload = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
         if _has_been_closed(self._connection):
             self._connection.close()
-        kept = self._connection.sock is not None
+        reused = self._connection.sock is not None
         try:
             try:
-                response = self._sent(call, said)
+                response = self._sent(call, payload)
             except (ConnectionError, http.client.RemoteDisconnected):
-                if not kept or call not in CHANGE_NOTHING:
+                if not reused or call not in CHANGE_NOTHING:
                     raise
                 self._connection.close()  # closed before the request arrived, perhaps: safe to repeat
-                response = self._sent(call, said)
+                response = self._sent(call, payload)
             data = _whole_body(response, call)
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
@@ -229,20 +229,20 @@ class HttpContract:
         except (ValueError, RecursionError):
             raise HttpError(f"The answer to POST /{call} {not_json(data)}") from None
 
-    def _sent(self, call: str, said: bytes) -> http.client.HTTPResponse:
+    def _sent(self, call: str, payload: bytes) -> http.client.HTTPResponse:
         """Send a call, and return the response with its body unread."""
-        self._connection.request("POST", f"{self._path}/{call}", said, self._headers)
+        self._connection.request("POST", f"{self._path}/{call}", payload, self._headers)
         _acknowledge_quickly(self._connection.sock)
         return self._connection.getresponse()
 
     def _broken(self, call: str, error: Exception) -> DriverFailed:
-        """Return why a connection broke off during a call."""
+        """Return the error for a connection that closed during a call."""
         died = self._server.died(f"POST /{call}") if self._server is not None else None
         if died is not None:
             return died
         if isinstance(error, http.client.RemoteDisconnected):
-            why = "The server closed the connection without an answer to"
-            return HttpError(f"{why} POST /{call}. Answer errors with status 500 and a 'detail'.")
+            problem = f"The server closed the connection without an answer to POST /{call}."
+            return HttpError(f"{problem} Answer errors with status 500 and a 'detail'.")
         return HttpError(f"No answer to POST /{call} ({type(error).__name__}: {error}). Check the server's log.")
 
 
@@ -274,11 +274,11 @@ def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
 
 
 def _refusal(call: str, status: int, kind: str, data: bytes) -> str:
-    """Return why a status other than 2xx was answered, and what to do."""
+    """Return the error and the remedy for a status other than 2xx."""
     if (cause := unreachable(status, data, "server")) is not None:
         return cause
-    said = trouble(data, kind)
-    head = f"The server answered POST /{call} with status {status}{f': {said}' if said else ''}."
+    reason = trouble(data, kind)
+    head = f"The server answered POST /{call} with status {status}{f': {reason}' if reason else ''}."
     if status in (404, 405):
         return f"{head} Add this path to the server, or the right path to 'endpoint'."
     if 300 <= status < 400:

@@ -50,8 +50,8 @@ PAUSE_SECONDS = 0.2
 PROBE_SECONDS = 10.0
 """How long a new daemon may take until it finds two documents."""
 
-LOOK_SECONDS = 0.05
-"""The interval between two looks whether a daemon has indexed its documents."""
+CHECK_SECONDS = 0.05
+"""The interval between checks whether a daemon has indexed its documents."""
 
 PROBES = (
     ("The lighthouse at Kerrow Point was painted vermilion.", "Which colour has the lighthouse at Kerrow?"),
@@ -64,11 +64,11 @@ class JeffsBrain:
     """A daemon as an adapter.
 
     Args:
-        command: starts the daemon; empty where one already runs.
-        folder: where the command is started.
+        command: starts the daemon; empty if it already runs.
+        folder: the working folder of the command.
         start_seconds: how long the daemon may take to get healthy.
         endpoint_variable: the variable with the address of a daemon that already runs.
-        endpoint_path: what stands behind the origin in that address.
+        endpoint_path: the path of that address.
         key_variable: the variable with the key to present.
         parameters: the submission's own; see ``brain_settings``.
 
@@ -114,9 +114,9 @@ class JeffsBrain:
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         """Store a session as one document, or several if it is long; each turn has its time and speaker."""
-        said = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
+        lines = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
         name = session["session_id"]
-        self._put(self._brain(None), place_of("raw/lme", name, None), "\n".join(said), name, timestamp)
+        self._put(self._brain(None), place_of("raw/lme", name, None), "\n".join(lines), name, timestamp)
 
     def retain(
         self,
@@ -144,7 +144,7 @@ class JeffsBrain:
             while not any(word in chunk_path(chunk) for chunk in self._found(brain, word, 10)):
                 if time.monotonic() > deadline:
                     return False
-                time.sleep(LOOK_SECONDS)
+                time.sleep(CHECK_SECONDS)
             self._exchange("DELETE", path, missing_is_fine=True)
             brain.settled = True
         return True
@@ -265,7 +265,7 @@ class JeffsBrain:
                         f"The daemon is not ready: its search for {question!r} does not find the document {text!r}. "
                         f"It found {len(found)} others. Check its search index."
                     )
-                time.sleep(LOOK_SECONDS)
+                time.sleep(CHECK_SECONDS)
         self._drop("the probe of memeval")
 
     def _brain(self, bank: str | None) -> BrainDocuments:
@@ -365,7 +365,7 @@ class JeffsBrain:
         raise AssertionError
 
     def _broken(self, call: str, error: WebFailed, partial: str = "") -> DriverFailed:
-        """Return why there was no reply to a call: that the daemon has ended, where it has."""
+        """Return the error for a call without a reply: the daemon has ended, or the connection failed."""
         died = self._server.died(call) if self._server is not None else None
         return died or DaemonFailed(f"{error}{partial}")
 
@@ -381,16 +381,16 @@ def as_json(value: Any) -> bytes:
 
 
 def call_of(method: str, path: str) -> str:
-    """Return what a request is called in sentences: its method, and the last part of its path."""
+    """Return the name of a request for messages: its method and the last part of its path."""
     return f"{method} {path.partition('?')[0].rpartition('/')[2]}"
 
 
 def refusal(what: str, reply: HttpReply) -> DaemonFailed:
-    """Return a refusal as an exception."""
+    """Return the error for a status that refuses a request."""
     if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
         return DaemonFailed(cause)
-    said = trouble(reply.body, reply.headers.get_content_type())
-    head = f"The daemon answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    reason = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The daemon answered {what} with status {reply.status}{f': {reason}' if reason else ''}."
     if reply.status == 404 and what == "POST brains":
         return DaemonFailed(
             f"{head} This server has no jeffs-brain API (POST /v1/brains). Correct 'kind' or 'endpoint'."

@@ -104,7 +104,7 @@ class McpClient:
         Args:
             method: the method.
             parameters: its parameters.
-            what: what the request is called in errors; blank for the method.
+            what: the name of the request in errors; blank for the method.
         """
         self._number += 1
         number = self._number

@@ -57,9 +57,9 @@ class McpServer:
         folder: the working folder of the command.
         start_seconds: how long the server may take to listen.
         endpoint_variable: the variable with the address of a server that already runs.
-        endpoint_path: what stands behind the origin in that address.
+        endpoint_path: the path of that address.
         key_variable: the variable with the key to present.
-        parameters: there are none.
+        parameters: must be empty.
         tools: for each call the tool's ``name``, its ``arguments``, and ``result``: the path of the items or the answer
             in its structured result, as keys separated by dots.
 
@@ -96,7 +96,7 @@ class McpServer:
             if call not in offered:
                 vars(self)[call] = None  # the worker must not find it
         if "reflect" in tools and "dispositions" in self._named("reflect"):
-            vars(self)["reflect"] = self.reflect_under  # a method that takes the keyword says that it can
+            vars(self)["reflect"] = self.reflect_under  # this method accepts the keyword
 
     def reset(self) -> None:
         """Empty the memory, by its tool or by a restart of the server."""
@@ -110,8 +110,8 @@ class McpServer:
         """Ingest a session: as a whole if there is a tool for that, else turn by turn."""
         name = session["session_id"]
         if "ingest_session" in self._tools:
-            said = (f"[{timestamp}] {speaker_of(turn)}: {turn['content']}" for turn in session["turns"])
-            self._call("ingest_session", {"content": "\n".join(said), "timestamp": timestamp, "session_id": name})
+            lines = (f"[{timestamp}] {speaker_of(turn)}: {turn['content']}" for turn in session["turns"])
+            self._call("ingest_session", {"content": "\n".join(lines), "timestamp": timestamp, "session_id": name})
             return
         named = self._named("retain")
         for turn in session["turns"]:
@@ -144,7 +144,7 @@ class McpServer:
 
     def settle(self, timeout: float) -> bool:
         """Wait until the server has indexed everything; return false if its tool returns false."""
-        return self._given("settle", self._call("settle", {})) is not False
+        return self._value_at_path("settle", self._call("settle", {})) is not False
 
     def search(self, query: str, k: int, timestamp: str | None = None) -> list[dict[str, Any]]:
         """Return the ``k`` best items."""
@@ -242,14 +242,14 @@ class McpServer:
         values = self._tools[call].get("arguments", {}).values()
         return {name for value in values if isinstance(value, str) for name in PLACEHOLDER.findall(value)}
 
-    def _call(self, call: str, given: Mapping[str, Any]) -> ToolResult:
+    def _call(self, call: str, values: Mapping[str, Any]) -> ToolResult:
         if self._client is None:
             raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
-        return self._client.call(tool["name"], filled(tool.get("arguments", {}), given))
+        return self._client.call(tool["name"], filled(tool.get("arguments", {}), values))
 
-    def _given(self, call: str, result: ToolResult) -> Any:
+    def _value_at_path(self, call: str, result: ToolResult) -> Any:
         """Return the value at the mapping's path in a result; without a path, the whole result.
 
         Raises:
@@ -277,19 +277,19 @@ class McpServer:
         """Return the items of a result: the list at the mapping's path, else its texts."""
         if self._tools[call].get("result") is None:
             return [{"text": text} for text in result.texts]
-        found = self._given(call, result)
+        found = self._value_at_path(call, result)
         if not isinstance(found, list):
             raise McpFailed(
-                f"In the result of the tool {self._tools[call]['name']!r}, {self._tools[call]['result']!r} is no list. "
-                f"{shape_of(result)} Correct 'result' in [tools.{call}]."
+                f"{self._tools[call]['result']!r} is not a list in the result of the tool "
+                f"{self._tools[call]['name']!r}. {shape_of(result)} Correct 'result' in [tools.{call}]."
             )
         return [as_item(one) for one in found]
 
-    def _answer(self, call: str, given: Mapping[str, Any]) -> str:
-        result = self._call(call, given)
+    def _answer(self, call: str, values: Mapping[str, Any]) -> str:
+        result = self._call(call, values)
         if self._tools[call].get("result") is None:
             return "\n".join(result.texts)
-        answer = self._given(call, result)
+        answer = self._value_at_path(call, result)
         return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
@@ -324,19 +324,19 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
         raise McpFailed("memeval cannot restart a server at an 'endpoint'. Name a tool that clears it: [tools.reset].")
 
 
-def check_tools(tools: Mapping[str, Mapping[str, Any]], there: Sequence[str]) -> None:
+def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Sequence[str]) -> None:
     """Check that the server has the tools.
 
     Raises:
         McpFailed: one is missing.
     """
     for call, tool in tools.items():
-        if tool["name"] not in there:
-            has = f"It has: {', '.join(there)}." if there else "It has none."
+        if tool["name"] not in offered:
+            has = f"It has: {', '.join(offered)}." if offered else "It has none."
             raise McpFailed(f"The server has no tool {tool['name']!r}. {has} Correct 'name' in [tools.{call}].")
 
 
-def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def filled(arguments: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's arguments with their placeholders filled.
 
     A placeholder that is a whole argument keeps the type of its value; without a value, the argument is left out.
@@ -346,10 +346,10 @@ def filled(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, 
     for name, value in arguments.items():
         alone = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
         if alone is not None:
-            if given.get(alone[1]) is not None:
-                ready[name] = given[alone[1]]
+            if values.get(alone[1]) is not None:
+                ready[name] = values[alone[1]]
         elif isinstance(value, str):
-            ready[name] = PLACEHOLDER.sub(lambda found: str(given.get(found[1]) or ""), value)
+            ready[name] = PLACEHOLDER.sub(lambda found: str(values.get(found[1]) or ""), value)
         else:
             ready[name] = value
     return ready

@@ -73,7 +73,7 @@ class StdioTransport:
             reason = getattr(error, "strerror", None) or error
             raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
         self._last: deque[str] = deque(maxlen=LAST_LINES)
-        self._printed = threading.Thread(target=self._hand_on, daemon=True)
+        self._printed = threading.Thread(target=self._copy_output, daemon=True)
         self._printed.start()
         self._unread = b""
         self._ready: deque[bytes] = deque()
@@ -152,7 +152,7 @@ class StdioTransport:
         self._printed.join(1.0)
         return ServerDied(ended(code, f"during {what}", tuple(self._last)))
 
-    def _hand_on(self) -> None:
+    def _copy_output(self) -> None:
         """Copy the server's output to our own stderr."""
         printed: IO[bytes] = self._process.stderr  # type: ignore[assignment]
         with printed:
@@ -231,11 +231,11 @@ class HttpTransport:
 
 
 def _refusal(what: str, reply: HttpReply) -> McpFailed:
-    """Return why a status other than 2xx was answered."""
+    """Return the error for a status other than 2xx."""
     if (cause := unreachable(reply.status, reply.body, "MCP server")) is not None:
         return McpFailed(cause)
-    said = trouble(reply.body, reply.headers.get_content_type())
-    head = f"The server answered {what} with status {reply.status}{f': {said}' if said else ''}."
+    reason = trouble(reply.body, reply.headers.get_content_type())
+    head = f"The server answered {what} with status {reply.status}{f': {reason}' if reason else ''}."
     if reply.status in (404, 405):
         head += " Give the path of the MCP endpoint in 'endpoint'."
     return McpFailed(head)

@@ -29,7 +29,7 @@ LOOPBACK = "127.0.0.1"
 TRIES = 3
 """How often a server is started if its port is taken meanwhile."""
 
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 """The interval between two health checks of a starting server."""
 
 HEALTH_SECONDS = 2.0
@@ -75,15 +75,15 @@ class ServerProcess:
             self.origin = f"http://{LOOPBACK}:{self.port}"
             self._start(command, folder)
             try:
-                last_seen = self._wait(health, deadline)
+                problem = self._wait(health, deadline)
             except BaseException:
                 self.end()
                 raise
-            if last_seen is None:
+            if problem is None:
                 return
             if self.alive:
                 self.end()
-                raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {last_seen}{self.said()}")
+                raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {problem}{self.last_output()}")
             if not self._port_was_taken():
                 break
         raise ServerFailed(self.how_it_ended("before it was ready"))
@@ -111,14 +111,14 @@ class ServerProcess:
             return None
         else:
             return None
-        return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.said()}")
+        return ServerDied(f"The server no longer listens on port {self.port} ({call}).{self.last_output()}")
 
-    def said(self) -> str:
-        """Return the last lines of output as a sentence, after a space; nothing where there were none."""
+    def last_output(self) -> str:
+        """Return the last lines of output as a sentence, after a space; blank if there are none."""
         return last_output(tuple(self._last))
 
     def how_it_ended(self, when: str) -> str:
-        """Return how a server that no longer runs came to its end, with its last lines of output."""
+        """Return how a server that no longer runs ended, with its last lines of output."""
         code = self._process.wait()
         self._reader.join(LAST_OUTPUT_SECONDS)
         return ended(code, when, tuple(self._last))
@@ -148,10 +148,10 @@ class ServerProcess:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise ServerFailed(not_found(arguments[0], reason, os.environ.get("PATH", ""))) from None
-        self._reader = threading.Thread(target=self._hand_on, args=(self._process.stdout,), daemon=True)
+        self._reader = threading.Thread(target=self._copy_output, args=(self._process.stdout,), daemon=True)
         self._reader.start()
 
-    def _hand_on(self, printed: IO[bytes]) -> None:
+    def _copy_output(self, printed: IO[bytes]) -> None:
         """Copy the server's output to our own stderr."""
         with printed as output:
             for line in iter(lambda: output.readline(LINE_BYTES), b""):
@@ -164,16 +164,16 @@ class ServerProcess:
     def _wait(self, health: str | None, deadline: float) -> str | None:
         """Return ``None`` once the server is ready, or the last observation once it has ended or time is up."""
         while True:
-            seen = self._unhealthy(health)
+            problem = self._unhealthy(health)
             if not self.alive:  # then another server answered
                 return "it has ended"
-            if seen is None or time.monotonic() > deadline:
-                return seen
-            time.sleep(LOOK_SECONDS)
+            if problem is None or time.monotonic() > deadline:
+                return problem
+            time.sleep(CHECK_SECONDS)
 
     def _unhealthy(self, health: str | None) -> str | None:
         """Return why the server is not ready; ``None`` if it is."""
-        deaf = (
+        not_listening = (
             f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
             "or raise resources.start_seconds."
         )
@@ -181,28 +181,28 @@ class ServerProcess:
             try:
                 socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
             except OSError:
-                return deaf
+                return not_listening
             return None
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=HEALTH_SECONDS)
         try:
             connection.request("GET", health, headers={"Connection": "close"})
             status = connection.getresponse().status
         except ConnectionRefusedError:
-            return deaf
+            return not_listening
         except (OSError, http.client.HTTPException) as error:
-            seen = f"gave no answer ({type(error).__name__})"
+            problem = f"gave no answer ({type(error).__name__})"
         else:
             if 200 <= status < 300:
                 return None
-            seen = f"has status {status}"
+            problem = f"has status {status}"
         finally:
             connection.close()
-        return f"GET {health} {seen}. Answer it with status 200, or raise resources.start_seconds."
+        return f"GET {health} {problem}. Answer it with status 200, or raise resources.start_seconds."
 
     def _port_was_taken(self) -> bool:
         """Whether a server ended because another program took its port."""
         self._reader.join(LAST_OUTPUT_SECONDS)
-        if "address already in use" in self.said().lower():
+        if "address already in use" in self.last_output().lower():
             return True
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -227,7 +227,7 @@ def base_url(server: ServerProcess | None, endpoint_variable: str | None, endpoi
     Args:
         server: the server, if the submission has a command.
         endpoint_variable: the variable with the URL of one that already runs.
-        endpoint_path: what stands behind the origin in it.
+        endpoint_path: the path of the URL.
 
     Raises:
         ServerFailed: there is no server and no address.

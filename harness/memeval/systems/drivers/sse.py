@@ -1,4 +1,4 @@
-"""Server-sent events, read from bytes as they come (WHATWG HTML, section 9.2)."""
+"""Parses server-sent events from bytes as they arrive (WHATWG HTML, section 9.2)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LINE_BYTES = 16 << 20
-"""The longest line, without its end. One line may carry all that a search found."""
+"""The longest line, without its end. One line may hold all results of a search."""
 
 TOTAL_BYTES = 32 << 20
-"""The most that one stream may carry."""
+"""The maximum size of a stream."""
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class StreamTooLong(Exception):
-    """A line, or the whole stream, exceeds its limit; the text is a sentence."""
+    """A line, or the whole stream, exceeds its limit; the text says which."""
 
 
 class ServerSentEvent:
-    """One event: its name, ``message`` where the stream gives none, and its data."""
+    """One event: its name (``message`` by default) and its data."""
 
     __slots__ = ("data", "name")
 
@@ -32,9 +32,9 @@ class ServerSentEvent:
 
 
 class EventParser:
-    """Turns the bytes of a stream into events. How the bytes are cut into pieces makes no difference.
+    """Turns the bytes of a stream into events. The bytes may arrive in pieces of any size.
 
-    Ids, retry times, comments and fields of no known name are passed over, and so is an event that no blank line ends.
+    It ignores ids, retry times, comments, unknown fields, and a last event without a blank line.
 
     Args:
         line_bytes: the longest line.
@@ -53,10 +53,10 @@ class EventParser:
         self._data: list[str] = []
 
     def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
-        """Take the next bytes, and yield the events that they complete.
+        """Add bytes, and yield the events that they complete.
 
         Raises:
-            StreamTooLong: a limit is passed; the events before it have been yielded.
+            StreamTooLong: a limit is exceeded; the events before it were yielded.
         """
         allowed, self._left = chunk[: self._left], self._left - len(chunk)
         start = 1 if self._after_return and allowed.startswith(b"\n") else 0
@@ -82,7 +82,7 @@ class EventParser:
             self._parts.append(part)
 
     def _line(self, line: bytes) -> ServerSentEvent | None:
-        """Take one line, and return the event that it completes."""
+        """Process one line, and return the event that it completes."""
         if self._first:
             self._first = False
             line = line[3:] if line.startswith(b"\xef\xbb\xbf") else line

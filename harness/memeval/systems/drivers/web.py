@@ -1,6 +1,6 @@
 """HTTP requests of a driver: limited in size and time, each on its own connection.
 
-On a reused connection that the server has closed, nobody knows whether a request arrived.
+If a server closes a reused connection, it is unknown whether the request arrived.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class HttpServer:
     Args:
         base: its URL, without a slash at its end.
         headers: sent with every request.
-        seconds: how long a request may take, from the first byte to the last.
+        seconds: the time limit of a request, from the first byte to the last.
 
     Raises:
         WebFailed: ``base`` is not an HTTP URL.
@@ -156,7 +156,7 @@ class HttpServer:
             limit: the most bytes its body may have.
 
         Raises:
-            TooLarge: it exceeds the limit.
+            HttpReplyTooLarge: it exceeds the limit.
             WebFailed: it is not complete, or took too long.
         """
         parts, size = [], 0
@@ -183,8 +183,8 @@ def _reason(error: Exception) -> str:
 
 
 def trouble(body: bytes, kind: str = "") -> str:
-    """Return a server's own account of an error: of JSON its code and message, of HTML its text; blank for none."""
-    said = body[: 4 * QUOTED].decode("utf-8", "backslashreplace").strip()
+    """Return the error message in a reply: from JSON its code and message, from HTML its text; blank if none."""
+    message = body[: 4 * QUOTED].decode("utf-8", "backslashreplace").strip()
     try:
         problem = json.loads(body.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -194,15 +194,15 @@ def trouble(body: bytes, kind: str = "") -> str:
         fields = {**problem, **inner} if isinstance(inner, dict) else problem
         texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}
         why = next((texts[name] for name in ("detail", "message", "error", "title") if name in texts), "")
-        said = ": ".join(text for text in (texts.get("code"), why) if text) or said
-    elif kind == "text/html" or said[:15].lower().startswith(("<!doctype html", "<html")):
-        words = " ".join(re.sub(r"<[^<>]*>", " ", said).split())
-        said = f"an HTML page ('{words[:QUOTED_BODY]}')"
-    return " ".join(said.split())[:QUOTED].rstrip(".")
+        message = ": ".join(text for text in (texts.get("code"), why) if text) or message
+    elif kind == "text/html" or message[:15].lower().startswith(("<!doctype html", "<html")):
+        words = " ".join(re.sub(r"<[^<>]*>", " ", message).split())
+        message = f"an HTML page ('{words[:QUOTED_BODY]}')"
+    return " ".join(message.split())[:QUOTED].rstrip(".")
 
 
 def unreachable(status: int, body: bytes, what: str) -> str | None:
-    """Return that a server at a declared host cannot be reached, and what to do; ``None`` where it replied itself.
+    """Return the error and the remedy if a declared host cannot be reached; ``None`` if it replied itself.
 
     Args:
         status: the reply's status.
@@ -221,7 +221,7 @@ def unreachable(status: int, body: bytes, what: str) -> str | None:
 
 
 def not_json(body: bytes) -> str:
-    """Return why a body is not JSON, and what to do, to go on a sentence whose subject is the reply."""
+    """Return why a body is not JSON and the remedy, to continue a sentence about the reply."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
-"""A system's own packages: built from its lock, digests enforced, kept by digest, and apart from memeval's.
+"""Builds the environment of a system from its lock file, with enforced digests, separate from memeval's packages.
 
-Only wheels are installed, and npm runs no scripts: nothing of a package is executed while an environment is built, nor
-by memeval afterwards. Its code first runs where the system does.
+Only wheels are installed, and npm runs no scripts. So no code of a package runs during the build; it first runs in the
+system's process.
 """
 
 from memeval.systems.environments.environment import Environment, environment_for

@@ -1,4 +1,4 @@
-"""Finds what a submission needs, and builds it once."""
+"""Finds the packages that a submission needs, and builds its environment once."""
 
 from __future__ import annotations
 
@@ -35,58 +35,58 @@ from memeval.systems.environments.tools import find_node
 
 MARKER = "environment.json"
 
-LARGEST = 5_000_000
-"""Bytes that a lock may have."""
+LOCK_BYTES = 5_000_000
+"""The maximum size of a lock file."""
 
 
 class BuiltEnvironment(Stored):
-    """What lies beside a finished environment; without it, it is not finished."""
+    """The marker file of a finished environment."""
 
     digest: Digest
-    """Digest of what was installed, and of what it was installed for."""
+    """Digest of the packages and the platform."""
     tool: str
-    """What installed it."""
+    """The installer and its version."""
     stamp: Digest
     """Digest of the sizes and times of its files."""
     base: str | None
-    """Where the Python that it was made of lies."""
+    """The installation folder of its Python; ``None`` without Python packages."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Packages that were installed for a system."""
+    """The installed packages of a system."""
 
     folder: Path
-    """Where they lie."""
+    """The folder of the environment."""
     python: Path | None
-    """The Python that sees them; ``None`` where there are Node packages alone."""
+    """The Python of the environment; ``None`` if there are only Node packages."""
     path: tuple[Path, ...]
     """Folders with its programs, for ``PATH``."""
     shown: tuple[Path, ...]
-    """What a system must be able to read under the sandbox."""
+    """Folders that the system must be able to read in the sandbox."""
     identity: EnvironmentIdentity
-    """What the run says of it."""
+    """Its description in the run."""
     variables: dict[str, str] = field(default_factory=dict)
-    """Variables by which Node finds its packages."""
+    """Environment variables by which Node finds its packages."""
 
 
 def environment_for(
     folder: Path | None, entry: Path | None, *, cache: Path | None = None, note: Callable[[str], None]
 ) -> Environment | None:
-    """Return the environment of a submission, built where it is not yet there.
+    """Return the environment of a submission, and build it if needed.
 
     Args:
-        folder: the submission's; ``requirements.lock`` and ``package-lock.json`` are looked for in it. ``None`` for a
-            bare file, which has no folder of its own.
-        entry: its Python file, which may say what it needs inline (PEP 723).
-        cache: where environments are kept; else the folder that ``MEMEVAL_CACHE`` names, else the user's cache.
-        note: takes a sentence before something that takes long.
+        folder: the submission's folder, which may hold ``requirements.lock`` and ``package-lock.json``; ``None`` for a
+            single file.
+        entry: its Python file, which may declare dependencies inline (PEP 723).
+        cache: the folder of environments; by default ``MEMEVAL_CACHE``, else the user's cache folder.
+        note: receives a message before a long step.
 
     Returns:
-        ``None`` where the submission asks for no packages.
+        The environment; ``None`` if the submission needs no packages.
 
     Raises:
-        BadInput: a lock is not what it should be, or a package cannot be had; with file, line and remedy.
+        BadInput: a lock is invalid, or a package cannot be installed; with file, line and remedy.
     """
     home = cache or _cache()
     try:
@@ -94,14 +94,14 @@ def environment_for(
         node = None if folder is None else _node(folder)
         if python is None and node is None:
             return None
-        return _kept(home / "environments", python, node, note)
+        return _cached(home / "environments", python, node, note)
     except OSError as error:
         raise _unwritable(home, error) from None
 
 
 def _cache() -> Path:
-    named = os.environ.get("MEMEVAL_CACHE")
-    return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
+    folder = os.environ.get("MEMEVAL_CACHE")
+    return Path(folder).expanduser().absolute() if folder else platformdirs.user_cache_path("memeval")
 
 
 def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:
@@ -127,28 +127,28 @@ def _check_python(script: Script, entry: Path) -> None:
         raise BadInput(
             f"needs Python {script.python}, and memeval runs on {platform.python_version()}.",
             where=f"{entry}:{script.line}",
-            remedy="Run memeval with such a Python.",
+            remedy="Run memeval with one of these versions.",
         )
 
 
 def _node(folder: Path) -> Node | None:
     package, lock = folder / PACKAGE, folder / PACKAGE_LOCK
     text = _read(lock)
-    asked = _read(package)
+    package_text = _read(package)
     if text is None:
-        if asked is not None and read_package(asked, package).get("dependencies"):
+        if package_text is not None and read_package(package_text, package).get("dependencies"):
             raise BadInput(
-                f"has dependencies, and there is no {PACKAGE_LOCK} beside it.",
+                f"has dependencies, but there is no {PACKAGE_LOCK} beside it.",
                 where=package,
                 remedy="Make it with 'npm install --package-lock-only'.",
             )
         return None
-    if asked is None:
+    if package_text is None:
         raise BadInput(f"there is no {PACKAGE} beside it.", where=lock, remedy="Add it.")
-    return Node(read_package(asked, package), read_package_lock(text, lock), lock)
+    return Node(read_package(package_text, package), read_package_lock(text, lock), lock)
 
 
-def _kept(home: Path, python: Python | None, node: Node | None, note: Callable[[str], None]) -> Environment:
+def _cached(home: Path, python: Python | None, node: Node | None, note: Callable[[str], None]) -> Environment:
     digest = digest_of(
         {
             "platform": [sysconfig.get_platform(), *platform.libc_ver()],
@@ -160,11 +160,11 @@ def _kept(home: Path, python: Python | None, node: Node | None, note: Callable[[
     )
     folder = home / digest.removeprefix("sha256:")
     folder.mkdir(parents=True, exist_ok=True)
-    built = _whole(folder, digest)
+    built = _finished(folder, digest)
     if built is None:
-        # Built where it stays, for its programs name their interpreter by its path. It counts once the marker is there.
+        # Build it at its final path, which its programs contain. It is finished when the marker exists.
         with locked(folder):
-            built = _whole(folder, digest) or _build(folder, digest, python, node, note)
+            built = _finished(folder, digest) or _build(folder, digest, python, node, note)
     return _environment(folder, python, node, built)
 
 
@@ -189,7 +189,7 @@ def _build(
 
 
 def _empty(folder: Path) -> None:
-    """Delete all that lies in a folder, the marker first."""
+    """Delete all files of a folder, the marker first."""
     (folder / MARKER).unlink(missing_ok=True)
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
@@ -198,8 +198,8 @@ def _empty(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _whole(folder: Path, digest: Digest) -> BuiltEnvironment | None:
-    """Return what a finished environment says of itself; ``None`` where it is not there as it was built."""
+def _finished(folder: Path, digest: Digest) -> BuiltEnvironment | None:
+    """Return the marker of a finished environment; ``None`` if it is missing or was changed."""
     marker = folder / MARKER
     try:
         built = BuiltEnvironment.parse(marker.read_bytes(), marker)
@@ -212,7 +212,7 @@ def _whole(folder: Path, digest: Digest) -> BuiltEnvironment | None:
 
 
 def _stamp(folder: Path) -> Digest:
-    """Return a digest that changes with any file: of paths, sizes and times, for reading all would take too long."""
+    """Return a digest of the paths, sizes and times of all files: reading the files would take too long."""
     return digest_of(sorted(_files(folder, "")))
 
 
@@ -249,15 +249,15 @@ def _environment(folder: Path, python: Python | None, node: Node | None, built: 
 
 
 def _read(path: Path) -> str | None:
-    """Return the text of a plain file, or ``None`` where there is no such file."""
+    """Return the text of a plain file; ``None`` if there is no such file."""
     try:
         mode = path.lstat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode.st_mode):
         raise BadInput("is not a plain file.", where=path, remedy="A submission holds plain files only.")
-    if mode.st_size > LARGEST:
-        raise BadInput(f"has more than {LARGEST:,} bytes.", where=path)
+    if mode.st_size > LOCK_BYTES:
+        raise BadInput(f"has more than {LOCK_BYTES:,} bytes.", where=path)
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError:
@@ -270,5 +270,5 @@ def _unwritable(home: Path, error: OSError) -> BadInput:
     return BadInput(
         f"cannot be used ({error.strerror or error}).",
         where=error.filename or home,
-        remedy="Name another folder for environments with MEMEVAL_CACHE.",
+        remedy="Set another folder with MEMEVAL_CACHE.",
     )

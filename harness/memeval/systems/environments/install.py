@@ -1,4 +1,4 @@
-"""Has packages installed into a folder: exactly those of a lock, from wheels, running none of their code."""
+"""Installs exactly the packages of a lock into a folder, from wheels, without running their code."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from memeval.systems.environments.tools import (
 )
 
 PYTHON = "python"
-"""Folder of the virtual environment, inside an environment's."""
+"""The virtual environment, inside the folder of an environment."""
 
 NODE = "node"
-"""Folder of ``node_modules``."""
+"""The folder with ``node_modules``, inside the folder of an environment."""
 
 REQUIREMENTS = "requirements.txt"
 
@@ -46,17 +46,17 @@ class Python:
 
     pins: tuple[Pin, ...]
     source: Path
-    """The file that asks for them."""
+    """The file that declares them."""
     locked: bool
-    """Whether that file is a lock of the submission's own."""
+    """Whether this file is a lock file of the submission."""
 
     def __str__(self) -> str:
         return write_pins(self.pins)
 
-    def place(self, name: str) -> str:
-        """Return where the file speaks of a package, as ``file:line`` where it does."""
-        wanted = re.split(r"[=<>!~\[; ]", name, maxsplit=1)[0].lower().replace("_", "-").replace(".", "-")
-        lines = [pin.line for pin in self.pins if pin.name == wanted] if self.locked else []
+    def location(self, name: str) -> str:
+        """Return the ``file:line`` of a package; the file alone if it does not name the package."""
+        normalized = re.split(r"[=<>!~\[; ]", name, maxsplit=1)[0].lower().replace("_", "-").replace(".", "-")
+        lines = [pin.line for pin in self.pins if pin.name == normalized] if self.locked else []
         return f"{self.source}:{lines[0]}" if lines else str(self.source)
 
 
@@ -67,58 +67,64 @@ class Node:
     package: dict[str, Any]
     lock: dict[str, Any]
     source: Path
-    """The lock's file."""
+    """The lock file."""
 
 
 def install_python(folder: Path, python: Python, note: Callable[[str], None]) -> str:
-    """Build a virtual environment with the packages of a lock, and return what built it.
+    """Build a virtual environment with the packages of a lock, and return the installer with its version.
 
     Args:
-        folder: empty; the environment comes into it.
+        folder: the empty folder of the environment.
         python: the packages.
-        note: takes a sentence before it starts.
+        note: receives a message before the start.
 
     Raises:
-        BadInput: a package cannot be had as the lock names it.
+        BadInput: a package of the lock cannot be installed.
     """
     tool = find_python_installer()
     target = folder / PYTHON
     note(f"{python.source}: installing its packages ({len(python.pins)}) with {tool}.")
     try:
-        _make(target)
+        _make_venv(target)
         if python.pins:
             (folder / REQUIREMENTS).write_text(str(python), "utf-8")
             hashed = ("--require-hashes", "-r", REQUIREMENTS)
-            within = ("--python", str(target / "bin" / "python"))
+            interpreter = ("--python", str(target / "bin" / "python"))
             if tool.name == "uv":
                 flags = (*UV_FLAGS, "--link-mode", "copy")
-                command = [*tool.command, "pip", "install", *flags, *within, *hashed]
+                command = [*tool.command, "pip", "install", *flags, *interpreter, *hashed]
                 run_tool(command, folder, uv_settings(find_pip()))
             else:
-                command = [*tool.command, *within, "install", *PIP_FLAGS, "--no-compile"]
+                command = [*tool.command, *interpreter, "install", *PIP_FLAGS, "--no-compile"]
                 run_tool([*command, *hashed], folder)
     except ToolFailed as failure:
         first = str(python.pins[0].requirement) if python.pins else "Python"
-        raise python_refusal(failure, tool, first, python.place) from None
+        raise python_refusal(failure, tool, first, python.location) from None
     _compile(target)
     return str(tool)
 
 
-def resolve(script: Script, entry: Path, kept: Path, note: Callable[[str], None]) -> Python:
-    """Return a lock of what a file asks for inline, made once for this Python and platform and kept.
+def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], None]) -> Python:
+    """Return the locked packages for the inline dependencies of a file, resolved once per Python and platform.
+
+    Args:
+        script: the inline metadata.
+        entry: the file.
+        folder: the folder of resolved locks.
+        note: receives a message before the start.
 
     Raises:
-        BadInput: what it asks for cannot be had.
+        BadInput: a dependency cannot be installed.
     """
     wanted = sorted(map(str, script.dependencies))
     if not wanted:
         return Python((), entry, locked=False)
     digest = digest_of([wanted, platform.python_version(), sysconfig.get_platform(), *platform.libc_ver()])
-    lock = kept / f"{digest.removeprefix('sha256:')}.lock"
+    lock = folder / f"{digest.removeprefix('sha256:')}.lock"
     if not lock.is_file():
-        kept.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         tool = find_python_installer()
-        note(f"{entry}: has no lock; choosing versions of its packages ({len(wanted)}) and of theirs with {tool}.")
+        note(f"{entry}: has no lock; resolving its packages ({len(wanted)}) and their dependencies with {tool}.")
         try:
             text = _resolved(wanted, tool)
         except ToolFailed as failure:
@@ -138,10 +144,10 @@ def _resolved(wanted: list[str], tool: Installer) -> str:
             flags = ("--generate-hashes", "--no-header", "--no-annotate", "--python", str(base_python()))
             command = [*tool.command, "pip", "compile", *UV_FLAGS, *flags, "requirements.in"]
             return run_tool(command, folder, uv_settings(find_pip()))
-        _make(folder / PYTHON)
+        _make_venv(folder / PYTHON)
         command = [*tool.command, "--python", str(folder / PYTHON / "bin" / "python"), "install", *PIP_FLAGS]
-        asking = ("--dry-run", "--ignore-installed", "--report", "report.json", "-r", "requirements.in")
-        run_tool([*command, *asking], folder)
+        options = ("--dry-run", "--ignore-installed", "--report", "report.json", "-r", "requirements.in")
+        run_tool([*command, *options], folder)
         lines = []
         for chosen in json.loads((folder / "report.json").read_text("utf-8"))["install"]:
             digest = chosen["download_info"]["archive_info"]["hashes"]["sha256"]
@@ -149,15 +155,15 @@ def _resolved(wanted: list[str], tool: Installer) -> str:
         return "".join(lines)
 
 
-def _make(target: Path) -> None:
+def _make_venv(target: Path) -> None:
     run_tool([base_python(), "-I", "-m", "venv", "--without-pip", "--symlinks", target], target.parent)
 
 
 def _compile(target: Path) -> None:
-    """Compile all modules, for under the sandbox nothing can be written there.
+    """Compile all modules, because the environment is read-only in the sandbox.
 
-    The Python that the environment was made of does it: the environment's own would run what packages ask for at start
-    (``.pth`` files). Some packages hold files that are not for this version of Python; they are left as they are.
+    The base Python compiles them: the environment's own would run the ``.pth`` files of packages. Files for other
+    versions of Python, which do not compile, are ignored.
     """
     command = [str(base_python()), "-I", "-m", "compileall", "-qq", "-j", "0", str(target / "lib")]
     try:
@@ -168,15 +174,15 @@ def _compile(target: Path) -> None:
 
 
 def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
-    """Install the packages of a ``package-lock.json``, and return what did it.
+    """Install the packages of a ``package-lock.json``, and return the installer with its version.
 
     Args:
-        folder: the environment's; ``node_modules`` comes into a folder in it.
+        folder: the folder of the environment.
         node: the packages.
-        note: takes a sentence before it starts.
+        note: receives a message before the start.
 
     Raises:
-        BadInput: a package cannot be had as the lock names it.
+        BadInput: a package of the lock cannot be installed.
     """
     npm = find_npm()
     target = folder / NODE
@@ -185,7 +191,7 @@ def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
     (target / PACKAGE_LOCK).write_text(json.dumps(node.lock), "utf-8")
     note(f"{node.source}: installing its packages ({max(0, len(node.lock['packages']) - 1)}) with {npm}.")
     quiet = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
-    # Who runs it says where packages come from, not the lock: it could have any server asked.
+    # The user chooses the registry, not the lock, which could name any server.
     flags = ("--omit=optional", "--omit=dev", "--ignore-scripts", "--replace-registry-host=always", *quiet)
     try:
         run_tool([*npm.command, "ci", *flags], target)

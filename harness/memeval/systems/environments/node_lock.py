@@ -1,4 +1,4 @@
-"""What a submission says of its Node packages: ``package.json`` and ``package-lock.json``, read strictly."""
+"""Reads ``package.json`` and ``package-lock.json`` of a submission strictly."""
 
 from __future__ import annotations
 
@@ -14,104 +14,104 @@ from memeval.systems.output import visible
 PACKAGE = "package.json"
 PACKAGE_LOCK = "package-lock.json"
 
-MAKE = "Make it again with 'npm install --package-lock-only'."
+MAKE_AGAIN = "Make it again with 'npm install --package-lock-only'."
 
 FOLDER = re.compile(r"(?:(?:^|/)node_modules/(?:@[a-z0-9._~-]+/)?[A-Za-z0-9._~-]+)+")
-"""Where a package lies, seen from the submission's folder."""
+"""The path of a package, relative to the submission's folder."""
 
 TARBALL = re.compile(r"https://[^\s?#@]+/-/[^\s?#/@]+\.tgz")
-"""Where a registry keeps a package's file."""
+"""The URL of a package's file in a registry."""
 
 INTEGRITY = re.compile(r"sha(256|384|512)-[A-Za-z0-9+/]+=*")
 
 VERSION = re.compile(r"[^:/]*|npm:(@[\w.~-]+/)?[\w.~-]+(@[^:/]*)?")
-"""A range of versions, or another package's name and range."""
+"""A version range, or an alias: the name and range of another package."""
 
 GROUPS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
 def read_package(text: str, where: Path) -> dict[str, Any]:
-    """Read a ``package.json``: packages of a registry alone.
+    """Read a ``package.json``, which may name only packages of a registry.
 
     Args:
-        text: what the file holds.
-        where: the file, named in refusals.
+        text: the content of the file.
+        where: the file, for error messages.
 
     Raises:
-        BadInput: it is no such file, or it asks for a folder, a repository or an address.
+        BadInput: it is invalid, or names a folder, a repository or a URL.
     """
     data = _object(text, where)
-    _check_asked(data, where)
+    _check_dependencies(data, where)
     return data
 
 
 def read_package_lock(text: str, where: Path) -> dict[str, Any]:
-    """Read a ``package-lock.json``: every package from a registry, with its integrity.
+    """Read a ``package-lock.json``, with the integrity of every package.
 
     Args:
-        text: what the file holds.
-        where: the file, named in refusals.
+        text: the content of the file.
+        where: the file, for error messages.
 
     Raises:
-        BadInput: it is no such file, or a package is not held by a digest.
+        BadInput: it is invalid, or a package has no integrity.
     """
     data = _object(text, where)
     if data.get("lockfileVersion") not in (2, 3):
-        raise BadInput("its 'lockfileVersion' is neither 2 nor 3.", where=where, remedy=MAKE)
+        raise BadInput("'lockfileVersion' is not 2 or 3.", where=where, remedy=MAKE_AGAIN)
     packages = data.get("packages")
     if not isinstance(packages, dict):
-        raise BadInput("has no object 'packages'.", where=where, remedy=MAKE)
+        raise BadInput("'packages' is missing or not an object.", where=where, remedy=MAKE_AGAIN)
     for path, package in packages.items():
         if not isinstance(package, dict):
-            raise BadInput(f"'{visible(path)}' is no object.", where=where, remedy=MAKE)
+            raise BadInput(f"'{visible(path)}' is not an object.", where=where, remedy=MAKE_AGAIN)
         if path:
             _check_package(path, package, _at(text, path, where))
         else:
-            _check_asked(package, where)
+            _check_dependencies(package, where)
     return data
 
 
 def _object(text: str, where: Path) -> dict[str, Any]:
     try:
         data = json.loads(text)
-        digest_of(data)  # Python reads numbers and signs that no JSON file can hold
+        digest_of(data)  # Python accepts numbers and characters that JSON does not allow
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({visible(str(error))}).", where=where) from None
     if not isinstance(data, dict):
-        raise BadInput("holds no JSON object.", where=where)
+        raise BadInput("is not a JSON object.", where=where)
     return data
 
 
-def _check_asked(package: dict[str, Any], where: Path) -> None:
+def _check_dependencies(package: dict[str, Any], where: Path) -> None:
     if package.get("workspaces"):
-        raise BadInput("has 'workspaces'.", where=where, remedy="Make it one package.")
+        raise BadInput("has 'workspaces'.", where=where, remedy="Use one package.")
     for group in GROUPS:
-        asked = package.get(group) or {}
-        if not isinstance(asked, dict):
-            raise BadInput(f"'{group}' is no object.", where=where)
-        for name, version in asked.items():
+        dependencies = package.get(group) or {}
+        if not isinstance(dependencies, dict):
+            raise BadInput(f"'{group}' is not an object.", where=where)
+        for name, version in dependencies.items():
             if not isinstance(version, str) or not VERSION.fullmatch(version):
                 raise BadInput(
                     f"'{visible(name)}' of '{group}' does not come from a registry.",
                     where=where,
-                    remedy="Ask for a version; folders, repositories and addresses have no place here.",
+                    remedy="Use a version. Folders, repositories and URLs are not allowed.",
                 )
 
 
 def _check_package(path: str, package: dict[str, Any], where: str) -> None:
     name = visible(path.rpartition("node_modules/")[2])
     if not FOLDER.fullmatch(path) or ".." in path or package.get("link"):
-        raise BadInput(f"'{visible(path)}' is a folder, not a package of a registry.", where=where, remedy=MAKE)
+        raise BadInput(f"'{visible(path)}' is a folder, not a package of a registry.", where=where, remedy=MAKE_AGAIN)
     resolved = package.get("resolved")
     if resolved is not None and not (isinstance(resolved, str) and TARBALL.fullmatch(resolved)):
-        raise BadInput(f"'{name}' does not come from a registry.", where=where, remedy="Ask for a version of it.")
+        raise BadInput(f"'{name}' does not come from a registry.", where=where, remedy="Use a version of it.")
     if package.get("inBundle") is True and package.get("optional") is True:
-        return  # It lies in another package's file, and optional ones are not installed.
+        return  # It is bundled in another package, and optional packages are not installed.
     integrity = package.get("integrity")
     if not isinstance(integrity, str) or not all(INTEGRITY.fullmatch(each) for each in integrity.split() or [""]):
-        raise BadInput(f"'{name}' has no integrity of SHA-256 or better.", where=where, remedy=MAKE)
+        raise BadInput(f"'{name}' has no integrity with SHA-256 or stronger.", where=where, remedy=MAKE_AGAIN)
 
 
 def _at(text: str, path: str, where: Path) -> str:
-    place = text.find(json.dumps(path))
-    return f"{where}:{text.count(chr(10), 0, place) + 1}" if place >= 0 else str(where)
+    position = text.find(json.dumps(path))
+    return f"{where}:{text.count(chr(10), 0, position) + 1}" if position >= 0 else str(where)

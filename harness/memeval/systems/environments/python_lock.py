@@ -1,6 +1,6 @@
-"""What a submission says of its Python packages: ``requirements.lock`` and PEP 723 metadata, read strictly.
+"""Reads ``requirements.lock`` and PEP 723 metadata of a submission strictly.
 
-Installers never see these files, only what was understood of them: no line is there that they would read differently.
+Installers never read these files. They get a lock written from the parsed data, so they cannot read a line differently.
 """
 
 from __future__ import annotations
@@ -24,53 +24,52 @@ REQUIREMENTS = "requirements.lock"
 COMPILE = "Compile it with 'uv pip compile --generate-hashes', or 'pip-compile --generate-hashes'."
 
 SCRIPT = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
-"""The block of PEP 723, as its reference implementation finds it."""
+"""The metadata block, as the reference implementation of PEP 723 finds it."""
 
 DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
-"""Hash algorithms that count, and how many hexadecimal digits each writes."""
+"""Accepted hash algorithms, each with its number of hexadecimal digits."""
 
-LONGEST = 1000
-"""How long a package's name, extras, version and marker may be together: installers take hours over long versions.
+REQUIREMENT_LENGTH = 1000
+"""The most characters of a requirement: installers need hours for very long versions.
 
-There is no ``$`` in them either: installers put variables of memeval's own in place of ``${NAME}``.
+A requirement must not contain ``$`` either: installers replace ``${NAME}`` by environment variables of memeval.
 """
 
 OPTIONS = {
-    "-r": "another file is taken in",
-    "--requirement": "another file is taken in",
-    "-c": "another file is taken in",
-    "--constraint": "another file is taken in",
+    "-r": "a lock must not include other files",
+    "--requirement": "a lock must not include other files",
+    "-c": "a lock must not include other files",
+    "--constraint": "a lock must not include other files",
     "-e": "an editable package has no hash",
     "--editable": "an editable package has no hash",
-    "-i": "where packages come from is for whoever runs it to say",
-    "--index-url": "where packages come from is for whoever runs it to say",
-    "--extra-index-url": "where packages come from is for whoever runs it to say",
-    "-f": "where packages come from is for whoever runs it to say",
-    "--find-links": "where packages come from is for whoever runs it to say",
-    "--trusted-host": "where packages come from is for whoever runs it to say",
+    "-i": "the user chooses the package index",
+    "--index-url": "the user chooses the package index",
+    "--extra-index-url": "the user chooses the package index",
+    "-f": "the user chooses the package index",
+    "--find-links": "the user chooses the package index",
+    "--trusted-host": "the user chooses the package index",
 }
-"""Options of requirements files that are refused by name, and why; every other is unknown here."""
+"""Refused options of requirements files, each with the reason. All other options are refused as unknown."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """One package of a lock: a name, one version, and the digests that its file may have."""
+    """One package of a lock: its name, version and file digests."""
 
     requirement: Requirement
     """Name, extras, version and marker."""
     hashes: tuple[str, ...]
-    """Digests, each written ``sha256:`` and so on."""
+    """Digests such as ``sha256:…``."""
     line: int
-    """Where it stands, from 1."""
+    """Its line, from 1."""
 
     @property
     def name(self) -> str:
-        """The name, in the form in which names are compared."""
+        """The normalized name."""
         return canonicalize_name(self.requirement.name)
 
     @property
     def version(self) -> Version:
-        """The version."""
         return Version(next(iter(self.requirement.specifier)).version)
 
     def __str__(self) -> str:
@@ -79,31 +78,31 @@ class Pin:
 
 @dataclass(frozen=True)
 class Script:
-    """What a file says of itself inline, by PEP 723."""
+    """The inline metadata of a file (PEP 723)."""
 
     dependencies: tuple[Requirement, ...]
-    """Packages it needs."""
+    """Its dependencies."""
     python: SpecifierSet
-    """Versions of Python it runs on."""
+    """The supported versions of Python."""
     line: int
-    """Where the block begins, from 1."""
+    """The first line of the block, from 1."""
 
 
 def read_pins(text: str, where: Path) -> tuple[Pin, ...]:
-    """Read a ``requirements.lock``: every line one package at one version, with its digests.
+    """Read a ``requirements.lock``: each line is one package with its version and digests.
 
     Args:
-        text: what the file holds.
-        where: the file, named in refusals.
+        text: the content of the file.
+        where: the file, for error messages.
 
     Raises:
-        BadInput: something else stands there; with file and line.
+        BadInput: a line is something else; with file and line.
     """
     return tuple(_pin(line, f"{where}:{number}", number) for number, line in _logical_lines(text))
 
 
 def write_pins(pins: Iterable[Pin]) -> str:
-    """Return the lock in the form in which installers get it."""
+    """Return the lock file for installers."""
     return "".join(f"{pin}\n" for pin in pins)
 
 
@@ -112,10 +111,10 @@ def read_script(text: str, where: Path) -> Script | None:
 
     Args:
         text: the file's source.
-        where: the file, named in refusals.
+        where: the file, for error messages.
 
     Raises:
-        BadInput: the block is not what it should be, or there are two.
+        BadInput: the block is invalid, or there are two.
     """
     blocks = list(SCRIPT.finditer(text.replace("\r\n", "\n")))
     if not blocks:
@@ -129,30 +128,30 @@ def read_script(text: str, where: Path) -> Script | None:
     )
     try:
         data = tomllib.loads(content)
-    except (ValueError, RecursionError) as error:  # Python reads no number of more than 4,300 digits
+    except (ValueError, RecursionError) as error:  # Python refuses numbers of more than 4,300 digits
         raise BadInput(f"the '# /// script' block is not valid TOML: {visible(str(error))}.", where=at) from None
-    named = data.get("dependencies", [])
-    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+    dependencies = data.get("dependencies", [])
+    if not isinstance(dependencies, list) or not all(isinstance(each, str) for each in dependencies):
         raise BadInput("'dependencies' of the '# /// script' block is not a list of texts.", where=at)
     python = data.get("requires-python", "")
     try:
         specifiers = SpecifierSet(python if isinstance(python, str) else "?")
     except InvalidSpecifier:
         raise BadInput(
-            f"'requires-python' of the '# /// script' block is no range of versions: {visible(str(python))}.",
+            f"'requires-python' of the '# /// script' block is not a version range: {visible(str(python))}.",
             where=at,
-            remedy='Write one such as ">=3.11".',
+            remedy='Write for example ">=3.11".',
         ) from None
     if unknown := sorted(set(data) - {"dependencies", "requires-python", "tool"}):
         raise BadInput(f"unknown key '{visible(unknown[0])}' in the '# /// script' block.", where=at)
-    return Script(tuple(_requirement(each, at) for each in named), specifiers, line)
+    return Script(tuple(_requirement(each, at) for each in dependencies), specifiers, line)
 
 
 def check_covered(script: Script, pins: Iterable[Pin], where: Path, lock: Path) -> None:
-    """Refuse a lock that does not pin what the script beside it asks for.
+    """Refuse a lock that does not pin the dependencies of the script beside it.
 
     Raises:
-        BadInput: a package is missing from the lock, or pinned at a version that does not fit.
+        BadInput: a dependency is missing from the lock, or pinned at another version.
     """
     pinned: dict[str, list[Version]] = {}
     for pin in pins:
@@ -161,33 +160,35 @@ def check_covered(script: Script, pins: Iterable[Pin], where: Path, lock: Path) 
         versions = pinned.get(canonicalize_name(wanted.name), [])
         if not any(wanted.specifier.contains(version, prereleases=True) for version in versions):
             raise BadInput(
-                f"asks for '{wanted}', which {lock.name} does not pin.",
+                f"needs '{wanted}', which {lock.name} does not pin.",
                 where=f"{where}:{script.line}",
                 remedy=f"Compile {lock.name} again.",
             )
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers: comments taken away, and lines that end in a backslash joined to the next."""
-    held, start = "", 0
+    """Yield the lines with their numbers, without comments, and with continued lines joined."""
+    joined, start = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         bare = re.sub(r"(^|\s)#.*$", "", line).strip()
         start = start or number
         if bare.endswith("\\"):
-            held += bare[:-1] + " "
+            joined += bare[:-1] + " "
             continue
-        if whole := (held + bare).strip():
-            yield start, whole
-        held, start = "", 0
-    if held.strip():
-        yield start, held.strip()
+        if statement := (joined + bare).strip():
+            yield start, statement
+        joined, start = "", 0
+    if joined.strip():
+        yield start, joined.strip()
 
 
 def _pin(line: str, where: str, number: int) -> Pin:
     if line.startswith("-"):
         option = re.split(r"[\s=]", line, maxsplit=1)[0]
-        why = OPTIONS.get(option, "it is no package")
-        raise BadInput(f"'{visible(option)}' has no place in a lock: {why}.", where=where, remedy="Delete the line.")
+        reason = OPTIONS.get(option, "it is not a package")
+        raise BadInput(
+            f"'{visible(option)}' is not allowed in a lock: {reason}.", where=where, remedy="Delete the line."
+        )
     written, *options = re.split(r" (?=--)", " ".join(line.split()))
     requirement = _requirement(written, where)
     specifiers = list(requirement.specifier)
@@ -196,7 +197,9 @@ def _pin(line: str, where: str, number: int) -> Pin:
     for option in options:
         found = re.fullmatch(r"--hash=(sha256|sha384|sha512):([0-9a-f]+)", option)
         if found is None or len(found[2]) != DIGITS[found[1]]:
-            raise BadInput(f"'{visible(option[:80])}' is no hash of '{requirement.name}'.", where=where, remedy=COMPILE)
+            raise BadInput(
+                f"'{visible(option[:80])}' is not a valid hash of '{requirement.name}'.", where=where, remedy=COMPILE
+            )
     if not options:
         raise BadInput(f"'{requirement.name}' has no hash.", where=where, remedy=COMPILE)
     return Pin(requirement, tuple(option.removeprefix("--hash=") for option in options), number)
@@ -204,7 +207,7 @@ def _pin(line: str, where: str, number: int) -> Pin:
 
 def _requirement(text: str, where: str) -> Requirement:
     try:
-        if len(text) > LONGEST or "$" in text:
+        if len(text) > REQUIREMENT_LENGTH or "$" in text:
             raise InvalidRequirement
         requirement = Requirement(text)
         for specifier in requirement.specifier:
@@ -212,12 +215,10 @@ def _requirement(text: str, where: str) -> Requirement:
                 Version(specifier.version.removesuffix(".*"))
     except (InvalidRequirement, InvalidVersion, RecursionError):
         raise BadInput(
-            f"'{visible(text[:80])}' is no package of an index.",
+            f"'{visible(text[:80])}' is not a package of an index.",
             where=where,
-            remedy="Give it by name and version; files, folders and repositories have no place here.",
+            remedy="Use a name and version. Files, folders and repositories are not allowed.",
         ) from None
     if requirement.url is not None:
-        raise BadInput(
-            f"'{requirement.name}' comes from an address.", where=where, remedy="Give it by name and version."
-        )
+        raise BadInput(f"'{requirement.name}' comes from a URL.", where=where, remedy="Use a name and version.")
     return requirement

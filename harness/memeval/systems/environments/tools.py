@@ -1,4 +1,4 @@
-"""The programs that install packages: uv, else pip, for Python; npm for Node."""
+"""Finds and runs the installers: uv or pip for Python, npm for Node."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MISLEADING = re.compile(
     r"|PIP_(TARGET|PREFIX|ROOT|USER|PYTHON|NO_BINARY|ONLY_BINARY|REQUIRE.*|CONSTRAINT|REQUIREMENT|DRY_RUN|REPORT|QUIET)"
     r"|(npm_config|NPM_CONFIG)_(prefix|global|omit|include|package_lock.*|ignore_scripts|script_shell)"
 )
-"""Variables that say where or how to install. Those that say where packages come from are left as they are."""
+"""Environment variables that change the target or mode of an installation. Variables for package indexes are kept."""
 
 
 class ToolFailed(Exception):
-    """An installer gave up.
+    """An installer failed.
 
     Args:
-        output: all that it wrote.
+        output: its output.
     """
 
     def __init__(self, output: str) -> None:
@@ -42,31 +42,31 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class Installer:
-    """An installer that is here."""
+    """An available installer."""
 
     name: str
     version: str
     command: tuple[str, ...]
-    """What its arguments are put behind."""
+    """The program and its first arguments."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
 
 def base_python() -> Path:
-    """Return the Python that environments are made of: memeval's, outside its own environment."""
+    """Return the base Python of environments: memeval's Python outside its virtual environment."""
     return Path(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def find_uv() -> Installer | None:
-    """Return uv from ``PATH`` or from beside memeval's Python, or ``None``."""
+    """Return uv from ``PATH`` or from the folder of memeval's Python; ``None`` if there is none."""
     beside = Path(sys.executable).with_name("uv")
     found = shutil.which("uv") or (str(beside) if os.access(beside, os.X_OK) else None)
     return _tool("uv", (found,)) if found else None
 
 
 def find_pip() -> Installer | None:
-    """Return the pip of memeval's Python, or of the one that it was made of, or ``None``."""
+    """Return the pip of memeval's Python or of its base Python; ``None`` if there is none."""
     for python in dict.fromkeys((sys.executable, str(base_python()))):
         if tool := _tool("pip", (python, "-I", "-m", "pip")):
             return tool
@@ -74,7 +74,7 @@ def find_pip() -> Installer | None:
 
 
 def find_python_installer() -> Installer:
-    """Return uv, or pip where there is no uv.
+    """Return uv, or pip if there is no uv.
 
     Raises:
         BadInput: there is neither.
@@ -82,7 +82,8 @@ def find_python_installer() -> Installer:
     if tool := find_uv() or find_pip():
         return tool
     raise BadInput(
-        "neither uv nor pip is installed, and one is needed to install packages.", remedy="Run: pip install uv."
+        "neither uv nor pip is installed; the submission needs one of them to install packages.",
+        remedy="Run: pip install uv.",
     )
 
 
@@ -90,7 +91,7 @@ def find_npm() -> Installer:
     """Return npm.
 
     Raises:
-        BadInput: it is not here.
+        BadInput: it is not installed.
     """
     return _of_node("npm")
 
@@ -99,7 +100,7 @@ def find_node() -> Installer:
     """Return Node.
 
     Raises:
-        BadInput: it is not here.
+        BadInput: it is not installed.
     """
     return _of_node("node")
 
@@ -109,21 +110,21 @@ def _of_node(name: str) -> Installer:
     tool = _tool(name, (found,)) if found else None
     if tool is None:
         raise BadInput(
-            f"{name} is not installed, and the submission has Node packages.", remedy="Install Node.js with npm."
+            f"{name} is not installed, but the submission has Node packages.", remedy="Install Node.js with npm."
         )
     return tool
 
 
 def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] = {}) -> str:
-    """Run an installer in a folder, and return what it wrote to standard output.
+    """Run an installer in a folder, and return its standard output.
 
     Args:
         command: the program and its arguments.
-        folder: where it starts.
-        environment: variables it gets, besides memeval's own.
+        folder: the working folder.
+        environment: variables besides memeval's own.
 
     Raises:
-        ToolFailed: it gave up, took too long, or cannot be started.
+        ToolFailed: it failed, took too long, or cannot be started.
     """
     inherited = {name: value for name, value in os.environ.items() if not MISLEADING.fullmatch(name)}
     try:
@@ -155,13 +156,13 @@ def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[s
 
 
 def uv_settings(pip: Installer | None) -> dict[str, str]:
-    """Return variables that tell uv what pip's configuration says of indexes, which uv does not read.
+    """Return variables that give uv the indexes of pip's configuration, which uv does not read.
 
     Args:
-        pip: whose configuration counts; ``None`` where there is no pip.
+        pip: the pip; ``None`` if there is none.
 
     Returns:
-        Nothing where uv itself is told of an index.
+        The variables; empty if variables of uv name an index.
     """
     if pip is None or any(
         re.fullmatch(r"UV_(DEFAULT_INDEX|INDEX.*|EXTRA_INDEX_URL|FIND_LINKS)", n) for n in os.environ
@@ -171,26 +172,26 @@ def uv_settings(pip: Installer | None) -> dict[str, str]:
         listed = run_tool([*pip.command, "config", "list"], Path.cwd())
     except ToolFailed:
         return {}
-    said: dict[str, str] = {}
+    configured: dict[str, str] = {}
     for key, value in re.findall(r"(?m)^(?:global|install|:env:)\.([a-z-]+)=(.+)$", listed):
         with contextlib.suppress(ValueError, SyntaxError):
-            said[key] = str(ast.literal_eval(value))
+            configured[key] = str(ast.literal_eval(value))
     settings = {
-        "UV_DEFAULT_INDEX": said.get("index-url", ""),
-        "UV_INDEX": " ".join(said.get("extra-index-url", "").split()),
-        "UV_FIND_LINKS": ",".join(said.get("find-links", "").split()),
-        "SSL_CERT_FILE": "" if "SSL_CERT_FILE" in os.environ else said.get("cert", ""),
-        # As pip does: every index is asked. Digests say which file it may be.
-        "UV_INDEX_STRATEGY": "unsafe-best-match" if said.get("extra-index-url") else "",
+        "UV_DEFAULT_INDEX": configured.get("index-url", ""),
+        "UV_INDEX": " ".join(configured.get("extra-index-url", "").split()),
+        "UV_FIND_LINKS": ",".join(configured.get("find-links", "").split()),
+        "SSL_CERT_FILE": "" if "SSL_CERT_FILE" in os.environ else configured.get("cert", ""),
+        # Like pip: uv asks every index. The digests decide which file is accepted.
+        "UV_INDEX_STRATEGY": "unsafe-best-match" if configured.get("extra-index-url") else "",
     }
     return {name: value for name, value in settings.items() if value}
 
 
 @functools.cache
 def _tool(name: str, command: tuple[str, ...]) -> Installer | None:
-    """Return a tool with the version that it says, or ``None`` where it cannot be run."""
+    """Return a tool with its version; ``None`` if it cannot be run."""
     try:
-        said = re.search(r"\d+(\.\w+)+", run_tool([*command, "--version"], Path.cwd()))
+        version = re.search(r"\d+(\.\w+)+", run_tool([*command, "--version"], Path.cwd()))
     except ToolFailed:
         return None
-    return Installer(name, said[0], command) if said else None
+    return Installer(name, version[0], command) if version else None
