@@ -24,13 +24,13 @@ class Memory:
         self.notes.clear()
 
     def ingest_session(self, session: dict, timestamp: str) -> None:
-        """Ingest a session: {"session_id", "date", "turns": [{"turn_id", "role", "content", perhaps "speaker"}]}."""
+        """Ingest a session: {"session_id", "date", "turns": [{"turn_id", "role", "content", optional "speaker"}]}."""
         for turn in session["turns"]:
             text = f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}"
             self.notes[turn["turn_id"]] = {"text": text, "source_ids": [turn["turn_id"]], "date": timestamp}
 
     def search(self, query: str, k: int = 5, timestamp: str = "now") -> list[dict]:
-        """Return at most k items, the best first, known at that time."""
+        """Return at most k items that were known at that time, best first."""
         wanted, found = words(query), []
         for note in reversed(self.notes.values()):  # with equal scores, the newest comes first
             if timestamp == "now" or note["date"][: len(timestamp)] <= timestamp:

@@ -24,11 +24,11 @@ class Memory:
         self.notes.clear()
 
     def keep(self, note_id: str, text: str, date: str) -> None:
-        """Store a text; the same id again replaces it."""
+        """Store a text, or replace the text with the same id."""
         self.notes[note_id] = {"text": text, "source_ids": [note_id], "date": date}
 
     def search(self, query: str, k: int = 5, timestamp: str = "now") -> list[dict]:
-        """Return at most k items, the best first, known at that time."""
+        """Return at most k items that were known at that time, best first."""
         wanted, found = words(query), []
         for note in reversed(self.notes.values()):  # with equal scores, the newest comes first
             if timestamp == "now" or note["date"][: len(timestamp)] <= timestamp:
