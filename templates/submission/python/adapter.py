@@ -30,7 +30,7 @@ class Memory:
             self.notes[turn["turn_id"]] = {"text": text, "source_ids": [turn["turn_id"]], "date": timestamp}
 
     def search(self, query: str, k: int = 5, timestamp: str = "now") -> list[dict]:
-        """Return at most k items that were known at that time, best first."""
+        """Return at most k items, the best first, known at that time."""
         wanted, found = words(query), []
         for note in reversed(self.notes.values()):  # with equal scores, the newest comes first
             if timestamp == "now" or note["date"][: len(timestamp)] <= timestamp:
