@@ -4,24 +4,24 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from memeval.benchmarks import all_benchmarks
+from memeval.cli.data import list_
 from memeval.records.base import validated
 from memeval.records.errata import Errata, ErratumKind
 
 PAGE = (Path(__file__).parents[2] / "site" / "data.md").read_text("utf-8")
 
 
-def test_the_list_is_the_catalogues() -> None:
-    for benchmark in all_benchmarks():
-        info = benchmark.info
-        assert f"{info.id}: {info.items:,} items; {info.licence}" in PAGE
-        for source in info.sources:
-            digest = source.digest[: len("sha256:") + 8]
-            option = "" if source is info.sources[0] else f" --file {source.name}"
-            shown = (
-                f"{source.name}: {source.bytes:,} bytes, {digest}…; not here: memeval data pull {info.name}{option}\n"
-            )
-            assert f"  {shown}" in PAGE
+@pytest.mark.parametrize("name", [None, "longmemeval"])
+def test_the_page_shows_what_data_list_prints_without_data(
+    name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    list_(name)
+    command = " ".join(["memeval data list", *([name] if name else [])])
+    assert f"```console\n$ {command}\n{capsys.readouterr().out}```" in PAGE
 
 
 def test_the_example_of_errata_can_be_read() -> None:

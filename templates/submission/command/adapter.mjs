@@ -1,12 +1,12 @@
 // A small memory as sample code: it stores turns with their dates, and finds those that share words with a question.
-// Replace the code of the calls with yours. It reads one JSON object per line and answers each with one, in order.
+// Replace the code of the calls with yours. For each line with a JSON object, it writes one line with the reply.
 // Print with console.error only: standard output is for replies.
 import { createInterface } from "node:readline";
 
 const notes = new Map();
 const words = (text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
 
-function found(query, k, timestamp) {
+function search(query, k, timestamp) {
   const wanted = words(query);
   return [...notes.values()]
     .reverse() // with equal scores, the newest comes first
@@ -29,9 +29,9 @@ const calls = {
     }
     return null;
   },
-  search: ({ query, k, timestamp }) => ({ items: found(query, k, timestamp) }),
+  search: ({ query, k, timestamp }) => ({ items: search(query, k, timestamp) }),
   ask({ question, timestamp }) {
-    const items = found(question, 5, timestamp);
+    const items = search(question, 5, timestamp);
     const context = items.map(({ text }) => text).join("\n");
     return { answer: items[0]?.text ?? "I do not know.", context, items };
   },
@@ -41,7 +41,7 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
   const request = JSON.parse(line);
   const reply = { id: request.id };
   try {
-    if (!Object.hasOwn(calls, request.call)) throw new Error(`there is no call ${request.call}`);
+    if (!Object.hasOwn(calls, request.call)) throw new Error(`unknown call ${request.call}`);
     reply.value = calls[request.call](request);
   } catch (error) {
     console.error(error);

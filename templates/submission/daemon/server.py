@@ -1,4 +1,4 @@
-"""Serves the memory over the API of the jeffs-brain daemons: a brain is a memory, and ask streams events."""
+"""Serves the memory over the HTTP API of jeffs-brain: a brain is a memory, and ask streams events."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def front_matter(text: str) -> tuple[str, str]:
     return rest.strip(), date[1] if date else ""
 
 
-def found(memory: Memory, query: str, asked: dict) -> list[dict]:
+def search_chunks(memory: Memory, query: str, request: dict) -> list[dict]:
     """Return search results as chunks of documents."""
-    items = memory.search(query, asked.get("topK", 10), asked.get("questionDate", "now"))
+    items = memory.search(query, request.get("topK", 10), request.get("questionDate", "now"))
     return [
         {"chunkId": path, "documentId": path, "path": path, "text": item["text"], "score": item["score"]}
         for item in items
@@ -33,7 +33,7 @@ def found(memory: Memory, query: str, asked: dict) -> list[dict]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers one connection's requests."""
+    """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
 
@@ -45,35 +45,35 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/healthz":
             return self.answer(200, {"ok": True})
         if words[:2] != ["v1", "brains"]:
-            return self.answer(404, {"title": "there is nothing here"})
+            return self.answer(404, {"title": "unknown path"})
         if len(words) == 2 and self.command == "POST":
             name = json.loads(body)["brainId"]
             brains[name] = Memory()
             return self.answer(201, {"brainId": name})
         memory = brains.get(words[2]) if len(words) > 2 else None
         if memory is None:
-            return self.answer(404, {"title": "there is no such brain"})
-        what = (self.command, *words[3:])
-        if what == ("DELETE",):
+            return self.answer(404, {"title": "unknown brain"})
+        route = (self.command, *words[3:])
+        if route == ("DELETE",):
             del brains[words[2]]
             return self.answer(204)
-        if what == ("PUT", "documents"):
+        if route == ("PUT", "documents"):
             memory.keep(parse_qs(url.query)["path"][0], *front_matter(body.decode()))
             return self.answer(204)
-        if what == ("DELETE", "documents"):
-            gone = memory.notes.pop(parse_qs(url.query)["path"][0], None)
-            return self.answer(204 if gone else 404)
-        if what == ("POST", "search"):
-            asked = json.loads(body)
-            return self.answer(200, {"chunks": found(memory, asked["query"], asked), "trace": {}})
-        if what == ("POST", "ask"):
-            asked = json.loads(body)
-            chunks = found(memory, asked["question"], asked)
+        if route == ("DELETE", "documents"):
+            removed = memory.notes.pop(parse_qs(url.query)["path"][0], None)
+            return self.answer(204 if removed else 404)
+        if route == ("POST", "search"):
+            request = json.loads(body)
+            return self.answer(200, {"chunks": search_chunks(memory, request["query"], request), "trace": {}})
+        if route == ("POST", "ask"):
+            request = json.loads(body)
+            chunks = search_chunks(memory, request["question"], request)
             text = chunks[0]["text"] if chunks else "I do not know."
             return self.stream(
                 ("retrieve", {"chunks": chunks}), ("answer_delta", {"text": text}), ("done", {"ok": True})
             )
-        return self.answer(404, {"title": "there is nothing here"})
+        return self.answer(404, {"title": "unknown path"})
 
     do_GET = do_POST = do_PUT = do_DELETE = handle_request
 

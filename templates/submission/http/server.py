@@ -1,4 +1,4 @@
-"""Serves the memory over memeval's HTTP contract: each call is a POST, and its value is the body of the answer."""
+"""Serves the memory over memeval's HTTP protocol: each call is a POST, and the response has its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ memory = Memory()
 
 
 def load(request: dict) -> dict:
-    """Return the calls that this server has."""
+    """Return the calls that this server supports."""
     return {"capabilities": ["take_in", "ask", "search"]}
 
 
@@ -44,7 +44,7 @@ CALLS = {"/load": load, "/reset": reset, "/take_in": take_in, "/search": search,
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers one connection's requests."""
+    """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
 
@@ -56,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path in CALLS:
             self.answer(200, CALLS[self.path](request))
         else:
-            self.answer(404, {"title": f"there is no {self.path}"})
+            self.answer(404, {"title": f"unknown path {self.path}"})
 
     def answer(self, status: int, value: object) -> None:
         body = json.dumps(value).encode()

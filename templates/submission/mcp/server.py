@@ -40,7 +40,7 @@ TOOLS = {
 
 
 def initialize(params: dict) -> dict:
-    """Introduce the server."""
+    """Return the name and the abilities of the server."""
     about = {"name": "memory", "version": "1.0"}
     return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": about}
 

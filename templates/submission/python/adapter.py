@@ -24,7 +24,7 @@ class Memory:
         self.notes.clear()
 
     def ingest_session(self, session: dict, timestamp: str) -> None:
-        """Ingest a session: {"session_id", "date", "turns": [{"turn_id", "role", "content", perhaps "speaker"}]}."""
+        """Ingest a session: {"session_id", "date", "turns": [{"turn_id", "role", "content", optional "speaker"}]}."""
         for turn in session["turns"]:
             text = f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}"
             self.notes[turn["turn_id"]] = {"text": text, "source_ids": [turn["turn_id"]], "date": timestamp}

@@ -24,7 +24,7 @@ class Memory:
         self.notes.clear()
 
     def keep(self, note_id: str, text: str, date: str) -> None:
-        """Store a text; the same id again replaces it."""
+        """Store a text, or replace the text with the same id."""
         self.notes[note_id] = {"text": text, "source_ids": [note_id], "date": date}
 
     def search(self, query: str, k: int = 5, timestamp: str = "now") -> list[dict]:
