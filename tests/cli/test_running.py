@@ -68,9 +68,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     return run
 
 
-def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(
-    call: Call, tmp_path: Path
-) -> None:
+def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(call: Call, tmp_path: Path) -> None:
     here: list[Benchmark] = [
         Here("one@1"),
         Missing("two@1"),
