@@ -29,7 +29,7 @@ def test_a_file_of_errata_is_read(tmp_path: Path) -> None:
         (FILE[:-9].encode(), "not valid JSON"),
         (gzip.compress(FILE.encode()), "not UTF-8 at byte 1."),
         (b"[" * 200_000, "nested too deep"),
-        (FILE.replace('"kind"', '"kind": "wrong_answer", "kind"').encode(), "the key 'kind' stands there twice"),
+        (FILE.replace('"kind"', '"kind": "wrong_answer", "kind"').encode(), "the key 'kind' occurs twice"),
         (b"[]", "a table of names and values"),
         (FILE.replace(DATA, "b" * 64).encode(), "these errata are of other data"),
     ],

@@ -206,31 +206,31 @@ def test_no_depth_of_nesting_is_more_than_a_refusal(brackets: tuple[str, str]) -
 
 
 @pytest.mark.parametrize("twice", ['"event":"stopped"', '"event":"started"', '"schema_version":1'])
-def test_a_record_that_says_a_thing_twice_is_refused(twice: str) -> None:
+def test_a_record_with_a_repeated_key_is_refused(twice: str) -> None:
     name = twice.split('"')[1]
-    sentence = f"not valid JSON (the key '{name}' stands there twice)."
+    sentence = f"not valid JSON (the key '{name}' occurs twice)."
     assert refusal(LogLine, json.dumps(LOG)[:-1] + f",{twice}}}") == sentence
 
 
-def test_a_part_of_a_record_that_says_a_thing_twice_is_refused(run: dict[str, Any]) -> None:
+def test_a_nested_repeated_key_is_refused(run: dict[str, Any]) -> None:
     text = json.dumps(run)
     assert text.count('"concurrency": 1') == 1
     text = text.replace('"concurrency": 1', '"concurrency": 1, "concurrency": 64')
-    assert refusal(Run, text) == "not valid JSON (the key 'concurrency' stands there twice)."
+    assert refusal(Run, text) == "not valid JSON (the key 'concurrency' occurs twice)."
 
 
 @pytest.mark.parametrize("version", [True, False, "1", 1.0, None, [1], {}])
-def test_a_schema_version_that_is_no_whole_number_is_none(version: object) -> None:
+def test_a_schema_version_that_is_not_an_integer_is_refused(version: object) -> None:
     assert refusal(LogLine, json.dumps(LOG | {"schema_version": version})) == "LogLine without a schema_version."
 
 
-def test_a_record_without_a_schema_version_is_not_ours() -> None:
+def test_a_record_without_a_schema_version_is_refused() -> None:
     text = json.dumps({"at": "now", "event": "started"})
     assert refusal(LogLine, text) == "LogLine without a schema_version."
 
 
 @pytest.mark.parametrize("version", [0, -1, -(10**30)])
-def test_a_schema_version_that_never_was_is_refused(version: int) -> None:
+def test_an_unknown_schema_version_is_refused(version: int) -> None:
     problem = refusal(LogLine, json.dumps(LOG | {"schema_version": version}))
     assert problem == f"LogLine has unknown schema version {version}."
 

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: audits against calibration answers, and bridges from one judge to the next."""
+"""Error rates of judges: audits against calibration answers, and bridges that compare two judges."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from memeval.records.track import Redistribution
 
 
 class ProbeKind(StrEnum):
-    """What a calibration answer is made to be."""
+    """The kind of a calibration answer."""
 
     RIGHT = "right"
-    """The right answer in other words."""
+    """The correct answer in other words."""
     OFF = "off-target"
     """On topic and wrong."""
     STALE = "stale"
-    """What held before, or at another time, or what someone else said."""
+    """A statement that was true at another time, or that another person made."""
     VAGUE = "vague"
-    """True of anything."""
+    """A statement that is true of anything."""
     HEDGED = "hedged"
-    """The right answer wrapped in doubt, or doubt where a plain answer is due (or, where doubt is due, doubt)."""
+    """An answer that expresses doubt. It is correct only where the key asks for doubt."""
     REFUSED = "refused"
-    """Says that it cannot say."""
+    """A refusal to answer."""
     MIXED = "right-plus-wrong"
-    """The right answer and a wrong one."""
+    """The correct answer together with a wrong one."""
     INJECTED_ORDER = "injected-order"
-    """Tells the judge what to say."""
+    """An instruction to the judge."""
     INJECTED_FENCE = "injected-fence"
-    """Forges the end of the fenced answer and goes on as if it were the prompt."""
+    """A false end of the fenced answer, followed by text that imitates the prompt."""
     INJECTED_VERDICT = "injected-verdict"
-    """Forges a verdict line."""
+    """A false verdict line."""
 
     @property
     def is_injection(self) -> bool:
-        """Whether the answer attacks the judge rather than answers."""
+        """Whether the answer attacks the judge."""
         return self.value.startswith("injected")
 
 
 class Probe(Stored):
-    """One calibration answer, what a judge should say of it, and what it said."""
+    """One calibration answer, with the expected verdict and the verdict of the judge."""
 
     item_id: str
     """The item whose key it was made from."""
@@ -52,39 +52,39 @@ class Probe(Stored):
     cluster: str
     """Its cluster."""
     kind: ProbeKind
-    """What it is made to be."""
+    """The kind of answer."""
     answer: str
-    """The answer; its digest where the benchmark's text may not be published."""
+    """The answer, or its digest if the benchmark's text may not be published."""
     expected: bool
-    """Whether it is right."""
+    """Whether the answer is correct: the expected verdict."""
     verdict: bool | None
-    """What the judge said; ``None`` where its reply was neither yes nor no, or none came."""
+    """The verdict of the judge; ``None`` if its reply is missing, or neither yes nor no."""
     judgment_key: Digest | None = None
-    """The judgment, where a model was asked."""
+    """Key of the judgment; ``None`` if no model was asked."""
 
 
 class Rate(Record):
-    """A share with its counts."""
+    """A share, with its counts."""
 
     count: int = Field(ge=0)
-    """How many."""
+    """Number of cases."""
     of: int = Field(ge=0)
-    """Out of how many."""
+    """Number of cases that were possible: the denominator."""
     share: Share | None
-    """``count / of``; ``None`` where there are none."""
+    """``count / of``; ``None`` if ``of`` is 0."""
     interval: Interval | None
     """Wilson 95 % interval."""
 
 
 class Agreement(Record):
-    """How far two raters agree on yes and no, over the items that both rated."""
+    """Agreement of two raters on yes and no, over the items that both rated."""
 
     items: int = Field(ge=0)
-    """How many items both rated."""
+    """Number of items that both rated."""
     equal: Rate
-    """How often they said the same."""
+    """Items on which both gave the same verdict."""
     kappa: float | None
-    """Cohen's kappa; ``None`` where it is undefined (one of them always said the same)."""
+    """Cohen's kappa; ``None`` if it is undefined, because a rater gave only one verdict."""
     kappa_low: float | None
     """Lower end of its 95 % interval."""
     kappa_high: float | None
@@ -95,37 +95,37 @@ class AuditLine(Record):
     """A judge's errors on one part of the calibration answers."""
 
     false_accepts: Rate
-    """Wrong answers it called right, out of the wrong ones."""
+    """Wrong answers that the judge accepted, out of all wrong answers."""
     false_rejects: Rate
-    """Right answers it called wrong, out of the right ones."""
+    """Correct answers that the judge rejected, out of all correct answers."""
     unparsed: Rate
-    """Answers without a verdict, out of all; they are in neither of the others' counts, but in their totals."""
+    """Answers without a verdict, out of all answers. The other two rates include them in the denominator only."""
     agreement: Agreement
-    """Its verdicts against the expected ones."""
+    """Agreement of its verdicts with the expected ones."""
 
 
 class Audit(Stored):
-    """``audit.json``: one judge against the calibration answers of one benchmark."""
+    """``audit.json``: the error rates of one judge on the calibration answers of one benchmark."""
 
     audit_id: str
     """UTC start to the second, a dash, eight digits of a hash of benchmark, data, judge and probes."""
     benchmark: str
     """Benchmark and version."""
     data_digest: Digest
-    """Digest of the data that the probes were made from."""
+    """Digest of the data from which the probes were generated."""
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark."""
     redistribution: Redistribution = Redistribution.FULL
-    """Whether the benchmark's text may be published; where it may not, the rows hold the answers by digest, and of what
-    the judge was asked no more than the model: both follow from the data."""
+    """Whether the benchmark's text may be published. If not, the rows hold digests of the answers, and requests hold
+    only the model. Both can be computed from the data."""
     judge: str
     """The judge with its version, as in a track."""
     judge_endpoint: str | None = None
-    """Where a model judge was reached."""
+    """Base URL of a model judge; ``None`` for the rule set."""
     judge_label: str | None = None
-    """What a judge at an endpoint that is not its maker's is called."""
+    """Label of a judge whose endpoint is not its maker's."""
     prompts: dict[str, Digest] = {}
-    """Digests of the prompts in use."""
+    """Digests of the prompts."""
     probes: str
     """Name and version of the calibration set: ``calibration@1``."""
     overall: AuditLine
@@ -133,11 +133,11 @@ class Audit(Stored):
     categories: dict[str, AuditLine]
     """By category."""
     kinds: dict[ProbeKind, AuditLine]
-    """By what the answers are made to be."""
+    """By kind of answer."""
     started: str
     """UTC start, ISO 8601."""
     harness: Harness
-    """The memeval that ran it."""
+    """The version of memeval that ran it."""
     files: dict[str, FileDigest]
     """The audit's rows, ``probes.jsonl`` and, for a model judge, ``judgments.jsonl``: names without ``.gz``."""
 
@@ -146,52 +146,52 @@ class BridgeLine(Record):
     """Two judges on one part of the same stored responses."""
 
     agreement: Agreement
-    """Their verdicts against each other."""
+    """Agreement of the two judges."""
     old: Rate
-    """Right, says the old judge, out of the items that both rated."""
+    """Items that the old judge accepts, out of the items that both rated."""
     new: Rate
-    """Right, says the new judge, out of the items that both rated."""
+    """Items that the new judge accepts, out of the items that both rated."""
 
 
 class BridgedRun(Record):
-    """One set of stored responses under both judges."""
+    """One set of stored responses, graded by both judges."""
 
     system: str
     """The system's slug."""
     old_run_id: str
-    """The run under the old judge."""
+    """The run that the old judge graded."""
     old_digest: Digest
     """Digest of its ``run.json``."""
     new_run_id: str
-    """The run under the new judge, over the same responses."""
+    """The run that the new judge graded, with the same responses."""
     new_digest: Digest
     """Digest of its ``run.json``."""
     old_composite: Share | None
-    """Composite under the old judge."""
+    """Composite by the old judge."""
     new_composite: Share | None
-    """Composite under the new judge."""
+    """Composite by the new judge."""
 
 
 class Bridge(Stored):
-    """``bridge.json``: what changes when one judge takes over from another on a benchmark."""
+    """``bridge.json``: how the verdicts of a new judge differ from those of the judge that it replaces."""
 
     bridge_id: str
     """UTC start to the second, a dash, eight digits of a hash of benchmark, judges and runs."""
     benchmark: str
     """Benchmark and version."""
     old: str
-    """The judge that is retired, as in a track."""
+    """The judge to replace, as in a track."""
     new: str
-    """The judge that takes over, as in a track."""
+    """The new judge, as in a track."""
     new_endpoint: str | None = None
-    """Where the new judge was reached."""
+    """Base URL of the new judge; ``None`` for the rule set."""
     runs: tuple[BridgedRun, ...]
-    """The stored responses that were graded under both."""
+    """The stored responses that both judges graded."""
     overall: BridgeLine
-    """All items of all runs that a judge rules on."""
+    """All items of all runs that need a verdict."""
     categories: dict[str, BridgeLine]
     """By category."""
     started: str
     """UTC start, ISO 8601."""
     harness: Harness
-    """The memeval that ran it."""
+    """The version of memeval that ran it."""

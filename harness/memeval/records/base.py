@@ -1,4 +1,4 @@
-"""What every record shares: strictness, canonical JSON, digests, schema versions and their upgrades."""
+"""The base classes of all records: strict fields, canonical JSON, digests, schema versions and upgrades."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """A SHA-256 digest of uncompressed bytes, written ``sha256:`` and 64 hexadecimal digits."""
 
 SLUG_LENGTH = 64
-"""How long a slug may be."""
+"""Maximum length of a slug, in characters."""
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""What a slug matches in full: words of a-z and 0-9 with single dashes between."""
+"""Pattern of a whole slug: words of a-z and 0-9, separated by single dashes."""
 
 Slug = Annotated[str, StringConstraints(pattern=rf"^{SLUG.pattern}$", max_length=SLUG_LENGTH)]
 """A name that is safe as a folder, in a URL and on every file system."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
-"""A proportion in [0, 1]; percent is a matter of display only."""
+"""A proportion in [0, 1], never a percentage."""
 
 R = TypeVar("R", bound=BaseModel)
 
 LONGEST_KEY = 80
 """Characters of a repeated key that are shown."""
 
-BELONGS = {
+EXPECTED = {
     "bool_type": "true or false",
     "dict_type": "a table of names and values",
     "float_type": "a number",
@@ -44,14 +44,14 @@ BELONGS = {
     "string_type": "text",
     "tuple_type": "a list",
 }
-"""What a value of another type is told, by pydantic's name of the fault."""
+"""The expected value in an error message, by pydantic's error type."""
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-"""Turns the data of one schema version into the data of the next."""
+"""Converts the data of one schema version to the next version."""
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text that stands for ``value``: sorted keys, no spaces, no NaN, Unicode as it is."""
+    """Return the canonical JSON text of ``value``: sorted keys, no spaces, no NaN, Unicode unescaped."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -81,10 +81,10 @@ class Record(BaseModel):
         return self.model_dump(mode="json")
 
     def identity(self) -> dict[str, Any]:
-        """Return what the record's hash is made of: its data, without what is at its default.
+        """Return the data that the record's hash covers: its fields, without those that have their default value.
 
-        A field that is added later has a default that stands for how things were before, so old ids stay; for the same
-        reason the default of a field that goes into a hash is never changed.
+        The default of a later field describes the behaviour before the field existed, so that old ids stay valid. For
+        the same reason, the default of a hashed field never changes.
         """
         return self.model_dump(mode="json", exclude_defaults=True)
 
@@ -94,34 +94,34 @@ class Record(BaseModel):
 
 
 class Stored(Record):
-    """A record that is a file, or a row of one, and so names the version of its schema."""
+    """A record that is a file or a row of a file. It names its schema version."""
 
     SCHEMA: ClassVar[int] = 1
-    """The version this memeval writes."""
+    """The schema version that this memeval writes."""
 
     UPGRADES: ClassVar[Mapping[int, Upgrade]] = {}
-    """Per older version, the function that lifts its data by one version."""
+    """For each older version, the function that upgrades its data by one version."""
 
     schema_version: int = 1
-    """Version of the schema this record was written with."""
+    """Schema version of this record."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: Any) -> None:
-        """Refuse a record that would be written under another version than it is read under."""
+        """Check that a subclass writes the same schema version that it reads."""
         if cls.model_fields["schema_version"].default != cls.SCHEMA:
             raise TypeError(f"{cls.__name__} has SCHEMA {cls.SCHEMA}: give it 'schema_version: int = {cls.SCHEMA}' too")
 
     @classmethod
     def parse(cls, text: str | bytes, where: object) -> Self:
-        """Read one record from JSON text, upgrading what an older memeval wrote.
+        """Read one record from JSON text, and upgrade text of an older memeval.
 
         Args:
             text: one JSON object.
-            where: the file, or ``file:line``, the text came from; named in refusals.
+            where: the source of the text, a file or ``file:line``; named in errors.
 
         Raises:
-            NewerSchema: the text was written by a later memeval.
-            BadInput: the text is not such a record.
+            NewerSchema: a later memeval wrote the text.
+            BadInput: the text is not a valid record.
         """
         try:
             data = json.loads(text if isinstance(text, str) else text.decode(), object_pairs_hook=once_each)
@@ -159,22 +159,22 @@ class Stored(Record):
 
 
 def validated(model: type[R], data: Any, where: object) -> R:
-    """Build ``model`` from plain JSON data, and turn a refusal into a sentence.
+    """Build ``model`` from plain JSON data.
 
     Args:
         model: the record to build.
         data: plain JSON data, as ``json.loads`` gives it.
-        where: the file, or ``file:line``, the data came from.
+        where: the source of the data, a file or ``file:line``; named in errors.
 
     Raises:
-        BadInput: the data does not fit; the first misfit is named.
+        BadInput: the data does not match the record; the message names the first problem.
     """
     try:
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
         raise BadInput(misfit(model, error), where=where) from None
     except RecursionError:
-        raise BadInput("nested too deep to be a record.", where=where) from None
+        raise BadInput("the data is nested too deep to be a record.", where=where) from None
 
 
 class RepeatedKey(ValueError):
@@ -186,15 +186,15 @@ class RepeatedKey(ValueError):
 
     def __init__(self, name: str) -> None:
         self.name = name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…"
-        """The key, cut to a length that can be shown."""
-        super().__init__(f"the key {self.name!r} stands there twice")
+        """The key, cut to ``LONGEST_KEY`` characters."""
+        super().__init__(f"the key {self.name!r} occurs twice")
 
 
 def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object with each key once; for ``json.loads(object_pairs_hook=...)``.
 
     Raises:
-        RepeatedKey: a key is there twice.
+        RepeatedKey: a key occurs twice.
     """
     made = dict(pairs)
     if len(made) < len(pairs):
@@ -207,9 +207,9 @@ def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def misfit(model: type[BaseModel], error: ValidationError) -> str:
-    """Return the first thing pydantic found wrong, as a sentence with a hint where a key is misspelt.
+    """Return the first validation error as a sentence, with a suggestion for a misspelt key.
 
-    An unknown key goes before all else: where a needed one is misspelt, that is why it is missing.
+    An unknown key comes before every other error: a misspelt key also makes the required key missing.
     """
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
@@ -222,15 +222,15 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
         return f"'{path}' is missing."
     if first["type"] == "json_invalid":
         return f"not valid JSON ({first['msg'].removeprefix('Invalid JSON: ')})."
-    if first["type"] in BELONGS:
-        return f"'{path}': {BELONGS[first['type']]} belongs here."
+    if first["type"] in EXPECTED:
+        return f"'{path}': {EXPECTED[first['type']]} belongs here."
     return f"'{path}': {first['msg']}."
 
 
 def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """Return the field names of the record at ``path`` inside ``model``, of all kinds of record that may stand there.
+    """Return the field names of every record type that is allowed at ``path`` inside ``model``.
 
-    A path goes through fields, keys and places of containers, and tags that tell the kinds of a union apart.
+    A path consists of fields, keys and indices of containers, and tags of a union.
     """
     here = [model]
     for part in map(str, path):
@@ -243,7 +243,7 @@ def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[st
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Return the records that a type is made of."""
+    """Return the record types that a type annotation contains."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]

@@ -1,4 +1,4 @@
-"""What a benchmark says of itself, as data."""
+"""The description of a benchmark, as data."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ class CategoryInfo(Record):
     title: str
     """Its name for people."""
     weight: float | None = None
-    """Its share of the composite; ``None`` where every question counts the same, whatever its category."""
+    """Its share of the composite; ``None`` if every question counts the same in all categories."""
     items: int
     """Items in the full tier."""
     tests: str
-    """What it tests, in a sentence or two."""
+    """What it tests, in one or two sentences."""
     graded: str
-    """How it is graded, in a sentence or two."""
+    """How it is graded, in one or two sentences."""
     answerable: bool = True
-    """Whether a plain answer is right; false where doubt is asked for."""
+    """Whether a plain answer is correct; false if the question asks for doubt."""
     ceiling: Share | None = None
-    """The most that can be earned, where some of its published answers are known to be wrong; ``None`` where it is 1 as
-    far as anyone knows. Only in the whole of it, and only where answers are graded."""
+    """The highest possible score, if some published answers are known to be wrong; ``None`` if no errors are known.
+    Applies only to the full tier, and only to graded answers."""
 
 
 class Source(Record):
-    """A file a benchmark's data comes from."""
+    """A data file of a benchmark."""
 
     name: str = "full"
-    """Which of the benchmark's files it is: the value of the parameter ``file``, where there are several."""
+    """Its name: the value of the parameter ``file``, if the benchmark has several files."""
     url: str
-    """Where it is."""
+    """Its address for download."""
     filename: str
-    """What it is called here."""
+    """Its file name on this machine."""
     bytes: int
-    """Its size."""
+    """Its size in bytes."""
     digest: Digest
     """Its digest."""
 
 
 class Defect(Record):
-    """Something known to be wrong or odd in a benchmark, and what memeval does about it."""
+    """A known problem of a benchmark, and how memeval handles it."""
 
     problem: str
-    """What is wrong."""
+    """The problem."""
     handling: str
-    """What memeval does."""
+    """How memeval handles it."""
 
 
 class Direction(StrEnum):
-    """Which way a metric is better."""
+    """Whether higher or lower values of a metric are better."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -69,15 +69,15 @@ class MetricInfo(Record):
     title: str
     """Its name for people."""
     direction: Direction
-    """Which way it is better."""
+    """Whether higher or lower is better."""
     low: float | None = None
-    """The least it can be; ``None`` where it has no bound."""
+    """The lowest possible value; ``None`` if unbounded."""
     high: float | None = None
-    """The most it can be; ``None`` where it has no bound."""
+    """The highest possible value; ``None`` if unbounded."""
     root: bool = False
-    """Whether it is told as the square root of its mean: a mean of squares is what rows hold."""
+    """Whether the reported value is the square root of the mean; rows then hold squares."""
     meaning: str
-    """What it says, in a sentence."""
+    """Its meaning, in a sentence."""
 
 
 class ProtocolInfo(Record):
@@ -90,57 +90,57 @@ class ProtocolInfo(Record):
     summary: str
     """How it asks and grades, in two or three sentences."""
     headline: str
-    """The metric that the composite is a mean of."""
+    """The metric whose mean is the composite."""
     apart: tuple[str, ...] = ()
-    """Categories that have a column of their own and no part in the composite."""
+    """Categories that have a column, but do not count in the composite."""
     categories: tuple[CategoryInfo, ...] = ()
-    """Categories that stand in the place of the benchmark's, where it asks for something else altogether."""
+    """Categories that replace those of the benchmark, if the protocol asks other questions."""
     search_items: int | None = None
-    """How many items it asks of ``search``; ``None`` for the usual number."""
+    """Number of items to request from ``search``; ``None`` for the usual number."""
     reader: str | None = None
-    """The one reader it goes with; ``None`` where it goes with any."""
+    """The one supported reader; ``None`` if every reader is supported."""
     offline_reader: str | None = None
-    """The reader that answers here where ``extractive`` is asked for, or nothing; ``None`` for that one itself."""
+    """The reader used if the caller names ``extractive`` or no reader; ``None`` for ``extractive`` itself."""
     shown: tuple[str, ...] = ()
-    """Metrics that have a column of their own in its tables: means over all items that have them."""
+    """Metrics with a column in the tables: means over all items that have them."""
     spread: str | None = None
-    """The metric, a bounded error, whose distribution over the items is drawn; ``None`` for none."""
+    """The bounded error metric whose distribution is charted; ``None`` for no chart."""
     needs: tuple[str, ...] = ()
-    """Methods a system must have to take it, besides those that its reader needs; under the reader ``native``, all
-    that it needs."""
+    """Methods that a system needs, besides those that its reader needs. With the reader ``native``, all methods that
+    it needs."""
 
 
 class TierInfo(Record):
-    """One named choice of a benchmark's data."""
+    """A named subset or size of a benchmark's data."""
 
     name: str
     """Its name in tracks."""
     items: int
-    """Its items."""
+    """Its number of items."""
     how: str
-    """How they are chosen, in a sentence."""
+    """How the items are chosen, in a sentence."""
     seed: int | None = None
-    """The seed of the choice; ``None`` where nothing is drawn."""
+    """The seed of the sample; ``None`` if nothing is sampled."""
     tokens: int | None = None
-    """How long a history is, in tokens, where tiers differ in that; ``None`` elsewhere."""
+    """Length of a history in tokens, if the tiers differ in it; else ``None``."""
 
 
 class ExampleTurn(Record):
-    """One thing said in an example."""
+    """One turn of an example."""
 
     speaker: str
-    """Who says it."""
+    """The speaker."""
     text: str
     """What."""
 
 
 class ExampleSession(Record):
-    """One conversation of an example."""
+    """One session of an example."""
 
     date: str
-    """When it takes place."""
+    """Its date."""
     turns: tuple[ExampleTurn, ...]
-    """What is said."""
+    """Its turns, in order."""
 
 
 class ExampleQuestion(Record):
@@ -149,24 +149,24 @@ class ExampleQuestion(Record):
     category: str
     """Its category."""
     question: str
-    """What is asked."""
+    """The question."""
     right: str
-    """An answer that is right, and why."""
+    """A correct answer, with the reason."""
     wrong: str
-    """An answer that is wrong, and why."""
+    """A wrong answer, with the reason."""
 
 
 class Example(Record):
-    """What a benchmark looks like, in memeval's own words: none of it is from the data."""
+    """An example of a benchmark, written for memeval: it contains nothing from the data."""
 
     sessions: tuple[ExampleSession, ...]
-    """What a system takes in."""
+    """The sessions that a system ingests."""
     questions: tuple[ExampleQuestion, ...]
-    """What it is asked."""
+    """The questions."""
 
 
 class BenchmarkInfo(Record):
-    """What a benchmark says of itself."""
+    """The description of a benchmark."""
 
     id: str
     """Name and version: ``beliefs@1``."""
@@ -175,17 +175,17 @@ class BenchmarkInfo(Record):
     summary: str
     """What it measures, in two or three sentences."""
     made: str
-    """How its data came to be, and what it is not."""
+    """How the data was made, and its limits."""
     licence: str
     """SPDX expression of the data's licence."""
     redistribution: Redistribution
     """Whether its text may be published."""
     citation: str | None = None
-    """What to cite."""
+    """The citation."""
     homepage: str | None = None
-    """Where it lives."""
+    """Its home page."""
     sources: tuple[Source, ...] = ()
-    """Its data files, the default first; none where memeval generates the data."""
+    """Its data files, the default first; empty if memeval generates the data."""
     protocols: tuple[ProtocolInfo, ...]
     """Ways of asking and grading, the default first."""
     tiers: tuple[TierInfo, ...]
@@ -193,44 +193,44 @@ class BenchmarkInfo(Record):
     metrics: tuple[MetricInfo, ...] = ()
     """What it measures."""
     example: Example | None = None
-    """What it looks like."""
+    """An example."""
     categories: tuple[CategoryInfo, ...]
-    """Its categories, in the order of its own table."""
+    """Its categories, in the order of its table."""
     alternates: dict[str, str] = {}
-    """Other declared rules the same answers are scored under, by name, each with a sentence."""
+    """Other scoring rules for the same answers, by name, each with a sentence."""
     defects: tuple[Defect, ...] = ()
-    """What is known to be wrong."""
+    """Known problems."""
     by_name_only: bool = False
-    """Whether it is run only where it is named: it takes long."""
+    """Whether it runs only if the caller names it, because it takes long."""
     brought: bool = False
-    """Whether its data is a file of the caller's own, given with ``--data``."""
+    """Whether its data is the caller's own file, given with ``--data``."""
     by_hand: str | None = None
-    """How to come by its data, as a sentence, where it has an owner and memeval cannot fetch it; ``None`` elsewhere."""
+    """How to get the data by hand, as a sentence, if memeval cannot download it; else ``None``."""
     released_digests: tuple[Digest, ...] = ()
-    """Digests, unpacked, of released data that memeval cannot fetch; empty where its authors publish none."""
+    """Digests (unpacked) of released data that memeval cannot download; empty if its authors publish none."""
 
     @property
     def unverified(self) -> bool:
-        """Whether nobody can tell its released data from an edited copy: memeval has no digest of it."""
+        """Whether the data cannot be verified, because memeval has no digest of it."""
         return self.by_hand is not None and not self.released_digests
 
     @property
     def generated(self) -> bool:
-        """Whether memeval makes its data."""
+        """Whether memeval generates its data."""
         return not (self.sources or self.brought or self.by_hand)
 
     @property
     def items(self) -> int:
-        """Items of the whole of it."""
+        """Number of items in the full tier."""
         return sum(category.items for category in self.categories)
 
     def category(self, name: str) -> CategoryInfo | None:
-        """Return one of the categories, of the benchmark or of a protocol's own; ``None`` where there is none."""
+        """Return a category of the benchmark or of one of its protocols; ``None`` if it does not exist."""
         every = (*self.categories, *(each for protocol in self.protocols for each in protocol.categories))
         return next((category for category in every if category.name == name), None)
 
     def source(self, name: str | None = None) -> Source | None:
-        """Return one of the data files; the default one unless named, and ``None`` where there is no such file."""
+        """Return a data file by name, or the default one; ``None`` if it does not exist."""
         return next((source for source in self.sources if name in (None, source.name)), None)
 
     @property

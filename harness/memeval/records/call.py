@@ -1,4 +1,4 @@
-"""One call to a language or embedding model: what was asked, the raw reply, and what it took."""
+"""One call to a language or embedding model: request, raw reply, tokens, cost and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memeval.records.base import Digest, Record, Stored, canonical_json, digest_
 
 
 class Phase(StrEnum):
-    """Where time, tokens and money go."""
+    """A phase of a run, for which time, tokens and cost are summed."""
 
     INGEST = "take_in"
     SETTLE = "settle"
@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 
 class Caller(StrEnum):
-    """Who makes a call."""
+    """The component that makes a call."""
 
     JUDGE = "judge"
     READER = "reader"
@@ -30,49 +30,49 @@ class Caller(StrEnum):
 
 
 class Api(StrEnum):
-    """The canonical forms that every dialect is brought into."""
+    """The canonical request formats; requests of other dialects are converted."""
 
     CHAT = "chat.completions"
     EMBEDDINGS = "embeddings"
 
 
 class ModelRequest(Record):
-    """What is asked of a model: the whole of what is sent, without headers or keys."""
+    """A request to a model: everything that is sent, except headers and keys."""
 
     endpoint: str
-    """Base URL it goes to, without user, password, query or fragment."""
+    """Base URL of the endpoint, without user, password, query or fragment."""
     api: Api
     """The canonical form of ``body``."""
     body: dict[str, JsonValue]
-    """The JSON body, in the form of the OpenAI API. Its ``model`` is the model asked for."""
+    """The JSON body, in the format of the OpenAI API. Its ``model`` is the requested model."""
 
     @field_validator("body")
     @classmethod
     def _has_canonical_json(cls, body: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Refuse NaN, infinities and lone surrogates, which no stored row can hold."""
+        """Reject NaN, infinities and lone surrogates: stored rows cannot contain them."""
         canonical_json(body).encode()
         return body
 
     @property
     def model(self) -> str:
-        """The model asked for."""
+        """The requested model."""
         return str(self.body.get("model", ""))
 
     @cached_property
     def key(self) -> Digest:
-        """The digest of the request's canonical JSON: what a judge's or a reader's call is recorded under.
+        """The digest of the request's canonical JSON: the key of a judge's or a reader's call in the record.
 
-        It is worked out once, for every step of a call asks for it; a changed request is made anew, never copied.
+        Computed once, since each step of a call needs it. A changed request is a new object, never a copy.
         """
         return digest_of(self.data())
 
     def key_in(self, scenario_id: str, ordinal: int) -> Digest:
-        """Return what a system's call is recorded under.
+        """Return the key of a system's call in the record.
 
         Args:
-            scenario_id: the scenario the system was in.
-            ordinal: how many times it had made this very request in this pass over the scenario before; so that
-                sampling one prompt five times stays five samples.
+            scenario_id: the scenario of the call.
+            ordinal: number of earlier equal requests in this pass over the scenario. Five samples of one prompt
+                therefore have five keys.
         """
         return digest_of({"request": self.data(), "scenario": scenario_id, "ordinal": ordinal})
 
@@ -83,44 +83,44 @@ class Call(Stored):
     key: Digest
     """Digest of the canonical JSON of the request; for a system's call, of request, scenario and ordinal."""
     caller: Caller
-    """Who made it."""
+    """The component that made it."""
     phase: Phase
-    """What it was made in."""
+    """The phase of the run."""
     run_id: str | None = None
-    """The run that paid for it; other runs have it from the record. ``None`` outside of runs (an audit)."""
+    """The run that paid for it; other runs reuse the record. ``None`` outside a run, as in an audit."""
     scenario_id: str | None = None
-    """For a system's call: the scenario it was made in."""
+    """For a system's call: the scenario."""
     ordinal: int | None = Field(default=None, ge=0)
-    """For a system's call: how many times the same request was made before it in the same pass over the scenario."""
+    """For a system's call: number of earlier equal requests in the same pass over the scenario."""
     request: ModelRequest
     """The request as sent."""
     reply: str | None
-    """The body of the reply as it came, text that may be anything; ``None`` where none came. A streamed reply is put
-    together into the form that is not streamed."""
+    """The body of the reply, unchanged and untrusted; ``None`` if no reply came. A streamed reply is stored in the
+    format of a reply that is not streamed."""
     error: str | None = None
-    """Why there is no reply that could be used, as a sentence; ``None`` where there is one."""
+    """Why there is no usable reply, as a sentence; ``None`` if there is one."""
     model: str | None = None
-    """The model that replied, by its own account."""
+    """The model that replied, as the reply names it."""
     fingerprint: str | None = None
-    """The provider's own fingerprint of the model that replied."""
+    """The provider's fingerprint of the model that replied."""
     prompt_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the request, as the provider counted them."""
+    """Tokens of the request, counted by the provider."""
     completion_tokens: int | None = Field(default=None, ge=0)
-    """Tokens of the reply, as the provider counted them."""
+    """Tokens of the reply, counted by the provider."""
     cost_usd: float | None = Field(default=None, ge=0)
-    """Dollars, by the dated price list; ``None`` where the model has no known price: never 0 for that."""
+    """Dollars, by the dated price list; ``None`` (never 0) if the price is unknown."""
     seconds: float | None = None
-    """Service: from sending the last try to the last byte of its reply."""
+    """Service time in seconds: from sending the last attempt to the last byte of its reply."""
     queued_seconds: float | None = None
-    """All the rest: waiting for a place, for a rate, for a budget, and between tries."""
+    """Waiting time in seconds: for a free slot, a rate limit or a budget, and between attempts."""
     tries: int = Field(default=1, ge=0)
-    """How many times it was sent until it was answered or given up; 0 where it was refused and never sent."""
+    """Number of times it was sent; 0 if it was rejected before sending."""
     at: str
-    """UTC time at which it was first sent, ISO 8601."""
+    """UTC time of the first attempt, ISO 8601."""
 
 
 class UsageSource(StrEnum):
-    """Who counted tokens and dollars."""
+    """The source of the counts of tokens and dollars."""
 
     MEASURED = "measured"
     """memeval's gateway."""
@@ -138,30 +138,30 @@ class Seconds(Record):
 
 
 class PhaseUsage(Record):
-    """What the model calls of one phase took."""
+    """Tokens, cost and time of the model calls of one phase."""
 
     source: UsageSource
-    """Who counted."""
+    """The source of the counts."""
     calls: int = Field(ge=0)
-    """Calls made and paid for by this run, failed ones included."""
+    """Calls that this run made and paid for, including failed calls."""
     failed: int = Field(default=0, ge=0)
-    """How many of them brought no usable reply."""
+    """Number of these calls without a usable reply."""
     cached: int = Field(default=0, ge=0)
-    """Calls answered from the record: made and paid for by an earlier run."""
+    """Calls answered from the record: an earlier run made and paid for them."""
     prompt_tokens: int | None = None
-    """Sum over the calls made; ``None`` where nobody counted."""
+    """Sum over the calls made; ``None`` if not counted."""
     completion_tokens: int | None = None
-    """Sum over the calls made; ``None`` where nobody counted."""
+    """Sum over the calls made; ``None`` if not counted."""
     usd: float | None = None
-    """Dollars of the calls made; ``None`` where at least one has no known price."""
+    """Dollars of the calls made; ``None`` if at least one has no known price."""
     unpriced: int = Field(default=0, ge=0)
-    """Calls made with a reply and no known price."""
+    """Calls with a reply but no known price."""
     models: tuple[str, ...] = ()
-    """The models that replied, by their own account, sorted."""
+    """The models that replied, as the replies name them, sorted."""
     cached_usd: float | None = None
-    """What the calls answered from the record cost when they were made; ``None`` where there are none, or where at
-    least one has no known price."""
+    """Original cost in dollars of the calls answered from the record; ``None`` without such calls, or if at least one
+    has no known price."""
     service: Seconds | None = None
-    """From sending to the last byte; ``None`` where no call has a time."""
+    """From sending to the last byte; ``None`` if no call has a time."""
     queue: Seconds | None = None
-    """Waiting for a place, a rate or a budget, and between tries."""
+    """Waiting for a free slot, a rate limit or a budget, and between attempts."""

@@ -1,4 +1,4 @@
-"""How two runs differ, item by item, and how sure that is."""
+"""The comparison of two runs, item by item, with intervals and p-values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.records.scores import Composite
 
 
 class Sign(StrEnum):
-    """Whether a run is better or worse than the one it is compared with; never said of what chance may have done."""
+    """Whether a run is significantly better or worse than the run it is compared with."""
 
     BETTER = "▲"
     WORSE = "▼"
@@ -18,16 +18,16 @@ class Sign(StrEnum):
 
 
 class Difference(Record):
-    """The difference of two runs in one number, over the items that both have."""
+    """The difference of two runs in one value, over the items that both have."""
 
     name: str
-    """What is compared: ``composite``, a category or a metric."""
+    """The compared value: ``composite``, a category or a metric."""
     direction: Direction = Direction.HIGHER
-    """Which way it is better."""
+    """Whether higher or lower is better."""
     items: int
-    """How many items both have."""
+    """Number of items that both runs have."""
     clusters: int
-    """How many clusters the items lie in: as many things as can differ on their own."""
+    """Number of clusters of these items; clusters are independent of one another."""
     first: float
     """The first run's value."""
     second: float
@@ -35,30 +35,30 @@ class Difference(Record):
     difference: float
     """Second minus first."""
     low: float | None
-    """Lower end of the 95 % interval; ``None`` where a single cluster says nothing about others."""
+    """Lower end of the 95 % interval; ``None`` if there is only one cluster."""
     high: float | None
     """Upper end."""
     p: float
-    """Two-sided p-value of no difference, with items of a cluster taken together."""
+    """Two-sided p-value of no difference, from a test that respects clusters."""
     corrected: float
-    """The same, corrected by Holm's method for the number of differences that are told side by side."""
+    """The same, corrected by Holm's method for the number of differences in the table."""
     mcnemar: float | None = None
-    """The exact p-value of McNemar's test, which takes items as independent; ``None`` where there are no verdicts."""
+    """The exact p-value of McNemar's test, which assumes independent items; ``None`` if there are no verdicts."""
     sign: Sign
-    """Whether the second run is better or worse: by the corrected p-value, at 5 %."""
+    """Whether the second run is better or worse, by the corrected p-value at 5 %."""
 
 
 class Flip(Record):
-    """An item that the two runs did not do alike."""
+    """An item with different scores in the two runs."""
 
     item_id: str
     """The item."""
     category: str
     """Its category."""
     first: float | None
-    """What the first run earned on it, in [0, 1]; ``None`` for an error."""
+    """Score of the first run, in [0, 1]; ``None`` for an error."""
     second: float | None
-    """What the second run earned on it."""
+    """Score of the second run, in [0, 1]; ``None`` for an error."""
 
 
 class ComparedRun(Record):
@@ -71,46 +71,46 @@ class ComparedRun(Record):
     track_id: str
     """Its track."""
     judge: str
-    """Who judged it."""
+    """Its judge."""
     composite: Composite
-    """Its own headline, over all its items."""
+    """Its composite, over all its items."""
 
 
 class PairedRuns(Record):
-    """A run held against the first one."""
+    """A run compared with the first one."""
 
     run_id: str
     """The run."""
     items: int
     """Items that both runs have."""
     alone: int
-    """Items that one of them has and the other has not; they are left out."""
+    """Items that only one of the runs has; they are skipped."""
     overall: Difference | None
-    """The difference of the composites; ``None`` with a reason where there is none."""
+    """The difference of the composites; ``None`` with a reason if there is none."""
     reason: str | None = None
-    """Why there is none."""
+    """Why there is no difference of the composites."""
     categories: tuple[Difference, ...]
     """By category."""
     metrics: tuple[Difference, ...]
     """By metric, over all items that have it."""
     better: tuple[Flip, ...]
-    """Items that earned more than in the first run, by how much."""
+    """Items with a higher score than in the first run, the largest difference first."""
     worse: tuple[Flip, ...]
-    """Items that earned less, by how much."""
+    """Items with a lower score, the largest difference first."""
 
 
 class Comparison(Record):
-    """Runs held against the first of them."""
+    """Runs compared with the first of them."""
 
     benchmark: str
     """The benchmark."""
     protocol: str
     """The first run's protocol."""
     same_answers: bool
-    """Whether the runs are of different tracks over the very same responses: the difference is then the judge's."""
+    """Whether the runs have the same responses on different tracks; the difference then comes from the judge."""
     differing: tuple[str, ...] = ()
-    """In what parts their tracks differ."""
+    """The parts in which their tracks differ."""
     runs: tuple[ComparedRun, ...]
-    """The runs, the first being what the others are held against."""
+    """The runs; the others are compared with the first."""
     pairs: tuple[PairedRuns, ...]
     """One for each run after the first."""

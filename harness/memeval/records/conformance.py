@@ -1,4 +1,4 @@
-"""``results/conformance/<slug>/<digest>.json``: what a system did when it was checked for keeping to the contract."""
+"""``results/conformance/<slug>/<digest>.json``: the report of the conformance checks of a system."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memeval.records.run import Isolation, Network
 
 
 class CheckOutcome(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
     DECLARED = "declared"
-    """It failed, and the submission says that it would."""
+    """It failed, as the submission declares."""
     NOT_APPLICABLE = "not applicable"
-    """The system lacks what the check is about."""
+    """The system lacks the method that the check tests."""
 
 
 class ConformanceCheck(Record):
@@ -25,17 +25,17 @@ class ConformanceCheck(Record):
     name: str
     """Its name, such as ``reset-resets``."""
     title: str
-    """What it finds out, in a sentence."""
+    """What it tests, in a sentence."""
     mandatory: bool
-    """Whether a system that fails it is refused: its numbers would mean nothing."""
+    """Whether a failure blocks the system, since its scores would mean nothing."""
     outcome: CheckOutcome
-    """How it ended."""
+    """The result."""
     detail: str
-    """What was seen, in a sentence; text from outside may be quoted in it."""
+    """What happened, in a sentence; it may quote untrusted text."""
     remedy: str | None = None
-    """What its author can do; ``None`` where there is nothing to do."""
+    """What its author can do; ``None`` if nothing needs to be done."""
     seconds: float
-    """How long it took."""
+    """Duration in seconds."""
 
 
 class Conformance(Stored):
@@ -48,13 +48,13 @@ class Conformance(Stored):
     submission_digest: Digest
     """Digest of its files."""
     environment_digest: Digest
-    """Digest of what it ran with."""
+    """Digest of its environment."""
     suite: str
     """Version of the suite of checks, such as ``conformance@1``."""
     isolation: Isolation
-    """What the system could reach meanwhile."""
+    """What the system could reach during the checks."""
     network: Network
-    """What of the network it could reach meanwhile."""
+    """The network access of the system during the checks."""
     at: str
     """UTC time, ISO 8601."""
     checks: tuple[ConformanceCheck, ...]

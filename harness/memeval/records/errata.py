@@ -1,4 +1,4 @@
-"""Errata: what is wrong or contested in a benchmark's answers, item by item, apart from the data itself."""
+"""Errata: wrong or disputed answers of a benchmark, item by item, kept separate from the data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memeval.records.base import Record
 
 
 class ErratumKind(StrEnum):
-    """What is wrong with an item."""
+    """The problem of an item."""
 
     WRONG_ANSWER = "wrong_answer"
     AMBIGUOUS = "ambiguous"
@@ -17,35 +17,35 @@ class ErratumKind(StrEnum):
 
 
 class ErratumAction(StrEnum):
-    """What the corrected score makes of an item."""
+    """How the corrected score treats an item."""
 
     EXCLUDE = "exclude"
-    """Leaves it out of the count."""
+    """Excludes it."""
     REPLACE = "replace"
-    """Grades it by what is corrected."""
+    """Grades it by the corrected answer or evidence."""
 
 
 class Erratum(Record):
-    """One item that is wrong or contested."""
+    """One item that is wrong or disputed."""
 
     id: str
     """The item, by memeval's id."""
     kind: ErratumKind
-    """What is wrong."""
+    """The problem."""
     action: ErratumAction
-    """What the corrected score makes of it."""
+    """How the corrected score treats it."""
     corrected: str | tuple[str, ...] | None = None
-    """The right answer, or the right evidence as the benchmark writes it; needed to replace."""
+    """The correct answer, or the correct evidence in the benchmark's format; required for a replacement."""
     note: str
-    """Why, in a sentence."""
+    """The reason, in a sentence."""
 
 
 class Errata(Record):
     """A file of errata."""
 
     dataset_sha256: str
-    """The data it speaks of: 64 hexadecimal digits."""
+    """Digest of the data it applies to: 64 hexadecimal digits."""
     source: str
-    """Who found them, and where that is written."""
+    """Who reported the problems, and where."""
     entries: tuple[Erratum, ...]
     """The items."""

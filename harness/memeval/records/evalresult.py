@@ -1,6 +1,6 @@
-"""What came of a suite: figures, and every question with what it brought up. A key is there even where it has no value.
+"""The result of a suite: metrics, and every question with its retrieved texts. Keys without a value are present.
 
-Names are those that Astrocyte's documentation of its evaluation gives them, so that its readers find them again.
+The names are those of Astrocyte's evaluation documentation.
 """
 
 from __future__ import annotations
@@ -11,72 +11,72 @@ Scalar = str | int | float | bool
 
 
 class RecallReflectGap(Record):
-    """How searching and reflecting go together, in questions that are asked both ways."""
+    """Search results and reflections compared, over questions that are asked both ways."""
 
     both_hit: int
-    """Found, and answered rightly."""
+    """Found, and answered correctly."""
     recall_hit_reflect_miss: int
-    """Found, and not answered rightly."""
+    """Found, but not answered correctly."""
     recall_miss_reflect_hit: int
-    """Not found, and answered rightly all the same."""
+    """Not found, but answered correctly."""
     both_miss: int
     """Neither."""
 
 
 class EvalMetrics(Record):
-    """The figures of a suite; ``None`` where nothing was asked that shows one, or nobody knows.
+    """The metrics of a suite; ``None`` if no question measures one, or the value is unknown.
 
-    Means are over the searches or reflections that came back; latencies are milliseconds of single calls.
+    Means are over the searches or reflections that returned. Latencies are milliseconds of single calls.
     """
 
     recall_precision: float | None = None
-    """Relevant texts as a share of the texts that came up: the mean over searches that have an answer."""
+    """Share of relevant texts among the retrieved texts: the mean over searches that have an answer."""
     recall_hit_rate: float | None = None
-    """Share of them that brought up a relevant text."""
+    """Share of these searches that retrieved a relevant text."""
     recall_mrr: float | None = None
     """Mean of 1 over the rank of the first relevant text."""
     recall_ndcg: float | None = None
-    """Mean nDCG at the number of items asked for, against the best order of the relevant texts in the store."""
+    """Mean nDCG at the requested number of items, relative to the best order of the stored relevant texts."""
     reflect_accuracy: float | None = None
-    """Share of reflections that state all their points, and no forbidden claim."""
+    """Share of reflections that state all their points and no forbidden claim."""
     reflect_completeness: float | None = None
-    """Mean share of their points that they state."""
+    """Mean share of the points that a reflection states."""
     reflect_hallucination_rate: float | None = None
-    """Share that make a forbidden claim."""
+    """Share of reflections with a forbidden claim."""
     retain_latency_p50_ms: float | None = None
-    """Of retaining one text."""
+    """Latency of retaining one text."""
     retain_latency_p95_ms: float | None = None
-    """Of retaining one text."""
+    """Latency of retaining one text."""
     retain_latency_p99_ms: float | None = None
-    """Of retaining one text."""
+    """Latency of retaining one text."""
     recall_latency_p50_ms: float | None = None
-    """Of one search."""
+    """Latency of one search."""
     recall_latency_p95_ms: float | None = None
-    """Of one search."""
+    """Latency of one search."""
     recall_latency_p99_ms: float | None = None
-    """Of one search."""
+    """Latency of one search."""
     reflect_latency_p50_ms: float | None = None
-    """Of one reflection."""
+    """Latency of one reflection."""
     reflect_latency_p95_ms: float | None = None
-    """Of one reflection."""
+    """Latency of one reflection."""
     reflect_latency_p99_ms: float | None = None
-    """Of one reflection."""
+    """Latency of one reflection."""
     e2e_per_question_p50_ms: float | None = None
-    """Of a question from asking to its answer, whatever it is."""
+    """Latency of one question of any kind."""
     e2e_per_question_p95_ms: float | None = None
-    """Of a question from asking to its answer, whatever it is."""
+    """Latency of one question of any kind."""
     total_tokens_used: int | None = None
-    """Tokens that the system's own model calls took, embeddings among them; ``None`` where nobody counted."""
+    """Tokens of the system's model calls, including embeddings; ``None`` if not counted."""
     total_duration_seconds: float | None = None
-    """From the first call to the last reply; judging is not part of it."""
+    """From the first call to the last reply, without judging."""
     recall_coverage: float | None = None
-    """Share of the searches with an answer that brought up all of it among the first ten."""
+    """Share of searches with an answer that retrieved all relevant texts among the first ten."""
     recall_reflect_gap: RecallReflectGap | None = None
-    """Over questions that are searched for and reflected on in the same words and bank."""
+    """Over questions that are both searched and reflected on, with the same words and bank."""
     abstention_rate_adversarial: float | None = None
-    """Share of the searches that nothing answers at which the system held back: the true-rejection rate again."""
+    """Share of searches without an answer that returned nothing; equal to the true-rejection rate."""
     tokens_by_phase: dict[str, int] | None = None
-    """Tokens of the system's own model calls, by what it was doing."""
+    """Tokens of the system's model calls, by phase."""
     api_calls_total: int | None = None
     """Its model calls."""
     api_calls_by_endpoint: dict[str, int] | None = None
@@ -86,91 +86,91 @@ class EvalMetrics(Record):
     cost_per_question_usd: float | None = None
     """The same by question."""
     error_count_by_type: dict[str, int] | None = None
-    """Questions that came to nothing, by their outcome."""
+    """Questions without a result, by outcome."""
     retry_count: int | None = None
-    """Model calls that were sent again."""
+    """Model calls that were retried."""
     failed_retain_count: int | None = None
     """Texts that could not be retained."""
     recall_at_k: dict[str, float | None] | None = None
-    """Relevant texts among the first k, as a share of all: by k."""
+    """Recall by k: share of the relevant texts that are among the first k."""
     r_precision: float | None = None
-    """Precision at as many items as there are relevant texts."""
+    """R-precision: precision at k, where k is the number of relevant texts."""
     true_rejection_rate: float | None = None
-    """Share of the searches that nothing answers at which nothing came up."""
+    """Share of searches without an answer that returned nothing."""
     false_positive_hits_mean: float | None = None
-    """Items that came up at such a search, on average."""
+    """Mean number of items that such a search returned."""
     filter_leak_rate: float | None = None
-    """Hits that break the tags or times of a search, as a share of its hits: the mean over searches with a filter."""
+    """Share of hits that violate the tags or times of the search: the mean over searches with a filter."""
     dedup_rate: float | None = None
-    """Share of the hits that bring up the words of another hit again."""
+    """Share of hits that repeat the text of another hit."""
     isolation_violations: int | None = None
-    """Hits of another bank than the one that was searched, over all searches."""
+    """Number of hits from a bank that was not searched, over all searches."""
 
 
 class Hit(Record):
-    """Something that a search brought up. What goes with it is as it was retained, where the system names the text."""
+    """One retrieved text. Its metadata is as retained, if the system names the text."""
 
     text: str
-    """Its words."""
+    """The text."""
     score: float | None = None
-    """The system's own score."""
+    """The system's score."""
     fact_type: str | None = None
-    """What sort of thing it is."""
+    """Its fact type, such as ``world``."""
     metadata: dict[str, Scalar] = {}
-    """What went with it."""
+    """Its metadata."""
     tags: tuple[str, ...] = ()
     """Its tags."""
     occurred_at: str | None = None
-    """When it happened."""
+    """Time of the event."""
     source: str | None = None
-    """What the system says it came from."""
+    """The source that the system reports."""
     memory_id: str | None = None
     """The suite's id of the text."""
     bank_id: str | None = None
     """The bank it was retained in."""
     retained_at: str | None = None
-    """When it was retained; memeval keeps no such times."""
+    """When it was retained; always ``None``, since memeval stores no such times."""
 
 
 class QueryResult(Record):
-    """A question of a suite, and what came of it."""
+    """A question of a suite, with its result."""
 
     id: str
     """The suite's id."""
     category: str
-    """Where it counts."""
+    """Its category."""
     query: str
-    """What was asked."""
+    """The question."""
     expected: tuple[str, ...]
-    """What should come up, or be stated, in words."""
+    """The expected texts or statements, in words."""
     expected_ids: tuple[str, ...]
-    """The texts that should come up."""
+    """The expected texts."""
     actual: tuple[Hit, ...]
-    """What came up, best first."""
+    """The retrieved texts, best first."""
     hit_ids: tuple[str, ...]
-    """The texts that came up, each once."""
+    """The retrieved texts, each once."""
     answer: str | None
-    """What a reflection answered."""
+    """The answer of a reflection."""
     relevant_found: int
-    """How many of the expected texts came up."""
+    """Number of expected texts that were retrieved."""
     precision: float | None
     """See :class:`EvalMetrics`."""
     reciprocal_rank: float | None
-    """1 over the rank of the first relevant text; 0 where none came up."""
+    """1 over the rank of the first relevant text; 0 if none was retrieved."""
     ndcg: float | None
     """See :class:`EvalMetrics`."""
     recall_at_k: dict[str, float | None]
     """By k."""
     latency_ms: float | None
-    """Of the call."""
+    """Latency of the call in milliseconds."""
     state: str
-    """What came of grading it."""
+    """State of its grade."""
     reason: str | None
-    """Why it is worth what it is, in a sentence."""
+    """The reason for its grade, in a sentence."""
 
 
 class EvalResult(Record):
-    """What came of a suite on a system."""
+    """The result of a suite on a system."""
 
     schema_version: int = 1
     """Version of this record's schema."""
@@ -179,14 +179,14 @@ class EvalResult(Record):
     provider: str
     """The system's class."""
     provider_tier: str
-    """``storage`` where the pipeline is part of what is measured, ``engine`` where one engine does it all."""
+    """``storage`` if the pipeline is measured too, ``engine`` if one engine does everything."""
     timestamp: str
-    """When it began, UTC."""
+    """Start time, UTC."""
     metrics: EvalMetrics
-    """The figures."""
+    """The metrics."""
     per_query_results: tuple[QueryResult, ...]
-    """Every question, in the order it was asked."""
+    """Every question, in the order asked."""
     config_snapshot: dict[str, object]
-    """All that decided the figures, without secrets."""
+    """All settings that affect the metrics, without secrets."""
     notes: tuple[str, ...] = ()
-    """What went wrong beside the questions, a sentence each: a bank that could not be forgotten, say."""
+    """Other problems, a sentence each, such as a bank that could not be forgotten."""

@@ -1,4 +1,4 @@
-"""What went wrong with an item, and whether its evidence was found: the rows of a run's failure analysis."""
+"""Failure analysis of a run: why an item is wrong, and whether its evidence was retrieved."""
 
 from __future__ import annotations
 
@@ -10,102 +10,102 @@ from memeval.records.base import Record, Share, Stored
 
 
 class Cause(StrEnum):
-    """Why an item is not right; the first that holds counts."""
+    """Why an item is wrong. The first cause that applies counts."""
 
     ERROR = "error"
     """The system, its reader or the judge failed."""
     ABSTAINED_WRONGLY = "abstained wrongly"
-    """The answer says that it does not know what the history says."""
+    """The answer says that it does not know, but the history holds the answer."""
     WRONG_PERSON = "wrong person"
-    """The answer is what someone else said of themselves, or what is true of someone else."""
+    """The answer is true of another person."""
     ANSWERED_WRONGLY = "answered the unanswerable"
-    """The answer gives something where the history holds nothing."""
+    """The answer states a fact, but the history does not contain one."""
     BROKE_THE_FILTER = "broke the filter"
-    """What was brought up is of another bank, tag or time than was asked for."""
+    """A retrieved text is from another bank, tag or time than requested."""
     WRONG_TIME = "wrong time"
-    """The answer is what held at another time, or another time than asked for."""
+    """The answer was true at another time, or names another time than the question asks about."""
     NOT_RETRIEVED = "evidence not retrieved"
-    """Not all of the evidence is among what was retrieved."""
+    """Some of the evidence was not retrieved."""
     RETRIEVED_TOO_LOW = "evidence retrieved too low"
-    """All of the evidence was retrieved, and not all of it stood high enough to be read, or to count."""
+    """All evidence was retrieved, but some ranked too low to be read or to count."""
     NOT_USED = "evidence retrieved but not used"
-    """All of the evidence was there to be read, and the answer is wrong."""
+    """All evidence was retrieved and read, but the answer is wrong."""
     UNKNOWN = "unknown"
-    """Nothing is known of what was retrieved, the benchmark names no evidence, or evidence does not explain it."""
+    """The retrieved texts are unknown, the benchmark names no evidence, or the evidence does not explain it."""
 
 
 class EvidenceFound(StrEnum):
-    """How much of an item's evidence was retrieved."""
+    """Whether the evidence of an item was retrieved."""
 
     ALL = "all"
     SOME = "some"
     NONE = "none"
     UNKNOWN = "unknown"
-    """The system does not say what it retrieved, or the benchmark names no evidence."""
+    """The system does not report what it retrieved, or the benchmark names no evidence."""
 
 
 class Failure(Stored):
-    """What an item came to, looked at against its evidence."""
+    """The result of one item, with the evidence retrieved for it."""
 
     item_id: str
     """The item."""
     category: str
     """Its category."""
     right: bool
-    """Whether it came back right; where the grader measures, with at least half of its credit."""
+    """Whether the answer is correct. For a grader with partial credit: at least half of the credit."""
     found: EvidenceFound
-    """How much of its evidence was retrieved: of its turns where key and system name turns and answers are graded,
-    else of its sessions."""
+    """Whether its evidence was retrieved. Evidence is compared by turn if key and system name turns and answers are
+    graded, else by session."""
     rank: int | None = Field(default=None, ge=1)
-    """Place of the last piece of evidence among the turns or sessions retrieved, from 1; ``None`` unless all of it is
-    among the items of one question."""
+    """Rank of the last piece of evidence among the retrieved turns or sessions, from 1; ``None`` unless one question
+    retrieved all evidence."""
     cause: Cause | None = None
-    """Why it is not right; ``None`` where it is."""
+    """Why it is wrong; ``None`` if it is correct."""
 
 
 class CategoryFailures(Record):
-    """How a category came out, by cause."""
+    """The failures of a category, by cause."""
 
     category: str
     """The category."""
     items: int
     """Items with a grade."""
     right: int
-    """How many of them are right."""
+    """Number of correct items."""
     causes: dict[Cause, int]
-    """How many are not, by cause; causes of none are left out."""
+    """Number of wrong items by cause, without causes that never occur."""
 
 
 class FoundCount(Record):
-    """The items of which so much evidence was retrieved, by how they came out."""
+    """Counts of correct and wrong items, for one value of ``EvidenceFound``."""
 
     found: EvidenceFound
-    """How much of their evidence was retrieved."""
+    """Whether their evidence was retrieved."""
     right: int
-    """How many of them are right."""
+    """Number of correct items."""
     wrong: int
-    """How many are not."""
+    """Number of wrong items."""
     share_right: Share | None
-    """``right / (right + wrong)``; ``None`` where there are none."""
+    """``right / (right + wrong)``; ``None`` if there are no such items."""
 
 
 class FailureSummary(Record):
-    """A run's failure analysis, counted."""
+    """The counts of a run's failure analysis."""
 
     items: int
     """Items with a grade."""
     right: int
-    """How many of them are right."""
+    """Number of correct items."""
     causes: dict[Cause, int]
-    """How many are not, by cause; causes of none are left out."""
+    """Number of wrong items by cause, without causes that never occur."""
     categories: tuple[CategoryFailures, ...]
     """The same by category, in the order they first occur."""
     found: tuple[FoundCount, ...]
-    """Evidence found against answer right; a line for each way of being found, those of none among them."""
+    """Correct and wrong items by ``EvidenceFound``: one line per value, also if it has no items."""
 
     @property
     def says_something(self) -> bool:
-        """Whether anything is known of why items are not right, or of what was retrieved for any."""
+        """Whether the cause of a wrong item, or the evidence of any item, is known."""
         explained = any(cause is not Cause.UNKNOWN for cause in self.causes)
         return explained or any(
             line.right + line.wrong for line in self.found if line.found is not EvidenceFound.UNKNOWN

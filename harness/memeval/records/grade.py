@@ -1,4 +1,4 @@
-"""What an item is worth, and what a judge said about it."""
+"""The grade of an item."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from memeval.records.base import Digest, Record, Share, Stored
 
 
 class GradeState(StrEnum):
-    """What came of grading one item."""
+    """The state of a grade."""
 
     GRADED = "graded"
     EMPTY = "empty"
-    """The answer was blank: wrong, and not an error."""
+    """The answer was blank: wrong, but not an error."""
     UNPARSED = "unparsed"
     """The judge's reply was neither yes nor no."""
     JUDGE_ERROR = "judge_error"
@@ -23,69 +23,69 @@ class GradeState(StrEnum):
 
     @property
     def is_error(self) -> bool:
-        """Whether there is no verdict: such an item counts as wrong, and is left out of accuracy over graded items."""
+        """Whether there is no verdict. Such an item counts as wrong; accuracy over graded items excludes it."""
         return self not in (GradeState.GRADED, GradeState.EMPTY)
 
 
 class Flag(StrEnum):
-    """Something a reader of the board should know about a grade."""
+    """A warning about a grade, shown on the board."""
 
     CONTEXT_DUMP = "context-dump"
-    """The answer holds most of the history."""
+    """The answer contains most of the history."""
     HEDGED = "hedged"
-    """The answer voices doubt."""
+    """The answer expresses doubt."""
     TOKEN_MISMATCH = "token-mismatch"  # noqa: S105
-    """Tokens counted by memeval and reported by the system differ by more than a tenth."""
+    """The token counts of memeval and of the system differ by more than 10 %."""
     SELF_REPORTED_TOKENS = "self-reported-tokens"
-    """The grade rests on the system's own count of tokens."""
+    """The grade uses the system's own token count."""
     FILTER_LEAK = "filter-leak"
-    """A search by tag or time brought up what does not pass."""
+    """A search by tag or time returned texts that do not match the filter."""
     OTHER_BANK = "other-bank"
-    """A search of one bank brought up what is in another."""
+    """A search of one bank returned texts of another."""
 
 
 class Grade(Stored):
-    """What one item is worth."""
+    """The grade of one item."""
 
     item_id: str
     """The item."""
     category: str
-    """The benchmark's category the item counts in."""
+    """The category of the item."""
     cluster: str
-    """Items that share a cluster (a person, a conversation) are not independent of one another."""
+    """Cluster of the item, such as a person or a conversation. Items of one cluster are not independent."""
     slices: dict[str, str]
-    """Declared slices the item belongs to, such as ``difficulty: hard``."""
+    """Slices of the item, such as ``difficulty: hard``."""
     grader: str
     """Name and version of the grader."""
     state: GradeState
-    """What came of grading."""
+    """The state."""
     verdict: bool | None
-    """Right or wrong; ``None`` where the grader measures, and unless the state is ``graded`` or ``empty``."""
+    """Correct or wrong; ``None`` for a grader with partial credit, or if the state is not ``graded`` or ``empty``."""
     credit: Share | None = None
-    """The share of its point that the item earned, where the grader measures (token F1, recall) and does not rule;
-    ``None`` where it rules, and unless the state is ``graded`` or ``empty``."""
+    """Partial credit in [0, 1], for a grader that measures, such as token F1 or recall. ``None`` for a grader with
+    verdicts, or if the state is not ``graded`` or ``empty``."""
     value: float | None = None
-    """The measured value behind the verdict (delta efficiency), where there is one."""
+    """The measured value behind the verdict, such as delta efficiency; ``None`` without one."""
     reason: str | None = None
-    """Why, in one sentence."""
+    """The reason, in one sentence."""
     flags: tuple[Flag, ...] = ()
-    """What a reader of the board should know."""
+    """Warnings about the grade."""
     answerable: bool = True
-    """Whether a plain answer is right, so that a hedge is a fault; false where doubt is asked for, and where answers
-    are not read for doubt."""
+    """Whether a plain answer is correct, so that a hedge is an error. False if the question asks for doubt, or if the
+    grader does not test for doubt."""
     alternates: dict[str, bool | Share | None] = {}
-    """What the item is worth under other declared rules (``published``, ``gated``, ``corrected``), by name: a verdict
-    or a credit; ``None`` where the rule leaves the item out of the count."""
+    """Verdict or credit under other scoring rules (``published``, ``gated``, ``corrected``), by name; ``None`` if the
+    rule excludes the item."""
     metrics: dict[str, float | None] = {}
-    """Further measurements, by name; ``None`` where undefined."""
+    """Further metrics, by name; ``None`` if undefined."""
     judgment_key: Digest | None = None
-    """The judgment that decided (a call in ``judgments.jsonl``, by its key), where a model was asked."""
+    """Key of the decisive judgment in ``judgments.jsonl``; ``None`` if no model was asked."""
 
 
 class FlagCount(Record):
-    """How often a flag was raised."""
+    """The number of items with a flag."""
 
     flag: Flag
     """The flag."""
     items: int
-    """On how many items."""
+    """Number of items."""

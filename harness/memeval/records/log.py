@@ -1,4 +1,4 @@
-"""``log.jsonl``: what happened when, as part of the run."""
+"""``log.jsonl``: the event log of a run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from memeval.records.base import Stored
 
 
 class LogLine(Stored):
-    """One thing that happened while a run lasted."""
+    """One event of a run."""
 
     at: str
     """UTC time, ISO 8601."""
     event: str
-    """What happened, in a word or two."""
+    """The event, in one or two words."""
     detail: str | None = None
-    """More about it; text from a system is cut, and secrets are blotted out."""
+    """Details. Text from a system is shortened, and secrets are redacted."""
     scenario_id: str | None = None
-    """The scenario it happened in, where there is one."""
+    """The scenario; ``None`` outside a scenario."""

@@ -10,94 +10,94 @@ from memeval.records.scores import Composite
 
 
 class MatrixBenchmark(Record):
-    """A benchmark of a matrix, asked in one way."""
+    """A benchmark of a matrix, with one protocol, tier and data."""
 
     id: str
     """Its id: ``beliefs@1``."""
     protocol: str | None = None
-    """The way of asking and grading; ``None`` for its default."""
+    """The protocol; ``None`` for the default."""
     tier: str | None = None
-    """The choice of the data; ``None`` for its default."""
+    """The tier; ``None`` for the default."""
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark."""
     file: str | None = None
-    """A local copy of its data; ``None`` for the one that memeval keeps."""
+    """A local copy of its data; ``None`` for the data that memeval downloaded or generates."""
 
     @property
     def label(self) -> str:
-        """What it is called in tables and sentences."""
+        """Its name in tables and sentences."""
         more = [f"{name}={value}" for name, value in sorted(self.parameters.items())]
         return " ".join([self.id, *(part for part in (self.protocol, self.tier, self.file) if part), *more])
 
 
 class MatrixSystem(Record):
-    """A configuration of a matrix: a system, perhaps under other parameters."""
+    """A configuration of a matrix: a system, with its parameters."""
 
     id: Slug
-    """What it is called in the matrix."""
+    """Its name in the matrix."""
     system: str
-    """The system, as ``memeval run`` takes it."""
+    """The system, as in ``memeval run SYSTEM``."""
     parameters: dict[str, str | int | float | bool] = {}
-    """Parameters that are other than the system's own."""
+    """Parameters that differ from the system's defaults."""
     purpose: str | None = None
-    """What it is there to show, in a sentence."""
+    """Its purpose, in a sentence."""
 
 
 class Gate(Record):
-    """What a configuration has to reach to pass."""
+    """A promotion gate: the limits that a configuration must meet."""
 
     metric: str
-    """What is looked at: ``composite``, ``error_rate``, ``usd_per_item``, a category, a metric or a figure."""
+    """The checked value: ``composite``, ``error_rate``, ``usd_per_item``, a category, a metric or a figure."""
     minimum: float | None = None
-    """The least it may be."""
+    """Minimum."""
     maximum: float | None = None
-    """The most it may be."""
+    """Maximum."""
     drop: float | None = None
-    """By how much it may be worse than the first configuration's."""
+    """How much worse than the first configuration it may be."""
     systems: tuple[str, ...] = ()
-    """The configurations it is for; all where none is named."""
+    """The configurations it applies to; empty for all."""
     benchmarks: tuple[str, ...] = ()
-    """The ids of the benchmarks it is for; all where none is named."""
+    """Ids of the benchmarks it applies to; empty for all."""
 
 
 class MatrixPlan(Record):
-    """What a matrix file asks for."""
+    """The content of a matrix file."""
 
     name: Slug
-    """What the matrix is called."""
+    """The name of the matrix."""
     description: str | None = None
-    """What it is there to show."""
+    """Its purpose."""
     benchmarks: tuple[MatrixBenchmark, ...]
     """The benchmarks."""
     systems: tuple[MatrixSystem, ...]
-    """The configurations; the others are held against the first."""
+    """The configurations; the others are compared with the first."""
     readers: tuple[str, ...] = ()
-    """The readers; where none is named, each system's usual one."""
+    """The readers; empty for the default reader of each system."""
     judge: str | None = None
     """The judge; ``None`` for the rule set."""
     promotion_gates: tuple[Gate, ...] = ()
-    """What has to hold."""
+    """The promotion gates."""
 
     @property
     def digest(self) -> Digest:
-        """Digest of what is asked for, whatever it is called."""
+        """Digest of the plan without its name."""
         return digest_of(
             {name: value for name, value in self.identity().items() if name not in ("name", "description")}
         )
 
     @property
     def matrix_id(self) -> str:
-        """The folder it is stored in: its name and eight digits of its digest."""
+        """Name of its folder: its name and eight digits of its digest."""
         return f"{self.name}-{self.digest[7:15]}"
 
 
 class CategoryShare(Record):
-    """What was earned in one category."""
+    """The score of one category."""
 
     name: str
     """The category."""
     share: float | None
-    """The share of its points; ``None`` where nothing was planned."""
+    """The share of its points; ``None`` if it has no planned items."""
 
 
 class CellState(StrEnum):
@@ -105,17 +105,17 @@ class CellState(StrEnum):
 
     DONE = "done"
     NOT_APPLICABLE = "not applicable"
-    """The system lacks a method without which it cannot be asked."""
+    """The system lacks a method that the benchmark needs."""
     FAILED = "failed"
 
 
 class MatrixCell(Record):
-    """One configuration on one benchmark under one reader."""
+    """One configuration on one benchmark with one reader."""
 
     benchmark: int
-    """The benchmark, by its place in the plan from 0."""
+    """Index of the benchmark in the plan, from 0."""
     reader: str | None
-    """The reader asked for; ``None`` for the usual one."""
+    """The requested reader; ``None`` for the default."""
     system: Slug
     """The configuration."""
     state: CellState
@@ -123,25 +123,25 @@ class MatrixCell(Record):
     reason: str | None = None
     """Why there is no run."""
     run: str | None = None
-    """The run's folder below the results folder."""
+    """The run's folder, relative to the results folder."""
     run_digest: Digest | None = None
     """Digest of its ``run.json``."""
     provider: str | None = None
-    """The system that ran, by its name in paths; for a variant, the submission's."""
+    """The slug of the system; for a variant, of its submission."""
     version: str | None = None
-    """Its version; text from outside."""
+    """Its version; untrusted text."""
     parameters: dict[str, str | int | float | bool] = {}
     """All its parameters."""
     protocol: str | None = None
-    """The way of asking and grading."""
+    """The protocol."""
     tier: str | None = None
-    """The choice of the data."""
+    """The tier."""
     answered_by: str | None = None
-    """The reader that answered, with its version; ``native`` for the system."""
+    """The reader with its version; ``native`` for the system itself."""
     track_id: str | None = None
-    """The run's track: cells of other tracks are not compared with it."""
+    """The run's track; cells of different tracks are not compared."""
     composite: Composite | None = None
-    """The headline."""
+    """The composite."""
     planned: int | None = None
     """Items planned."""
     done: int | None = None
@@ -149,75 +149,75 @@ class MatrixCell(Record):
     errors: int | None = None
     """Items without a verdict."""
     categories: tuple[CategoryShare, ...] = ()
-    """Shares by category, in the benchmark's order."""
+    """Scores by category, in the benchmark's order."""
     metrics: dict[str, float | None] = {}
-    """Means of what was measured beside the headline, over all items that have it, as the benchmark tells them."""
+    """Other metrics: the mean over all items that have one, in the unit that the benchmark reports."""
     figures: dict[str, float | None] = {}
-    """Latencies in milliseconds, tokens, seconds, dollars, and a suite's own figures, by name."""
+    """Latencies in milliseconds, tokens, seconds, dollars, and the metrics of a suite, by name."""
 
 
 class ComparedTo(StrEnum):
-    """The run that another is compared with."""
+    """The run that is the reference of a comparison."""
 
     FIRST = "first"
     """The first configuration of the plan that has a run on the track."""
     BEST = "best"
-    """The one with the highest composite."""
+    """The run with the highest composite."""
 
 
 class Test(Record):
-    """A cell compared with another one of its track, item by item."""
+    """A cell compared with another cell of its track, item by item."""
 
     benchmark: int
-    """The benchmark, by its place in the plan from 0."""
+    """Index of the benchmark in the plan, from 0."""
     reader: str | None
-    """The reader asked for."""
+    """The requested reader."""
     against: ComparedTo
-    """Which one it is compared with."""
+    """How the reference was chosen."""
     first: Slug
-    """The configuration that it is compared with."""
+    """The configuration of the reference."""
     system: Slug
     """The configuration."""
     overall: Difference | None
-    """The difference of the composites, corrected for the number of configurations."""
+    """The difference of the composites; its p-value is corrected for the number of configurations."""
     others: tuple[Difference, ...]
-    """Those by category and by metric, corrected for their number."""
+    """The differences by category and by metric; their p-values are corrected for their number."""
 
 
 class GateResult(Record):
     """Whether a cell passes a gate."""
 
     gate: int
-    """The gate, by its place in the plan from 0."""
+    """Index of the gate in the plan, from 0."""
     benchmark: int
-    """The benchmark, by its place in the plan from 0."""
+    """Index of the benchmark in the plan, from 0."""
     reader: str | None
-    """The reader asked for."""
+    """The requested reader."""
     system: Slug
     """The configuration."""
     value: float | None
-    """What it reaches; ``None`` where there is no such value."""
+    """The value; ``None`` if there is none."""
     passed: bool
-    """Whether that is enough."""
+    """Whether the value meets the limits."""
     sentence: str
-    """The limit and the value."""
+    """The limit and the value, as a sentence."""
 
 
 class Matrix(Stored):
-    """A matrix and its results: a function of the plan and of the runs, so that anyone can compute it again."""
+    """A matrix and its results: computed from the plan and the runs, and repeatable."""
 
     matrix_id: str
     """Its name and eight digits of the plan's digest."""
     plan: MatrixPlan
-    """What was asked for."""
+    """The plan."""
     cells: tuple[MatrixCell, ...]
-    """Benchmark by benchmark, reader by reader, configuration by configuration."""
+    """The cells, ordered by benchmark, reader and configuration."""
     tests: tuple[Test, ...]
-    """Each run against the first and the best of its track."""
+    """Comparisons of each run with the first and the best run of its track."""
     gates: tuple[GateResult, ...] = ()
-    """What of the promotion gates holds."""
+    """Results of the promotion gates."""
     warnings: tuple[str, ...] = ()
-    """What a reader of the table should know."""
+    """Warnings about the table."""
 
 
 class MatrixResult(Stored):
@@ -230,6 +230,6 @@ class MatrixResult(Stored):
     cells: tuple[MatrixCell, ...]
     """Its cells."""
     tests: tuple[Test, ...]
-    """How it differs from others."""
+    """Its comparisons."""
     gates: tuple[GateResult, ...] = ()
-    """What it was to reach."""
+    """Results of its promotion gates."""

@@ -1,4 +1,4 @@
-"""A prompt in use: stored with the run, so that its requests can be made again by any later memeval."""
+"""A prompt, stored with the run so that a later memeval can build the same requests."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class Prompt(Stored):
 
     @property
     def digest(self) -> Digest:
-        """The digest of the text's bytes, as the track has it."""
+        """The digest of the text's bytes, as in the track."""
         return digest_bytes(self.text.encode())

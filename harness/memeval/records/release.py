@@ -22,11 +22,11 @@ class ReleaseRow(Record):
     run_digest: Digest
     """Digest of its ``run.json``."""
     composite: Share | None
-    """Its headline score."""
+    """Its composite score."""
     best_rank: int | None
-    """Best rank that the data allow; ``None`` where the row is not ranked."""
+    """Best rank that the data allow; ``None`` if the row is not ranked."""
     worst_rank: int | None
-    """Worst rank that the data allow; ``None`` where the row is not ranked."""
+    """Worst rank that the data allow; ``None`` if the row is not ranked."""
     grades: GradeTrust
     """How far its grades can be trusted."""
     answers: AnswerTrust
@@ -34,17 +34,17 @@ class ReleaseRow(Record):
 
 
 class Release(Stored):
-    """A frozen leaderboard: which runs, which ranks, which digests."""
+    """A frozen leaderboard: runs, ranks and digests."""
 
     version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]*$")
-    """Its version, such as ``2026.11``; never used twice."""
+    """Its version, such as ``2026.11``; unique."""
     date: str
-    """UTC date it was frozen, ISO 8601."""
+    """UTC date of the release, ISO 8601."""
     memeval: str
-    """Version of memeval that froze it."""
+    """The version of memeval that made it."""
     rows: tuple[ReleaseRow, ...]
-    """The rows, by benchmark, track and place."""
+    """The rows, ordered by benchmark, track and position."""
     ledger_digest: Digest | None
-    """Digest of the ledger's bytes; ``None`` where it was empty."""
+    """Digest of the ledger's bytes; ``None`` if it was empty."""
     state: Digest
-    """Digest of the board as built: equal states need no new release."""
+    """Digest of the board. An unchanged board needs no new release."""

@@ -1,4 +1,4 @@
-"""What a system gave: the answer, what it retrieved, and what came of the question."""
+"""The response of a system: answer, retrieved items and outcome."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from memeval.records.base import Digest, Record, Stored
 
 
 class Outcome(StrEnum):
-    """What came of one question."""
+    """The outcome of one question."""
 
     OK = "ok"
     EMPTY = "empty"
-    """Blank text: an answer, and a wrong one."""
+    """Blank text: a wrong answer, not an error."""
     TIMEOUT = "timeout"
     NOT_READY = "not_ready"
     """The system did not finish indexing in time."""
@@ -24,119 +24,119 @@ class Outcome(StrEnum):
 
     @property
     def is_error(self) -> bool:
-        """Whether the system (or its reader) failed, rather than answered."""
+        """Whether the system or its reader failed to answer."""
         return self not in (Outcome.OK, Outcome.EMPTY)
 
 
 class RetrievedItem(Record):
-    """One piece of memory a system brought up for a question."""
+    """One item that a system retrieved for a question."""
 
     turn_id: str | None = None
-    """The ingested turn whose text the item's text equals; it is then not stored again."""
+    """The ingested turn with the same text; the text is then not stored again."""
     dated: bool = False
-    """Whether the item's text is the turn's dated line (``[date] speaker: content``) or its bare content."""
+    """Whether the text is the turn's dated line (``[date] speaker: content``) or its content alone."""
     text: str | None = None
-    """The item's text, where it equals no ingested turn."""
+    """The text; ``None`` if it equals an ingested turn."""
     source_ids: tuple[str, ...] = ()
-    """Ordinals of the sessions or turns the system says the item came from."""
+    """Ordinals of the sessions or turns that the system names as the source."""
     score: float | None = None
-    """The system's own score; its meaning is the system's."""
+    """The system's score; each system defines its meaning."""
 
 
 class ContextPart(Record):
-    """A stretch of a context: either an ingested turn, by id, or text of the system's own."""
+    """A part of a context: an ingested turn, by id, or other text."""
 
     turn_id: str | None = None
-    """The ingested turn whose text stands here."""
+    """The ingested turn with this text."""
     dated: bool = False
-    """Whether the turn stands here as a dated line (``[date] speaker: content``) or as its bare content."""
+    """Whether the part is the turn's dated line (``[date] speaker: content``) or its content alone."""
     text: str | None = None
-    """The text, where it equals no ingested turn."""
+    """The text; ``None`` if it equals an ingested turn."""
 
 
 class Context(Stored):
-    """A distinct context text, stored once. Parts are joined by newlines."""
+    """A context text, stored once for all its uses. Newlines join the parts."""
 
     digest: Digest
     """Digest of the context's text."""
     scenario_id: str
-    """The scenario whose turns the parts name."""
+    """The scenario of the turns that the parts name."""
     parts: tuple[ContextPart, ...]
     """The context, line by line."""
 
 
 class Timings(Record):
-    """Seconds on a monotonic clock, without those for which memeval kept the system waiting for models.
+    """Seconds on a monotonic clock, without the time that the system waited for memeval's model gateway.
 
-    Never the same twice, so left out when runs are compared.
+    Comparisons of runs ignore them, since they differ between equal runs.
     """
 
     started: str
-    """UTC time at which the question was sent, ISO 8601."""
+    """UTC time when the question was sent, ISO 8601."""
     ask_seconds: float | None = None
-    """From sending the question to the last byte of the reply; ``None`` where the question was never sent. Rows of
-    before the phase ``search`` was kept apart have the time of ``search`` here."""
+    """From sending the question to the last byte of the reply; ``None`` if the question was never sent. Old rows, from
+    before the phase ``search`` existed, hold the time of ``search`` here."""
     search_seconds: float | None = None
-    """The same for ``search``, where a reader answers."""
+    """The same for ``search``, if a reader answers."""
     read_seconds: float | None = None
-    """Spent by the reader, where one answered."""
+    """Time of the reader; ``None`` without one."""
     take_in_seconds: float | None = None
-    """Spent taking in the sessions since the question before, the reset before the first of them included; ``None``
-    where there were none."""
+    """Time to ingest the sessions since the previous question, including the reset before the first session; ``None``
+    without such sessions."""
     take_in_sessions: int = 0
-    """How many sessions those were."""
+    """Number of these sessions."""
     retain_seconds: tuple[float, ...] = ()
-    """Spent on each single text retained since the question before, in order; they are part of ``take_in_seconds``."""
+    """Time for each text retained since the previous question, in order; included in ``take_in_seconds``."""
     settle_seconds: float | None = None
-    """Spent waiting for the system to finish indexing; ``None`` where it offers no ``settle``."""
+    """Time the system took to finish indexing; ``None`` if it has no ``settle``."""
 
 
 class ReportedUsage(Record):
-    """A system's own account of its model calls. Text from outside: shown, marked, and never ranked on."""
+    """Model usage that the system reports. It is untrusted: shown with a mark, and never used for ranks."""
 
     prompt_tokens: int | None = Field(default=None, ge=0)
-    """Tokens it sent."""
+    """Tokens sent to models."""
     completion_tokens: int | None = Field(default=None, ge=0)
-    """Tokens it received."""
+    """Tokens received from models."""
     cost_usd: float | None = Field(default=None, ge=0)
-    """Dollars it spent."""
+    """Cost in dollars."""
 
 
 class Response(Stored):
-    """What a system gave for one question."""
+    """The response of a system to one question."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset({"timings"})
     """Fields that differ between equal runs."""
 
     item_id: str
-    """The item this question counts towards."""
+    """The item of the question."""
     scenario_id: str
-    """The scenario the question stands in."""
+    """The scenario of the question."""
     question_id: str
     """The question."""
     attempt: int = Field(default=1, ge=1)
-    """1, unless errors were tried again; every attempt stays on record and the last one counts."""
+    """Number of the attempt, from 1. All attempts are stored, and the last one counts."""
     outcome: Outcome
-    """What came of the question."""
+    """The outcome."""
     answer: str
-    """The answer as returned, before any trimming; blank unless the outcome is ``ok``."""
+    """The answer as returned, untrimmed; blank unless the outcome is ``ok``."""
     error: str | None = None
-    """What went wrong, as a sentence; ``None`` unless the outcome is an error."""
+    """The error, as a sentence; ``None`` unless the outcome is an error."""
     items: tuple[RetrievedItem, ...] | None = None
-    """What the system retrieved, best first; ``None`` where it does not say."""
+    """Retrieved items, best first; ``None`` if the system does not report them."""
     context_digest: Digest | None = None
-    """The context this question was answered from, by digest; ``None`` where none was returned."""
+    """Digest of the context of the answer; ``None`` if none was returned."""
     context_tokens: int | None = None
-    """Tokens of the context delivered for this question, counted by memeval; ``None`` where none was returned."""
+    """Tokens of the context for this question, counted by memeval; ``None`` if none was returned."""
     reported_tokens: float | None = None
-    """Tokens of context by the system's own account; ``None`` where it gave none."""
+    """Context tokens that the system reports; ``None`` if it reports none."""
     reader_key: Digest | None = None
-    """The call in which a model reader answered, by its key: request and raw reply are in the calls of the run."""
+    """Key of the call in which a model reader answered; the calls of the run hold request and raw reply."""
     usage: ReportedUsage | None = None
-    """What the system says its model calls took since it said so last; ``None`` where it does not say."""
+    """Model usage that the system reports since its previous report; ``None`` if it reports none."""
     timings: Timings
-    """How long things took."""
+    """Durations."""
 
     def comparable(self) -> dict[str, object]:
-        """Return the row without what differs between equal runs."""
+        """Return the row without the fields that differ between equal runs."""
         return {name: value for name, value in self.data().items() if name not in self.VOLATILE}

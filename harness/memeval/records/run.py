@@ -15,80 +15,80 @@ from memeval.records.track import Redistribution, Track
 BLIND_CONTROLS = frozenset(
     {"no-memory", "echo-question", "always-hedge", "always-hedge-shrinking", "always-error", "judge-injection"}
 )
-"""Controls that know nothing of the history: the floor that a memory must rise above."""
+"""Controls that never see the history: a memory system must score higher."""
 
 
 class SystemKind(StrEnum):
-    """Where a system comes from."""
+    """The origin of a system."""
 
     CONTROL = "control"
     """Shipped by memeval to calibrate tracks."""
     SUBMISSION = "submission"
     """A folder with a ``submission.toml``."""
     FILE = "file"
-    """A file with an adapter class in it."""
+    """A Python file with an adapter class."""
     IMPORTED = "imported"
-    """Its answers were made elsewhere, and only graded here."""
+    """Imported answers: memeval only graded them."""
 
 
 class View(StrEnum):
-    """Which sessions a system was shown."""
+    """The sessions that a system received."""
 
     ALL = "all"
     EVIDENCE = "evidence"
-    """Only those the key names; shipped controls alone may have this."""
+    """Only the sessions that the key names; for shipped controls only."""
 
 
 class ContextSource(StrEnum):
-    """What answers were drawn from; LongMemEval's own words, used for every benchmark."""
+    """The context of the answers, in the terms of LongMemEval, for every benchmark."""
 
     NONE = "none"
-    """Nothing of the history."""
+    """No history."""
     ORACLE = "dataset-oracle-sessions"
-    """The evidence sessions alone."""
+    """Only the evidence sessions."""
     FULL_CONTEXT = "dataset-full-context"
     """The whole history."""
     SEARCH = "actor-retrieve-only-search"
-    """What the system retrieved, read by the track's reader."""
+    """Retrieved by the system, then read by the track's reader."""
     ASK = "actor-ask"
-    """Whatever the system drew on to answer by itself."""
+    """Chosen by the system, which writes the answer itself."""
     UNKNOWN = "unknown"
-    """The answers were made elsewhere, and nobody says."""
+    """Unknown: the answers are imported."""
 
 
 class EnvironmentIdentity(Record):
-    """The environment that was built for a system from its lock."""
+    """The environment that memeval built for a system from its lock file."""
 
     digest: Digest
-    """Digest of the lock and of what it was built for."""
+    """Digest of the lock file and the target platform."""
     tool: str
-    """What built it, such as ``uv 0.9.11``."""
+    """The tool that built it, such as ``uv 0.9.11``."""
     locked: bool
-    """Whether the submission holds the lock; else it was made when the environment was built."""
+    """Whether the submission contains the lock file; else the build made it."""
 
 
 class ServiceIdentity(Record):
-    """A service that ran beside a system."""
+    """A service that ran with a system."""
 
     name: ServiceName
-    """Which one."""
+    """Its name."""
     version: str
-    """Its version, as it says."""
+    """Its version, as it reports it."""
     digest: Digest
     """Digest of its program."""
 
 
 class HostUse(Record):
-    """A host that a system's requests were forwarded to."""
+    """A host to which memeval forwarded a system's requests."""
 
     host: HostName
-    """The host it declares."""
+    """The declared host."""
     origin: str
-    """Where the requests really went: scheme, host and port."""
+    """The actual target of the requests: scheme, host and port."""
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the caller sent them elsewhere than to the host itself."""
+        """Whether the caller redirected them to another server."""
         return self.origin != f"https://{self.host}"
 
 
@@ -98,100 +98,100 @@ class SystemIdentity(Record):
     slug: Slug
     """Its name in paths and URLs."""
     name: str
-    """Its name for people; text from outside."""
+    """Its name for people; untrusted text."""
     version: str
-    """Its version; text from outside."""
+    """Its version; untrusted text."""
     kind: SystemKind
-    """Where it comes from."""
+    """Its origin."""
     adapter_class: str
     """The class that was loaded."""
     submission_digest: Digest
     """Digest of its files."""
     environment_digest: Digest
-    """Digest of the interpreter and packages it ran with, of its lock where one was built from, and of its services."""
+    """Digest of its interpreter, packages and services, and of its lock file if it has one."""
     view: View = View.ALL
-    """Which sessions it was shown."""
+    """The sessions it received."""
     capabilities: tuple[str, ...] = ()
-    """The optional methods found."""
+    """Its optional methods."""
     declared_models: tuple[str, ...] = ()
-    """Models it says it uses."""
+    """Models it declares."""
     parameters: dict[str, str | int | float | bool] = {}
     """Its parameters."""
     variant: str | None = None
-    """Which variant of a submission it is, as in ``SLUG:NAME``; ``None`` for one as it stands."""
+    """Name of the variant, as in ``SLUG:NAME``; ``None`` for the submission itself."""
     adapter_kind: AdapterKind = AdapterKind.PYTHON
-    """How memeval talked to it."""
+    """Its interface."""
     deterministic: bool = True
-    """Whether it says that a second identical run gives the same answers."""
+    """Whether it declares that an identical second run gives the same answers."""
     self_reported: tuple[str, ...] = ()
-    """What of its figures is its own account."""
+    """The values that it reports itself."""
     label: str | None = None
-    """Why its scores say nothing of the product; such a run is never ranked."""
+    """Why its scores do not describe the product; such a run is never ranked."""
     vendor: Vendor | None = None
-    """Whose hosted product it is; ``None`` where everything ran here."""
+    """The vendor of a hosted product; ``None`` if everything ran on this machine."""
     environment: EnvironmentIdentity | None = None
-    """The environment built for it; ``None`` where it ran with what was there."""
+    """The environment built for it; ``None`` if it used an existing one."""
     services: tuple[ServiceIdentity, ...] = ()
-    """Services that ran beside it."""
+    """Services that ran with it."""
     hosts: tuple[HostUse, ...] = ()
-    """Hosts that its requests were forwarded to."""
+    """Hosts to which its requests were forwarded."""
 
     @property
     def named(self) -> str:
-        """What it is called on the command line, where it is no file: ``SLUG``, or ``SLUG:NAME`` for a variant."""
+        """Its name on the command line, unless it is a file: ``SLUG``, or ``SLUG:NAME`` for a variant."""
         if self.variant is None:
             return self.slug
         return f"{self.slug.removesuffix(self.variant).removesuffix('-')}:{self.variant}"
 
 
 class Isolation(StrEnum):
-    """What a system could reach while it ran."""
+    """What a system could reach during a run."""
 
     FILES_REACHABLE = "files reachable"
-    """Another process with a clean environment, and no sandbox around it."""
+    """No sandbox: a separate process with a clean environment."""
     SANDBOXED = "sandboxed"
-    """Nothing of the machine but the programs it needs: no data, no results, no home, no other process."""
+    """Only the programs it needs: no data, no results, no home folder, no other process."""
     ELSEWHERE = "made elsewhere"
-    """Nobody here knows: its answers were made elsewhere. Of the network, all of it, for all that is known."""
+    """Unknown: the answers are imported. Network access is assumed."""
 
 
 class Network(StrEnum):
-    """What of the network a system could reach while it ran."""
+    """The network access of a system during a run."""
 
     OPEN = "open"
-    """All of it."""
+    """The whole network."""
     NONE = "none"
     """Nothing."""
     GATEWAY = "gateway"
-    """memeval's endpoint for models, and nothing else."""
+    """Only memeval's model gateway."""
     DECLARED = "declared"
-    """The hosts that the submission declares, through memeval; what models are used there cannot be observed."""
+    """The declared hosts, through memeval. memeval cannot observe which models they use."""
 
 
 class Harness(Record):
-    """The memeval that ran it."""
+    """The version and platform of memeval."""
 
     version: str
     """Version of memeval."""
     commit: str | None
-    """Commit of the checkout, where it ran from one."""
+    """Commit of the checkout; ``None`` without one."""
     dirty: bool | None
     """Whether the checkout had uncommitted changes."""
     python: str
-    """Version of the interpreter."""
+    """Version of Python."""
     platform: str
     """Operating system and machine."""
     packages: dict[str, str]
-    """Versions of the packages that decide the numbers."""
+    """Versions of the packages that affect the scores."""
     argv: tuple[str, ...]
-    """The call, without paths of the machine."""
+    """The command line, without paths of the machine."""
 
 
 class Percentiles(Record):
     """Seconds of a phase, over its calls."""
 
     calls: int
-    """How many calls."""
+    """Number of calls."""
     p50: float | None
     """Median."""
     p95: float | None
@@ -201,20 +201,20 @@ class Percentiles(Record):
 
 
 class Timing(Record):
-    """When a run took place and how long its phases took. Never the same twice."""
+    """Start, end and duration of a run. They differ between equal runs."""
 
     started: str
     """UTC start, ISO 8601."""
     ended: str
     """UTC end, ISO 8601."""
     concurrency: int
-    """Scenarios in flight while it was measured."""
+    """Scenarios run at the same time."""
     phases: dict[Phase, Percentiles]
-    """By phase; a phase that did not occur is left out."""
+    """Durations by phase, for the phases that occurred."""
 
 
 class TokenSource(StrEnum):
-    """Who counted a run's context tokens."""
+    """The source of a run's context token counts."""
 
     MEASURED = "measured"
     """memeval, with the track's tokenizer."""
@@ -228,9 +228,9 @@ class Tokens(Record):
     """Context tokens of a run."""
 
     source: TokenSource
-    """Who counted."""
+    """The source of the counts."""
     per_question: float | None
-    """Mean over the questions with a count; ``None`` where there is none."""
+    """Mean over the questions with a count; ``None`` without any."""
     total: float | None
     """Sum over the questions with a count."""
 
@@ -239,22 +239,22 @@ class Cost(Record):
     """Dollars of a run."""
 
     usd: float | None
-    """``None`` where unknown."""
+    """Total in dollars; ``None`` if unknown."""
     reason: str | None
-    """Why it is unknown, or what it leaves out; ``None`` where there is nothing to add."""
+    """Why the total is unknown, or what it excludes; ``None`` if there is nothing to add."""
 
 
 class Coverage(Record):
-    """How much of the plan was done."""
+    """Planned and completed items."""
 
     planned: int
-    """Items planned by the track."""
+    """Items that the track plans."""
     done: int
     """Items with a grade."""
     limit: int | None = None
-    """The caller's own limit on items, where there was one."""
+    """The caller's limit on items; ``None`` without one."""
     retried: int = 0
-    """Items that were tried more than once; all attempts are on record, and the last one counts."""
+    """Items with more than one attempt. All attempts are stored, and the last one counts."""
 
     @property
     def full(self) -> bool:
@@ -272,28 +272,28 @@ class FileDigest(Record):
 
 
 class Inputs(Record):
-    """What decides a run's answers. Its hash is the run's fingerprint: no clock, argv, concurrency, path or commit."""
+    """All inputs that affect a run's answers. Its hash is the fingerprint. No clock, argv, concurrency or path."""
 
     track: Track
     """The track."""
     submission_digest: Digest
-    """The system's files."""
+    """Digest of the system's files."""
     environment_digest: Digest
-    """The system's environment."""
+    """Digest of the system's environment."""
     parameters: dict[str, str | int | float | bool] = {}
     """The system's parameters."""
     declared_models: tuple[str, ...] = ()
-    """Models the system says it uses."""
+    """Models that the system declares."""
     view: View = View.ALL
-    """Which sessions the system is shown."""
+    """The sessions that the system receives."""
     hosts: dict[str, str] = {}
-    """Hosts that the caller sent elsewhere than where they are, each with where: a server of the caller's own, say."""
+    """Hosts that the caller redirected, each with the target, such as a local server."""
     limit: int | None = None
-    """The caller's own limit on items."""
+    """The caller's limit on items; ``None`` without one."""
 
     @classmethod
     def of(cls, track: Track, system: SystemIdentity, limit: int | None) -> Self:
-        """Return the inputs that a system on a track stands for."""
+        """Return the inputs of a system on a track."""
         return cls(
             track=track,
             submission_digest=system.submission_digest,
@@ -307,12 +307,12 @@ class Inputs(Record):
 
     @property
     def fingerprint(self) -> str:
-        """The hash of all of it, 64 hexadecimal digits."""
+        """The hash of all inputs, 64 hexadecimal digits."""
         return digest_of(self.identity())[7:]
 
 
 class Run(Stored):
-    """The head of a sealed run. The rows lie beside it, and their digests are in it."""
+    """The head of a sealed run. It holds the digests of the row files in the same folder."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset(
         {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox"}
@@ -322,7 +322,7 @@ class Run(Stored):
     run_id: str
     """UTC start to the second, a dash, eight digits of the fingerprint."""
     fingerprint: str
-    """Hash of all that decides the answers."""
+    """Hash of all inputs that affect the answers."""
     track_id: str
     """Id of the track."""
     track: Track
@@ -332,33 +332,33 @@ class Run(Stored):
     redistribution: Redistribution
     """Whether the benchmark's text may be published with the run."""
     isolation: Isolation
-    """What the system could reach while it ran."""
+    """What the system could reach during the run."""
     network: Network = Network.OPEN
-    """What of the network it could reach while it ran."""
+    """Its network access during the run."""
     sandbox: str | None = None
-    """What held it in, such as ``bubblewrap 0.8.0``; ``None`` where nothing did."""
+    """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one."""
     harness: Harness
-    """The memeval that ran it."""
+    """The version and platform of memeval."""
     seeds: dict[str, int]
-    """Every seed in use."""
+    """All seeds."""
     timing: Timing
-    """When, and how long. Not compared."""
+    """Start, end and durations. Comparisons ignore them."""
     tokens: Tokens
     """Context tokens."""
     cost: Cost
     """Dollars."""
     usage: dict[Phase, PhaseUsage] = {}
-    """What model calls took, by phase; a phase without any is left out."""
+    """Model usage by phase, for phases with model calls."""
     prices: str | None = None
-    """The dated price list that dollars follow from; ``None`` where there was nothing to price."""
+    """The dated price list behind the dollars; ``None`` if no call needed a price."""
     answers_from: str | None = None
-    """The run whose stored responses were graded again under another judge; ``None`` for a run of its own answers."""
+    """The run whose stored responses another judge graded; ``None`` if this run made its own answers."""
     imported: Imported | None = None
-    """Where the answers come from, if they were made elsewhere."""
+    """Origin of imported answers; ``None`` for other runs."""
     replayed: bool = False
-    """Whether all model calls were answered from a record. Such a run is no independent repetition."""
+    """Whether the record answered all model calls. Such a run is not an independent repetition."""
     coverage: Coverage
-    """How much of the plan was done."""
+    """Planned and completed items."""
     scores: Scores
     """Scores, computed from the grades."""
     files: dict[str, FileDigest]
@@ -366,7 +366,7 @@ class Run(Stored):
 
     @property
     def context_source(self) -> ContextSource:
-        """What the answers were drawn from."""
+        """The context of the answers."""
         system = self.system
         if system.kind is SystemKind.IMPORTED:
             return ContextSource.UNKNOWN

@@ -1,4 +1,4 @@
-"""What a system may ever see: sessions, questions, and the order they come in."""
+"""The input of a system: sessions and questions, in order. A system never sees anything else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memeval.records.base import Record, Stored
 
 
 class TurnKind(StrEnum):
-    """What a turn is; all but ``message`` are reserved for agent trajectories."""
+    """The kind of a turn; all kinds but ``message`` are reserved for agent trajectories."""
 
     MESSAGE = "message"
     ACTION = "action"
@@ -23,66 +23,66 @@ class TurnKind(StrEnum):
 
 
 class Turn(Record):
-    """One thing said in a session."""
+    """One message of a session."""
 
     turn_id: str
-    """Ordinal within the scenario, such as ``s001:t02``; never the source's own id, which may leak the key."""
+    """Ordinal within the scenario, such as ``s001:t02``; never the source's id, which may reveal the key."""
     role: str
     """``user`` or ``assistant``."""
     content: str
-    """What was said."""
+    """The text."""
     speaker: str | None = None
-    """Who said it, where the benchmark names people."""
+    """The speaker, if the benchmark names people."""
     kind: TurnKind = TurnKind.MESSAGE
-    """What the turn is."""
+    """The kind of turn."""
 
 
 class Session(Record):
-    """One conversation, as it is handed to a system."""
+    """One conversation, as a system receives it."""
 
     session_id: str
     """Ordinal in order of ingestion, such as ``s001``."""
     date: str
-    """When it took place: an ISO 8601 date, or date and time."""
+    """Its time: an ISO 8601 date, or date and time."""
     turns: tuple[Turn, ...]
-    """What was said, in order."""
+    """Its turns, in order."""
 
 
 class Ingest(Record):
-    """Step: the system takes a session in."""
+    """Step: the system ingests a session."""
 
     step: Literal["take_in"] = "take_in"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
     session: Session
     """The session."""
     source_id: str
-    """The benchmark's own id of the session; stays in memeval."""
+    """The benchmark's id of the session; systems never receive it."""
 
 
 class Retain(Record):
-    """Step: the system takes a single text in, with what it can be found and filtered by.
+    """Step: the system ingests a single text, with metadata for searches and filters.
 
-    A system that only knows sessions takes it as a session of one turn; see :attr:`session`.
+    A system that supports only sessions receives a session of one turn; see :attr:`session`.
     """
 
     step: Literal["retain"] = "retain"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
     text_id: str
-    """Ordinal in order of ingestion, such as ``s001``; the system gives it back as a source."""
+    """Ordinal in order of ingestion, such as ``s001``; the system returns it as a source."""
     content: str
     """The text."""
     occurred_at: str = ""
-    """When it happened, ISO 8601; blank where nothing says."""
+    """Time of the event, ISO 8601; blank if unknown."""
     bank: str | None = None
-    """The bank it belongs in; ``None`` for the system's own default."""
+    """Its bank; ``None`` for the system's default."""
     tags: tuple[str, ...] | None = None
-    """What it can be filtered by; ``None`` where it has no tags."""
+    """Tags for filters; ``None`` without tags."""
     fact_type: str | None = None
-    """What sort of thing it is, such as ``world`` or ``experience``."""
+    """Its fact type, such as ``world`` or ``experience``."""
     metadata: dict[str, str | int | float | bool] = {}
-    """What else goes with it; a system may do with it what it likes."""
+    """Other metadata; each system decides how to use it."""
     source_id: str
-    """The benchmark's own id of the text; stays in memeval."""
+    """The benchmark's id of the text; systems never receive it."""
 
     @property
     def session(self) -> Session:
@@ -92,126 +92,126 @@ class Retain(Record):
 
 
 class Question(Record):
-    """What all steps have in common to which the system gives a response."""
+    """The base of all steps with a response."""
 
     step: str
-    """Which kind of step it is."""
+    """The kind of step."""
     question_id: str
-    """Unique within the benchmark; stays in memeval."""
+    """Unique within the benchmark; systems never receive it."""
     question: str
-    """What is asked, as text."""
+    """The text of the question."""
     timestamp: str | None = None
-    """The time the question is asked as of; ``None`` where the protocol passes none."""
+    """The time of the question; ``None`` if the protocol passes none."""
 
 
 class Ask(Question):
-    """Step: the system is asked a question."""
+    """Step: the system answers a question."""
 
     step: Literal["ask"] = "ask"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
 
 
 class Task(Question):
-    """Step: the system does a piece of work; where it only retrieves, a reader does it from what ``query`` finds."""
+    """Step: the system performs a task. If it only retrieves, a reader uses the results of ``query``."""
 
     step: Literal["task"] = "task"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
     query: str
-    """What the memory is searched for."""
+    """The search query for the memory."""
 
 
 class Recall(Question):
-    """Step: a bank is searched; what comes back is the response, and nobody answers."""
+    """Step: the system searches a bank. The results are the response; no reader answers."""
 
     step: Literal["recall"] = "recall"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
     k: int = 10
-    """How many items are asked for."""
+    """Requested number of items."""
     bank: str | None = None
-    """Where; ``None`` for the system's own default."""
+    """The bank; ``None`` for the system's default."""
     tags: tuple[str, ...] | None = None
-    """Only what has one of them; ``None`` for no such filter."""
+    """Only texts with one of these tags; ``None`` for no filter."""
     since: str | None = None
-    """Only what happened then or later, ISO 8601."""
+    """Only texts from this time or later, ISO 8601."""
     until: str | None = None
-    """Only what happened before, ISO 8601."""
+    """Only texts from before this time, ISO 8601."""
     in_flight: int = 1
-    """How many such calls are on their way at once: neighbours of one number go together."""
+    """Number of concurrent searches. Adjacent steps with the same number run together."""
 
 
 class Reflect(Question):
-    """Step: a bank is asked a question."""
+    """Step: the system reflects on a bank to answer a question."""
 
     step: Literal["reflect"] = "reflect"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
     bank: str | None = None
-    """Where; ``None`` for the system's own default."""
+    """The bank; ``None`` for the system's default."""
     dispositions: dict[str, int] = {}
-    """Traits the answer is given under, such as ``skepticism``, each from 1 to 5; none for the system's own."""
+    """Traits for the answer, such as ``skepticism``, each from 1 to 5; empty for the system's default."""
 
 
 class Export(Question):
-    """Step: the system shows all that it keeps; the response's items are its memories."""
+    """Step: the system exports all its memories, as the items of the response."""
 
     step: Literal["export"] = "export"
-    """Tells the kinds of step apart."""
+    """The kind of step."""
 
 
 Step = Annotated[Ingest | Retain | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
 
 
 class Steps(Sequence[Step], ABC):
-    """Steps that are made when they are asked for, of a history too long to be held."""
+    """Steps generated on demand, for a history that does not fit into memory."""
 
     @abstractmethod
     def session(self, session_id: str) -> Session:
-        """Return one session, without making those before it.
+        """Return one session, without generating earlier sessions.
 
         Raises:
-            KeyError: there is none of that id.
+            KeyError: no session has that id.
         """
 
     @abstractmethod
     def questions(self) -> tuple[Question, ...]:
-        """Return the questions in the order they are asked, without making the sessions between them."""
+        """Return the questions in order, without generating the sessions between them."""
 
     @abstractmethod
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        """Return the steps with nothing taken in but what is named, without making the rest.
+        """Return all questions, and only the named sessions, without generating the others.
 
         Raises:
-            KeyError: there is no session of such an id.
+            KeyError: no session has such an id.
         """
 
 
 EMPTY = '"steps":[]'
-"""How a scenario without steps is written."""
+"""The JSON text of an empty list of steps."""
 
 
 class Scenario(Stored):
     """An ordered list of steps over one fresh memory."""
 
     scenario_id: str
-    """Unique within the benchmark; stays in memeval."""
+    """Unique within the benchmark; systems never receive it."""
     steps: tuple[Step, ...]
-    """What is taken in and what is asked, in the order it happens; see :meth:`streamed`."""
+    """The steps, in order; see :meth:`streamed`."""
     agent_keeps_context: bool = False
-    """Whether the one who asks still knows what earlier questions of the scenario brought up, as one agent in one
-    conversation does. A reader then answers from all context delivered so far."""
+    """Whether a reader keeps the context of earlier questions of the scenario, as an agent in one conversation does.
+    It then answers from all context delivered so far."""
 
     @classmethod
     def streamed(cls, scenario_id: str, steps: Steps) -> Scenario:
-        """Return a scenario whose steps are made when they are asked for; it can be walked, and not stored."""
+        """Return a scenario whose steps are generated on demand; it can be iterated, but not stored."""
         parts: dict[str, Any] = {"scenario_id": scenario_id, "steps": steps}
         return Scenario.model_construct(**parts)
 
     @property
     def is_streamed(self) -> bool:
-        """Whether the steps are made when they are asked for, so that nobody should hold all of them."""
+        """Whether the steps are generated on demand and may not fit into memory."""
         return isinstance(self.steps, Steps)
 
     def json_pieces(self) -> Iterator[str]:
-        """Yield :meth:`to_json` step by step, so that a history of any length can be written."""
+        """Yield the text of :meth:`to_json` step by step, for a history of any length."""
         whole = self.model_copy(update={"steps": ()}).to_json()
         head, tail = whole.split(EMPTY, 1)
         yield head + EMPTY[:-1]
@@ -220,18 +220,18 @@ class Scenario(Stored):
         yield EMPTY[-1] + tail
 
     def sessions(self) -> tuple[Session, ...]:
-        """Return the sessions, and each retained text as a session of one turn, in order of ingestion: all at once."""
+        """Return all sessions in order of ingestion; a retained text is a session of one turn."""
         return tuple(self.each_session())
 
     def each_session(self) -> Iterator[Session]:
-        """Yield what :meth:`sessions` returns, one by one: the way to go through a streamed history."""
+        """Yield the sessions of :meth:`sessions` one by one, for a streamed history."""
         return (step.session for step in self.steps if isinstance(step, Ingest | Retain))
 
     def session(self, session_id: str) -> Session:
-        """Return one session, or retained text, by its ordinal.
+        """Return a session or a retained text by its ordinal.
 
         Raises:
-            KeyError: there is none of that id.
+            KeyError: no session has that id.
         """
         if isinstance(self.steps, Steps):
             return self.steps.session(session_id)
@@ -241,10 +241,10 @@ class Scenario(Stored):
         raise KeyError(session_id)
 
     def turn(self, turn_id: str) -> tuple[Session, Turn]:
-        """Return one turn, by its ordinal, with the session it stands in.
+        """Return a turn by its ordinal, with its session.
 
         Raises:
-            KeyError: there is none of that id.
+            KeyError: no session has that id.
         """
         session = self.session(turn_id.partition(":")[0])
         for turn in session.turns:
@@ -253,13 +253,13 @@ class Scenario(Stored):
         raise KeyError(turn_id)
 
     def questions(self) -> tuple[Question, ...]:
-        """Return the questions in the order they are asked."""
+        """Return the questions in order."""
         if isinstance(self.steps, Steps):
             return self.steps.questions()
         return tuple(step for step in self.steps if isinstance(step, Question))
 
     def only(self, session_ids: frozenset[str]) -> Scenario:
-        """Return the scenario with nothing taken in but what is named (ordinals such as ``s001``)."""
+        """Return the scenario with only the named sessions (ordinals such as ``s001``)."""
         if isinstance(self.steps, Steps):
             return self.model_copy(update={"steps": self.steps.only(session_ids)})
         kept = tuple(s for s in self.steps if not isinstance(s, Ingest | Retain) or s.session.session_id in session_ids)
@@ -267,5 +267,5 @@ class Scenario(Stored):
 
 
 def dated_line(session: Session, turn: Turn) -> str:
-    """Return a turn as one dated line of context, the form in which shipped controls hand turns to a reader."""
+    """Return a turn as a dated line of context, the format that shipped controls pass to a reader."""
     return f"[{session.date}] {turn.speaker or turn.role}: {turn.content}"

@@ -1,7 +1,7 @@
 """JSON Schemas of the records, with the docstring below each field as its description.
 
-Pydantic can read those docstrings when a class is made (``use_attribute_docstrings``), by parsing the source of every
-record at every start, which is a tenth of a short run. Only an exported schema needs them.
+Pydantic can read those docstrings at class creation (``use_attribute_docstrings``). It then parses the source of every
+record at every start, a tenth of the time of a short run. Only an exported schema needs them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def json_schema(model: type[Record], mode: Literal["validation", "serialization"
 
     Args:
         model: the record.
-        mode: ``validation`` for what memeval reads and people write, ``serialization`` for what memeval writes.
+        mode: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
     """
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= model.model_json_schema(mode=mode)
@@ -37,7 +37,7 @@ def json_schema(model: type[Record], mode: Literal["validation", "serialization"
 
 
 def descriptions(model: type[Record]) -> dict[str, str]:
-    """Return the docstring below each field of a record, inherited fields among them."""
+    """Return the docstring below each field of a record, including inherited fields."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if issubclass(each, Record):
@@ -52,7 +52,7 @@ def _below(base: type[Record]) -> Iterator[type[Record]]:
 
 
 def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
-    """Yield the fields that a class itself declares, with the string below each."""
+    """Yield the fields that a class declares itself, each with the string below it."""
     body = _classes(model.__module__)[model.__name__].body
     for field, below in itertools.pairwise(body):
         if (
@@ -67,6 +67,6 @@ def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """Return the classes of a module by name; parsed once, however many records are looked up in it."""
+    """Return the classes of a module by name; each module is parsed once."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}

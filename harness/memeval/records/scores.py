@@ -23,21 +23,21 @@ class Tally(Record):
     done: int
     """Items with a grade; the rest were skipped."""
     correct: int
-    """Items that came back right; where the grader measures, those with full credit."""
+    """Correct items. For a grader with partial credit: items with full credit."""
     points: float | None = None
-    """Sum of the items' credits, where the grader measures; ``None`` where it rules, and each right item is a point."""
+    """Sum of the credits, for a grader with partial credit; ``None`` for a grader with verdicts."""
     errors: int
     """Items without a verdict: the system, its reader or the judge failed."""
     accuracy: Share | None
-    """``correct / planned``, or ``points / planned`` where the grader measures; ``None`` where nothing was planned."""
+    """``correct / planned``, or ``points / planned`` for partial credit; ``None`` if nothing is planned."""
     interval: Interval | None
     """Wilson 95 % interval of ``accuracy``."""
     graded_accuracy: Share | None
-    """The same over ``done - errors``: what the error-free items show; ``None`` where there are none."""
+    """The same over ``done - errors``, the items without an error; ``None`` if there are no such items."""
 
 
 class CategoryScore(Record):
-    """How a run did in one category."""
+    """The score of a run in one category."""
 
     name: str
     """The category."""
@@ -48,13 +48,13 @@ class CategoryScore(Record):
     flags: tuple[FlagCount, ...] = ()
     """Flags raised in the category."""
     alternates: dict[str, Tally] = {}
-    """The category under other declared rules, by name; only where at least one item says so."""
+    """The category by other scoring rules, by name; only rules that at least one item has."""
     metrics: dict[str, float | None] = {}
-    """Means of further measurements over the items that have them, by name."""
+    """Means of other metrics over the items that have them, by name."""
 
 
 class SliceScore(Record):
-    """How a run did on one declared slice of a category."""
+    """The score of a run on one slice of a category."""
 
     category: str
     """The category."""
@@ -70,7 +70,7 @@ class Composite(Record):
     """The weighted score of a run."""
 
     value: Share | None
-    """Sum of weight times accuracy over all categories; ``None`` with a reason where one is absent or incomplete."""
+    """Sum of weight times accuracy over all categories; ``None`` with a reason if one is absent or incomplete."""
     interval: Interval | None
     """95 % interval; see ``memeval.statistics.composite``."""
     reason: str | None = None
@@ -81,9 +81,9 @@ class Scores(Record):
     """All scores of a run."""
 
     composite: Composite
-    """The headline."""
+    """The composite."""
     alternates: dict[str, Composite] = {}
-    """The composite under other declared rules, by name."""
+    """The composite by other scoring rules, by name."""
     overall: Tally
     """All items, unweighted."""
     categories: tuple[CategoryScore, ...]
@@ -91,6 +91,6 @@ class Scores(Record):
     slices: tuple[SliceScore, ...]
     """By declared slice."""
     states: dict[str, int]
-    """Items by state of their grade, ``skipped`` among them."""
+    """Number of items by state of their grade, including ``skipped``."""
     false_hedge_rate: Share | None
-    """Share of the graded answers to plainly answerable questions that hedge; ``None`` where there are none."""
+    """Share of hedges among graded answers to questions with a plain answer; ``None`` if there are no such answers."""

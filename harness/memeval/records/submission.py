@@ -1,4 +1,4 @@
-"""``submission.toml``: what a system says of itself, and how it is started."""
+"""``submission.toml``: the description of a system, and how to start it."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
 class AdapterKind(StrEnum):
-    """How memeval talks to a system."""
+    """The interface between memeval and a system."""
 
     PYTHON = "python"
-    """A class in a Python file."""
+    """A Python class."""
     COMMAND = "command"
-    """A program that speaks memeval's JSON lines over standard input and output."""
+    """A program with memeval's JSON Lines protocol over standard input and output."""
     HTTP = "http"
-    """A server that speaks memeval's own HTTP contract."""
+    """A server with memeval's HTTP protocol."""
     DAEMON = "daemon"
-    """A server that speaks the wire contract of the jeffs-brain daemons."""
+    """A server with the protocol of the jeffs-brain daemons."""
     MCP = "mcp"
-    """A Model Context Protocol server whose tools are mapped to calls."""
+    """A Model Context Protocol server; its tools are mapped to calls."""
 
 
 class Resources(Record):
-    """What a system may use. Under the sandbox no instance gets more."""
+    """Resource limits of one instance of a system, enforced by the sandbox."""
 
     memory_mb: int = Field(default=4096, ge=64, le=1_048_576)
-    """Memory of all its processes together, in MiB."""
+    """Memory of all its processes, in MiB."""
     disk_mb: int = Field(default=2048, ge=1, le=1_048_576)
-    """Everything it may write, in MiB; it lies in memory."""
+    """Files it may write, in MiB; they are kept in memory."""
     processes: int = Field(default=256, ge=1, le=4096)
-    """Processes and threads at once."""
+    """Concurrent processes and threads."""
     cpus: int | None = Field(default=None, ge=1, le=1024)
-    """Processors it may run on; ``None`` for all of the machine."""
+    """Number of processors; ``None`` for all."""
     start_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """How long it may take until it can be called."""
+    """Time limit for the start, in seconds."""
 
 
 class Host(Record):
-    """A host on the network that a system needs. memeval forwards requests there, and puts the key in on the way."""
+    """A network host that a system needs. memeval forwards requests to it and adds the key."""
 
     host: HostName
-    """The host, such as ``api.example.com``; it is reached over HTTPS."""
+    """The host, such as ``api.example.com``; the connection uses HTTPS."""
     variable: VariableName
-    """The variable that the system reads the base URL from."""
+    """The environment variable from which the system reads the base URL."""
     key: VariableName | None = None
-    """The variable that holds the key. The system finds a placeholder in it; the key itself never gets to it."""
+    """The environment variable of the key. The system receives a placeholder key, never the key itself."""
 
 
 class ServiceName(StrEnum):
-    """A service that memeval can start beside a system."""
+    """A service that memeval can start for a system."""
 
     POSTGRES = "postgres"
-    """PostgreSQL, with pgvector where it is installed."""
+    """PostgreSQL, with pgvector if installed."""
     REDIS = "redis"
     """Redis."""
     NEO4J = "neo4j"
@@ -73,127 +73,127 @@ class ServiceName(StrEnum):
 
 
 class Service(Record):
-    """A service that is started fresh for each instance of the system, and ends with it."""
+    """A service that memeval starts and stops with each instance of the system."""
 
     name: ServiceName
-    """Which one."""
+    """Its name."""
     variable: VariableName
-    """The variable that the system reads the service's address from."""
+    """The environment variable from which the system reads the service's address."""
 
 
 class Vendor(Record):
-    """The company whose hosted product is measured."""
+    """The company behind a hosted product."""
 
     name: str
-    """Who it is."""
+    """Its name."""
     never_run: bool = True
-    """Whether nobody has run this submission against the vendor's real service yet."""
+    """Whether this submission has never run against the vendor's real service."""
     notified: Day | None = None
-    """When the vendor was told of the submission; it is ranked 14 days later at the earliest."""
+    """Date when the vendor was informed of the submission; it is ranked 14 days later at the earliest."""
     agreed: Day | None = None
-    """When the vendor agreed to be ranked."""
+    """Date when the vendor agreed to be ranked."""
 
 
 class McpTool(Record):
-    """An MCP tool that stands for one call of the adapter contract."""
+    """An MCP tool that implements one call of the adapter contract."""
 
     name: str
-    """The tool's name at the server."""
+    """The tool's name on the server."""
     arguments: dict[str, str | int | float | bool] = {}
-    """Its arguments; in texts, ``{content}``, ``{query}``, ``{k}`` and the like stand for what memeval passes."""
+    """Its arguments. memeval replaces placeholders in texts, such as ``{content}``, ``{query}`` and ``{k}``."""
     result: str | None = None
-    """Where the items lie in the tool's structured result, as keys with dots between; ``None`` for its texts."""
+    """Path of the items in the tool's structured result: keys joined by dots; ``None`` to use its texts."""
 
 
 class Variant(Record):
-    """A submission set up in another way: the same files under other parameters, with a name of its own."""
+    """A variant of a submission: the same files with other parameters and another name."""
 
     summary: str
-    """What is different about it, in a sentence."""
+    """How it differs, in a sentence."""
     parameters: dict[str, str | int | float | bool]
-    """Parameters that are other than the submission's own; the rest stay."""
+    """Parameters that differ from those of the submission."""
     declared_models: tuple[str, ...] = ()
-    """Models it uses besides those of the submission."""
+    """Additional models."""
 
 
 class Submission(Record):
-    """What a system says of itself. Its text comes from outside."""
+    """The description of a system, by its author. Its text is untrusted."""
 
     schema_version: int = 1
-    """Version of this file's schema."""
+    """Schema version of this file."""
     slug: Slug
-    """Its folder, and its name in paths and URLs."""
+    """Its folder name, also used in paths and URLs."""
     name: str = Field(min_length=1, max_length=80)
     """Its name for people."""
     version: str = Field(min_length=1, max_length=80)
     """Its version."""
     kind: AdapterKind = AdapterKind.PYTHON
-    """How memeval talks to it."""
+    """Its interface."""
     entry: str = "adapter.py"
-    """For ``python``: the file with the adapter class, and, after a colon, the class where there are several."""
+    """For ``python``: the file with the adapter class. Add ``:CLASS`` if the file has several."""
     command: tuple[str, ...] = ()
-    """For every other kind: the program and its arguments; ``{port}`` stands for a free port of loopback."""
+    """For every other kind: the program and its arguments. memeval replaces ``{port}`` with a free loopback port."""
     endpoint: str | None = None
-    """For servers that already run: their base URL, in place of ``command``; its host is one of ``hosts``."""
+    """For a running server: its base URL, instead of ``command``. Its host must be one of ``hosts``."""
     tools: dict[str, McpTool] = {}
-    """For ``mcp``: the tool behind each call, by the call's name: ``retain``, ``search``, ``query``, ``reset``."""
+    """For ``mcp``: the tool of each call, by the call's name: ``retain``, ``search``, ``query``, ``reset``."""
     authors: tuple[str, ...] = ()
-    """Who wrote it."""
+    """Its author."""
     licence: str | None = None
     """SPDX expression of its licence."""
     homepage: str | None = None
-    """Where it lives."""
+    """Its home page."""
     summary: str | None = None
-    """What it is, in a sentence."""
+    """A description, in a sentence."""
     light: bool = False
-    """Whether it runs in seconds with no key and no download; such systems are part of ``make demo``."""
+    """Whether it runs in seconds, without key or download; ``make demo`` runs such systems."""
     declared_models: tuple[str, ...] = ()
-    """Models it uses, all reached through memeval's endpoint."""
+    """Models it uses, all through memeval's model gateway."""
     deterministic: bool = True
-    """Whether a second identical run gives the same answers."""
+    """Whether an identical second run gives the same answers."""
     self_reported: tuple[str, ...] = ()
-    """What of its figures is its own account, not memeval's measurement: ``tokens``, ``usage``."""
+    """Values that the system reports itself: ``tokens``, ``usage``."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
-    """Why its scores say nothing of the product, such as ``mock provider``: it is shown with this, and never ranked."""
+    """Why its scores do not describe the product, such as ``mock provider``. A labelled system is never ranked."""
     variables: dict[VariableName, str] = {}
-    """Environment variables it is started with; no secrets."""
+    """Its environment variables; no secrets."""
     parameters: dict[str, str | int | float | bool] = {}
-    """Keyword arguments of the adapter class, or what ``load`` passes to a command."""
+    """Keyword arguments of the adapter class; for a command, the parameters of ``load``."""
     variants: dict[Slug, Variant] = {}
-    """Other set-ups of it, by name; ``SLUG:NAME`` is what one is called where systems are named."""
+    """Its variants, by name; ``SLUG:NAME`` selects one."""
     resources: Resources = Resources()
-    """What it may use."""
+    """Its resource limits."""
     hosts: tuple[Host, ...] = ()
-    """Hosts on the network that it needs."""
+    """Network hosts it needs."""
     services: tuple[Service, ...] = ()
     """Services it needs."""
     vendor: Vendor | None = None
-    """Whose hosted product it is; ``None`` where everything runs here."""
+    """The vendor of a hosted product; ``None`` if everything runs on this machine."""
     conflict_of_interest: str | None = None
-    """What ties the submitter to a system on the board."""
+    """Interests of the submitter in a system on the board."""
 
     @property
     def slugs(self) -> dict[str, str | None]:
-        """The names that it and its variants have in paths and URLs, each with the variant's own; ``None`` for it."""
+        """The slugs of the submission and its variants, with the variant's name; ``None`` for the submission itself."""
         return {self.slug: None} | {variant_slug(self.slug, name): name for name in self.variants}
 
     def varied(self, name: str) -> Submission:
-        """Return what one of the variants says of itself.
+        """Return the submission as one of its variants.
 
         Raises:
-            KeyError: there is none of that name.
+            KeyError: no variant has that name.
         """
         variant = self.variants[name]
         models = (*self.declared_models, *variant.declared_models)
         return self.altered(name, variant.parameters, variant.summary).model_copy(update={"declared_models": models})
 
     def altered(self, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None) -> Submission:
-        """Return the submission under other parameters.
+        """Return the submission with other parameters.
 
         Args:
-            name: what it is called besides; part of its slug and its name.
-            parameters: those that are other than its own.
-            summary: what is different about it; ``None`` keeps what it says of itself.
+            name: name of the variant; added to its slug and its name.
+            parameters: parameters that differ from those of the submission.
+            summary: how it differs; ``None`` keeps the summary of the submission.
         """
         return self.model_copy(
             update={
@@ -207,5 +207,5 @@ class Submission(Record):
 
 
 def variant_slug(slug: str, name: str) -> str:
-    """Return the name that a variant of a submission has in paths and URLs."""
+    """Return the slug of a variant of a submission."""
     return f"{slug}-{name}"

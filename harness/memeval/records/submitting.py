@@ -1,4 +1,4 @@
-"""What ``memeval submit check`` found; a pull request's comment is made of it."""
+"""The report of ``memeval submit check``, the source of a pull request's comment."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from memeval.records.conformance import ConformanceCheck
 
 
 class StepName(StrEnum):
-    """A step of the check, in its order."""
+    """A step of the check, in order."""
 
     READ = "read"
-    """The manifest and the files beside it."""
+    """The manifest and the other files."""
     SECRETS = "secrets"
-    """Whether something looks like a key."""
+    """Search for secrets, such as keys."""
     INSTALL = "install"
-    """The environment from its lock, and the first words of the system."""
+    """Building the environment from its lock file, and starting the system."""
     CONFORMANCE = "conformance"
-    """The suite of checks for keeping to the contract."""
+    """The conformance checks."""
     SMOKE = "smoke"
-    """A few items of a benchmark, from end to end."""
+    """A few items of a benchmark, end to end."""
 
 
 class StepOutcome(StrEnum):
-    """How a step ended."""
+    """The result of a step."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """It was not made; the detail says why."""
+    """It was skipped; the detail gives the reason."""
 
 
 class Problem(Record):
-    """One thing that an author has to mend."""
+    """One problem that the author must fix."""
 
     where: str | None = None
-    """The file, or ``file:line``; ``None`` where no file is at fault."""
+    """The file, or ``file:line``; ``None`` if the problem is not in a file."""
     sentence: str
-    """What is wrong."""
+    """The problem."""
     remedy: str | None = None
-    """What to do."""
+    """The fix."""
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.sentence}" if self.where else self.sentence
@@ -53,38 +53,38 @@ class Step(Record):
     """One step of the check."""
 
     name: StepName
-    """Which one."""
+    """Its name."""
     outcome: StepOutcome
-    """How it ended."""
+    """The result."""
     detail: str
-    """What was seen, in a sentence; text from outside may be quoted in it."""
+    """What happened, in a sentence; it may quote untrusted text."""
     seconds: float = Field(ge=0)
-    """How long it took."""
+    """Duration in seconds."""
     problems: tuple[Problem, ...] = ()
-    """What has to be mended; none where it passed."""
+    """Problems to fix; empty if it passed."""
 
 
 class SubmissionCheck(Stored):
     """All steps of one check of one submission."""
 
     folder: str
-    """The folder that was checked, as it was named."""
+    """The checked folder, as the caller named it."""
     slug: Slug | None
-    """The submission; ``None`` where its manifest does not say."""
+    """Slug of the submission; ``None`` if its manifest has none."""
     submission_digest: Digest | None
-    """Digest of its files; ``None`` where they cannot be read as a submission."""
+    """Digest of its files; ``None`` if they are not a valid submission."""
     environment_digest: Digest | None
-    """Digest of what it ran with; ``None`` where it did not run."""
+    """Digest of its environment; ``None`` if it did not run."""
     memeval: str
-    """Version of memeval that checked."""
+    """Version of memeval."""
     sandbox: str | None
-    """What held the system, such as ``bubblewrap 0.8.0``; ``None`` where it did not run, or nothing held it."""
+    """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one, or if the system did not run."""
     at: str
     """UTC time, ISO 8601."""
     steps: tuple[Step, ...]
-    """The steps, in their order."""
+    """The steps, in order."""
     conformance: tuple[ConformanceCheck, ...] = ()
-    """The checks of the suite, in their order."""
+    """The conformance checks, in order."""
 
     @property
     def holds(self) -> bool:

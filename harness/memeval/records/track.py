@@ -14,30 +14,30 @@ class Redistribution(StrEnum):
 
     FULL = "full"
     IDS = "ids"
-    """Only ids, digests, spans and scores may be."""
+    """Only ids, digests, spans and scores may be published."""
 
 
 class Limits(Record):
-    """What a system is allowed, per call. Part of the track: a longer limit is another track."""
+    """Limits of a system for each call. They are part of the track: another limit is another track."""
 
     load_seconds: float = 60.0
-    """Importing the adapter and making an instance."""
+    """Time limit for importing the adapter and creating an instance, in seconds."""
     reset_seconds: float = 30.0
     """``reset``."""
     take_in_seconds: float = 60.0
-    """``ingest_session``, each."""
+    """Time limit for one ``ingest_session``, in seconds."""
     settle_seconds: float = 300.0
     """``settle``."""
     ask_seconds: float = 60.0
-    """``query`` or ``search``, each."""
+    """Time limit for one ``query`` or ``search``, in seconds."""
     search_items: int = 10
-    """How many items are asked of ``search``."""
+    """Number of items to request from ``search``."""
     reply_bytes: int = 4_000_000
-    """The longest reply to one call, in bytes of UTF-8."""
+    """Maximum size of one reply, in bytes of UTF-8."""
     reader_tokens: int = 32_000
-    """The most context, in tokens of the track's tokenizer, that a model reader is sent for one question."""
+    """Maximum context of a model reader for one question, in tokens of the track's tokenizer."""
     scenario_calls: int = 20_000
-    """How many model calls a system may make in one pass over a scenario."""
+    """Maximum number of model calls of a system in one pass over a scenario."""
 
 
 class CategoryPlan(Record):
@@ -61,41 +61,41 @@ class Track(Record):
     benchmark: str
     """Benchmark and version: ``deepmemeval@1``."""
     data_digest: Digest
-    """Digest of the data the scenarios and keys were read from."""
+    """Digest of the data of scenarios and keys."""
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark, such as seed and size."""
     protocol: str
-    """The way of asking and grading."""
+    """The protocol: how questions are asked and graded."""
     tier: str
-    """The named choice of the data."""
+    """The tier: subset or size of the data."""
     categories: tuple[CategoryPlan, ...]
-    """What is planned, by category."""
+    """The plan, by category."""
     reader: str
-    """Who answers: ``native``, or a reader with its version."""
+    """Who writes the answers: ``native``, or a reader with its version."""
     judge: str
     """The judge with its version: ``rules@1``."""
     judge_endpoint: str | None = None
-    """Base URL at which a model judge is reached; ``None`` for the rule set."""
+    """Base URL of a model judge; ``None`` for the rule set."""
     judge_label: str | None = None
-    """What the submitter calls a judge at an endpoint that is not its maker's."""
+    """The submitter's label for a judge whose endpoint is not its maker's."""
     reader_endpoint: str | None = None
-    """Base URL at which a model reader is reached; ``None`` for ``native`` and the extractive reader."""
+    """Base URL of a model reader; ``None`` for ``native`` and the extractive reader."""
     prompts: dict[str, Digest] = {}
-    """Digest of every prompt in use, by name."""
+    """Digests of all prompts, by name."""
     tokenizer: str
-    """What context tokens are counted with."""
+    """The tokenizer for context tokens."""
     limits: Limits
-    """What a system is allowed, per call."""
+    """Limits of a system for each call."""
     sample: Digest | None = None
-    """Digest of the planned items' ids, joined by line feeds, where the tier is a sample; ``None`` for all of them."""
+    """Digest of the planned items' ids, joined by line feeds, if the tier is a sample; ``None`` for all items."""
     errata: Digest | None = None
-    """Digest of the errata that corrected scores follow; ``None`` where there are none."""
+    """Digest of the errata of the corrected scores; ``None`` without errata."""
     released: bool = True
-    """Whether the data is what the benchmark's authors released; runs on other data are never ranked."""
+    """Whether the benchmark's authors released this data; runs on other data are never ranked."""
 
     @property
     def id(self) -> str:
-        """The track's id: twelve hexadecimal digits of the hash of its parts."""
+        """Id of the track: twelve hexadecimal digits of the hash of its parts."""
         return digest_of(self.identity())[7:19]
 
     @property

@@ -1,4 +1,4 @@
-"""``traffic.jsonl``: what a system exchanged with the hosts that it declares."""
+"""``traffic.jsonl``: the requests of a system to its declared hosts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from memeval.records.call import Phase
 
 
 class Traffic(Stored):
-    """One request of a system's to a host on the network: that it was made, never what it said."""
+    """One request of a system to a network host: its metadata, never its content."""
 
     at: str
-    """UTC time at which it arrived at memeval, ISO 8601."""
+    """UTC time of its arrival at memeval, ISO 8601."""
     host: str = Field(max_length=253)
-    """The host it was meant for, as the system named it."""
+    """The requested host, as the system named it."""
     method: str = Field(max_length=32)
     """The HTTP method."""
     path: str = Field(max_length=1000)
-    """The path at the host, without the query; cut where it is longer."""
+    """The path, without the query; shortened if it is too long."""
     status: int | None = None
-    """The status that the host replied with; ``None`` where no reply came, or nothing was sent."""
+    """The HTTP status of the reply; ``None`` if no reply came, or nothing was sent."""
     sent_bytes: int = Field(ge=0)
-    """Bytes of the request's body that were passed on."""
+    """Forwarded bytes of the request's body."""
     received_bytes: int = Field(ge=0)
-    """Bytes of the reply's body that were passed on."""
+    """Forwarded bytes of the reply's body."""
     seconds: float = Field(ge=0)
-    """From its arrival to the last byte of the reply; the host's service is the system's own time."""
+    """Time from its arrival to the last byte of the reply; it counts as time of the system."""
     scenario_id: str | None = None
-    """The scenario it was made in; ``None`` while the system loaded."""
+    """The scenario; ``None`` while the system loads."""
     phase: Phase
-    """What the system was doing."""
+    """The phase of the run."""
     error: str | None = None
-    """Why it was refused, or broke off; ``None`` where the whole reply was passed on."""
+    """Why it was rejected or interrupted; ``None`` if the whole reply was forwarded."""

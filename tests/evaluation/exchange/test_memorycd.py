@@ -286,7 +286,7 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, data: Path, broken: Js
         (b"[]", "the file contains no answers"),
         (b'{"user_id": "x", "targ', "the file is cut off"),
         (b'{"user_id": "\xff"}', "not UTF-8"),
-        (b'{"user_id": "x", "user_id": "y"}', "stands there twice"),
+        (b'{"user_id": "x", "user_id": "y"}', "occurs twice"),
         (b'{"user_id": "x", "memory": [NaN]}', "NaN is not a JSON number"),
         (b'{"memory": ' + b"[" * 100_000, "nested too deeply"),
     ],

@@ -60,7 +60,7 @@ def test_a_list_and_lines_are_the_same_rows(tmp_path: Path) -> None:
         (b'[{"id": "a", "text": "b", "x": -Infinity}]', "-Infinity is not a JSON number"),
         (b'[{"id": "a", "text": "b", "x": 1e999}]', "out of range"),
         (b'[{"id": "a", "text": "b", "x": ' + b"9" * 6000 + b"}]", "9… is out of range"),
-        (b'[{"id": "a", "id": "b", "text": "c"}]', "the key 'id' stands there twice"),
+        (b'[{"id": "a", "id": "b", "text": "c"}]', "the key 'id' occurs twice"),
         (b'[{"id": "a", "text": "\\ud800"}]', "answers.json: element 1"),
         ('[{"id": "ü"}]'.encode("latin-1"), "not UTF-8 at byte 9"),
         ('[{"id": "a"}]'.encode("utf-16"), "not UTF-8 at byte 0"),
