@@ -19,7 +19,7 @@ _PUBLIC = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    """Load the API when something of it is first asked for, so that importing a part loads no more than that part."""
+    """Load the API at first use, so that importing one module does not load the others."""
     if name in _PUBLIC:
         from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Where memeval can be had from, and the commands that install it; ``project.toml`` is the one setting."""
+"""The addresses of memeval, from ``project.toml``, and the commands that install it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class Project:
-    """Where memeval can be had from."""
+    """The addresses of memeval."""
 
     repository: str = ""
-    """Address for ``git clone``; empty while there is none."""
+    """Address for ``git clone``; empty if there is none."""
     package: str = ""
-    """Name for ``pipx install``; empty while there is none."""
+    """Name for ``pipx install``; empty if there is none."""
 
     def install_steps(self) -> str:
-        """Return, as Markdown, how to install memeval; no command in it fails for want of an address."""
+        """Return the installation steps as Markdown, without commands that need an unknown address."""
         commands = [
             ("make demo", "sets up .venv and builds a first board: two to five minutes"),
             (". .venv/bin/activate", "puts memeval on your PATH: make demo installs it as .venv/bin/memeval"),
@@ -36,6 +36,6 @@ class Project:
 
 @cache
 def project() -> Project:
-    """Return where this memeval can be had from."""
+    """Return the addresses of this memeval."""
     text = resources.files("memeval").joinpath("project.toml").read_text("utf-8")
     return Project(**tomllib.loads(text))

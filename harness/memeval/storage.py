@@ -1,4 +1,4 @@
-"""Writing to disk so that nothing is half there, and so that no two processes write at once."""
+"""Atomic writes, and locks that exclude concurrent processes."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from memeval.records.errors import BadInput
 
 
 def unwritable(path: Path, error: OSError) -> BadInput:
-    """Return the sentence for a place that cannot be written."""
+    """Return the error for a path that cannot be written."""
     return BadInput(
         f"cannot be written ({error.strerror or error}).",
         where=path,
-        remedy="Make room or name another folder, with --results or --to; what is stored stays, and the same "
-        "command resumes.",
+        remedy="Free disk space, or name another folder with --results or --to. Progress is saved: run the same "
+        "command to resume.",
     )
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:
     """Return the paths in a folder that match a pattern, sorted.
 
-    Unlike ``Path.glob``, a folder that another process deletes meanwhile is no error: what is in it is left out.
+    Unlike ``Path.glob``, it skips folders that another process deletes meanwhile.
     """
     return sorted(folder / name for name in glob.iglob(pattern, root_dir=folder, include_hidden=True))  # noqa: PTH207
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it appears whole or not at all.
+    """Write a file atomically.
 
     Raises:
-        BadInput: the place cannot be written.
+        BadInput: the path cannot be written.
     """
     with writing_whole(path) as stream:
         stream.write(data)
@@ -43,10 +43,10 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def writing_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that appears whole when all of it is written, or not at all.
+    """Open a file for atomic writing: it appears after all data is written.
 
     Raises:
-        BadInput: the place cannot be written.
+        BadInput: the path cannot be written.
     """
     part = path.with_name(path.name + ".part")
     try:
@@ -65,14 +65,14 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold a folder against other processes of memeval; a process that ends in any way lets go of it.
+    """Lock a folder against other memeval processes. The end of the process always releases the lock.
 
     Args:
-        folder: the folder; it stays as it is, for the lock is on the folder itself.
-        busy: the sentence for the case that another process holds it; ``None`` waits for that process instead.
+        folder: the folder. The lock is on the folder itself, without a lock file.
+        busy: the error message if another process holds the lock; ``None`` to wait for it.
 
     Raises:
-        BadInput: another process holds it, or it is not there.
+        BadInput: another process holds the lock, or the folder does not exist.
     """
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""Counting tokens with a vocabulary that comes in its package, so that no count needs a download."""
+"""Token counts with a packaged vocabulary, without a download."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from importlib.util import module_from_spec
 from typing import Any
 
 CACHED_CHARACTERS = 64_000
-"""Counts of longer texts are not kept, for with a count its text is kept."""
+"""Maximum length of a cached text, in characters. A cached count keeps its text in memory."""
 
 
 @cache
 def _tokenizer() -> Any:
-    # What the package puts around its counter is passed by: it first reads two vocabularies for lists (0.6 s), and it
-    # refuses texts beyond a million characters or 200,000 tokens.
+    # Use the package's inner counter: the outer one reads two vocabularies for lists first (0.6 s), and rejects texts
+    # over a million characters or 200,000 tokens.
     package = PathFinder.find_spec("bpe_openai")
     found = PathFinder.find_spec("_bindings", package.submodule_search_locations if package else ())
     if found is None or found.loader is None:
-        raise ModuleNotFoundError("The package bpe-openai is not here, or not as it was.", name="bpe_openai")
+        raise ModuleNotFoundError(
+            "The package bpe-openai is missing or has changed. Install memeval again.", name="bpe_openai"
+        )
     counter = module_from_spec(found)
     found.loader.exec_module(counter)
     return counter.tokenizer_for_encoding("o200k_base")
 
 
 def tokenizer_name() -> str:
-    """Return what tokens are counted with, as it goes into the track."""
+    """Return the name of the tokenizer, as in the track."""
     return f"o200k_base (bpe-openai {version('bpe-openai')})"
 
 

@@ -93,7 +93,7 @@ def test_a_report_that_lies_where_another_belongs_is_refused(tmp_path: Path) -> 
     (tmp_path / "conformance" / "better").mkdir()
     moved = tmp_path / "conformance" / "better" / path.name
     path.rename(moved)
-    with pytest.raises(BadInput, match="the report is of acme"):
+    with pytest.raises(BadInput, match="the file name does not match the slug 'acme'"):
         latest(tmp_path, "better")
 
 

@@ -143,7 +143,7 @@ def test_whoever_sits_at_a_terminal_is_asked(tmp_path: Path, answer: bytes, kept
         try:
             while more := os.read(ours, 4096):
                 said += more
-        except OSError:  # how a terminal says that nobody is left
+        except OSError:  # the other end of the terminal is closed
             pass
         assert asked.wait(timeout=60) == ExitCode.BAD_INPUT
     os.close(ours)
@@ -190,7 +190,7 @@ def test_machines_get_the_whole_catalogue(call: Call) -> None:
 
 
 @pytest.mark.parametrize("command", ["pull", "verify"])
-def test_a_file_that_there_is_not_is_refused(call: Call, command: str) -> None:
+def test_an_unknown_file_is_refused(call: Call, command: str) -> None:
     code, _, err = call(command, "longmemeval", "--file", "xl")
     assert code == ExitCode.BAD_INPUT and "has no file 'xl'. Choose one of: s, oracle." in err
 
@@ -206,7 +206,7 @@ def test_a_damaged_download_is_told_from_a_good_one(call: Call, folder: Path, tm
 def test_verify_counts_what_a_released_file_must_hold(call: Call) -> None:
     call("pull", "longmemeval", "--accept-licence")
     code, _, err = call("verify", "longmemeval")
-    assert code == ExitCode.CHECK_FAILED and "the catalogue says 70." in err
+    assert code == ExitCode.CHECK_FAILED and "the catalogue has 70." in err
 
 
 def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Call, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_verify_says_that_a_file_of_the_right_shape_is_no_released_one(call: Cal
     copy.write_bytes(json.dumps(rows()[1:]).encode())
     code, _, err = call("verify", "longmemeval", "--data", str(copy))
     assert code == ExitCode.CHECK_FAILED
-    assert "the shape is that of longmemeval@1, but this is not a released file: its digest is sha256:" in err
+    assert "the data has the shape of longmemeval@1, but is not a released file: its digest is sha256:" in err
     code, _, err = call("verify", "longmemeval", "--data", str(copy), "--file", "oracle")
     assert code == ExitCode.CHECK_FAILED and "is not the released 'oracle'" in err
 

@@ -54,7 +54,7 @@ def test_an_import_prints_the_run_s_folder_and_says_what_was_claimed(file: Path)
     assert run.imported is not None
     assert (run.imported.source, run.imported.commit, run.imported.licence) == ("https://example.org", "abc", "MIT")
     assert [claim.score for claim in run.imported.claims] == [0.875, 0.5]
-    assert "claimed: 87.5 % accuracy over 2 questions; here: 50.0 % accuracy" in said.err
+    assert "claimed: 87.5 % accuracy over 2 questions; computed: 50.0 % accuracy" in said.err
     assert "claimed: 50.0 % accuracy over 2 questions by gpt-4o" in said.err
     again = memeval("import", str(file), "--format", "lme-result", where=file.parent)
     assert again.folder == said.folder

@@ -39,9 +39,9 @@ def test_causes_and_the_cross_table_are_printed(
     assert called(monkeypatch, str(stored.path)) == ExitCode.DONE
     said = capsys.readouterr().out
     right = stored.run.scores.overall.correct
-    assert said.startswith(f"Recency window on tiny@1: {right} of 4 items right.\n")
-    assert "Evidence found, and answer right:\n  evidence  right  not right  % right\n" in said
-    assert f"  all           {right}          {4 - right}" in said
+    assert said.startswith(f"Recency window on tiny@1: {right} of 4 items correct.\n")
+    assert "Correct answers by evidence retrieved:\n  evidence  correct  wrong  % correct\n" in said
+    assert f"  all             {right}      {4 - right}" in said
 
 
 def test_a_machine_is_given_every_item_and_the_counts(

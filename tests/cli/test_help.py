@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from memeval.cli import publishing
 from memeval.cli.main import app
-from memeval.cli.plain_help import COMMAND_PANELS, MANY, OPTION_PANELS, command_of
+from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of
 from memeval.cli.reference import COMMANDS, help_of
 
 
@@ -41,7 +41,7 @@ def test_a_command_list_holds_one_short_sentence_a_command(words: tuple[str, ...
 def test_every_option_of_a_command_with_many_stands_in_a_panel(words: tuple[str, ...]) -> None:
     options = [each for each in ALL[words].params if each.opts[0].startswith("-")]
     shown = [each for each in options if not each.hidden]
-    if len(shown) >= MANY:
+    if len(shown) >= PANEL_THRESHOLD:
         assert [each.name for each in shown if not each.required and each.rich_help_panel not in OPTION_PANELS] == []
 
 
@@ -50,7 +50,7 @@ def test_run_shows_its_panels_in_order_and_no_type_behind_a_flag() -> None:
     titles = [line.split()[1:-1] for line in text.splitlines() if line.startswith("╭─")]
     assert [" ".join(words) for words in titles] == [
         *("Arguments", "Options", "What to run", "Models and judge", "Limits and cost", "Sandbox and environment"),
-        *("Storing and repeating", "Output"),
+        *("Storage and repetition", "Output"),
     ]
     assert "<bool>" not in text and "SYSTEM" in text
 

@@ -68,7 +68,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     return run
 
 
-def test_without_a_benchmark_everything_that_can_be_run_is_and_the_rest_is_named_with_the_reason(
+def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(
     call: Call, tmp_path: Path
 ) -> None:
     here: list[Benchmark] = [

@@ -442,7 +442,7 @@ def rewrite_grades(folder: RunFolder, **changes: Any) -> None:
 def test_runs_that_were_graded_on_other_items_are_not_compared(tmp_path: Path, changes: dict[str, str]) -> None:
     one, other = make_run(tmp_path, "acme", {"kept": 40}), make_run(tmp_path, "zeta", {"kept": 10})
     rewrite_grades(other, **changes)
-    with pytest.raises(BadInput, match="the graded items are not those of the track, or not") as refused:
+    with pytest.raises(BadInput, match="the graded items differ from those of the track or of") as refused:
         board_of(one, other)
     assert str(refused.value).startswith(f"{tmp_path / 'made-up'}")
     assert "Run memeval verify on the run" in str(refused.value)
@@ -451,14 +451,14 @@ def test_runs_that_were_graded_on_other_items_are_not_compared(tmp_path: Path, c
 def test_a_lone_run_that_lacks_a_grade_it_claims_is_not_ranked_on_the_rest(tmp_path: Path) -> None:
     run = make_run(tmp_path, "acme", {"kept": 40})
     write_rows(run.file("grades.jsonl"), list(run.grades())[1:])
-    with pytest.raises(BadInput, match=r"grades\.jsonl\.gz: the graded items are not those"):
+    with pytest.raises(BadInput, match=r"grades\.jsonl\.gz: the graded items differ from those"):
         board_of(run)
 
 
 def test_a_run_cannot_name_a_track_that_its_parts_do_not_make(tmp_path: Path) -> None:
     run = make_run(tmp_path, "acme", track=make_track(judge="easy@1"))
     real, wanted = run.run.track_id, make_track().id
-    with pytest.raises(BadInput, match=f"track_id is {wanted}, and the track's parts make {real}"):
+    with pytest.raises(BadInput, match=f"track_id is {wanted}, but the track's parts give {real}"):
         board_of(edit_head(run, track_id=wanted))
 
 

@@ -194,7 +194,7 @@ def test_a_newer_release_asks_for_a_newer_memeval(tmp_path: Path, acme: RunFolde
 def test_a_release_under_another_name_than_its_own_is_refused(tmp_path: Path, acme: RunFolder) -> None:
     freeze_and_keep(tmp_path)
     (tmp_path / "releases" / f"{TODAY}.json").rename(tmp_path / "releases" / "2026.12.json")
-    with pytest.raises(BadInput, match=r"2026\.12\.json: holds release 2026\.11\.21\. Rename the file"):
+    with pytest.raises(BadInput, match=r"2026\.12\.json: the file contains release 2026\.11\.21\. Rename the file"):
         releases(tmp_path)
 
 

@@ -138,7 +138,7 @@ class FakeDataset(Dataset):
 
 @dataclass
 class FakeBenchmark(Benchmark):
-    """A benchmark that says what it is told to."""
+    """A benchmark with configurable content."""
 
     id: str = "fake@1"
     redistribution: Redistribution = Redistribution.FULL

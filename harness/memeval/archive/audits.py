@@ -1,4 +1,4 @@
-"""Stored audits and bridges of judges: a folder each, under ``results/audits`` and ``results/bridges``."""
+"""Stored audits and bridges of judges, in folders under ``results/audits`` and ``results/bridges``."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
 _PART = ".part"
 
 _PLAIN = re.compile(r"[a-z0-9]+(:[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?@[0-9]+")
-"""Names of judges that stay apart when their signs become dashes: the first and the last dash were the signs."""
+"""Judge names that stay distinct if special characters become dashes."""
 
 
 def judge_slug(name: str) -> str:
-    """Return a judge's name as the name of a folder: readable, safe everywhere, and not another judge's.
+    """Return the folder name of a judge: readable, safe on every file system, and unique.
 
     Args:
         name: the judge with its version, as in a track, such as ``openai:gpt-4o-2024-08-06@1``.
@@ -44,7 +44,7 @@ def judge_slug(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder with a head, which is written last and never changed."""
+    """A folder with a head file, which is written last and never changed."""
 
     path: Path
 
@@ -65,7 +65,7 @@ class _Folder:
 
     @property
     def digest(self) -> Digest:
-        """Digest of the head, and through it of all the folder's files."""
+        """Digest of the head, which holds the digests of the other files."""
         return digest_bytes(self.head_bytes)
 
 
@@ -85,17 +85,17 @@ class AuditFolder(_Folder):
         return self.path / f"{name}.gz"
 
     def probes(self) -> Iterator[Probe]:
-        """Yield the calibration answers with what the judge said of them."""
+        """Yield the calibration answers with the verdicts of the judge."""
         return read_rows(self.file(PROBES), Probe)
 
     def judgments(self) -> Iterator[Call]:
-        """Yield the calls to a model judge; none for the rule set."""
+        """Yield the calls to a model judge; empty for the rule set."""
         return read_rows(self.file(JUDGMENTS), Call) if JUDGMENTS in self.audit.files else iter(())
 
 
 @dataclass(frozen=True)
 class BridgeFolder(_Folder):
-    """A stored bridge from one judge to the next."""
+    """A stored bridge between two judges."""
 
     HEAD: ClassVar[str] = "bridge.json"
 
@@ -120,58 +120,58 @@ def _heads(results: Path, pattern: str) -> list[Path]:
 
 
 def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments: Iterable[Call] = ()) -> AuditFolder:
-    """Store an audit, whole or not at all.
+    """Store an audit atomically.
 
     Args:
         results: the results folder.
-        audit: the audit; its ``files`` are filled in here.
+        audit: the audit; this function sets its ``files``.
         probes: the calibration answers with their verdicts.
         judgments: the calls to a model judge; none for the rule set.
 
     Raises:
-        BadInput: an audit of that id is stored already, or the place cannot be written.
+        BadInput: an audit with that id exists already, or the folder cannot be written.
     """
     judged = list(judgments)
     rows: dict[str, Iterable[Stored]] = {PROBES: probes} | ({JUDGMENTS: judged} if judged else {})
     packed = {name: pack(records) for name, records in rows.items()}
     audit = audit.model_copy(update={"files": {name: digest for name, (_data, digest) in packed.items()}})
-    place = results / AUDITS / audit.benchmark.partition("@")[0] / judge_slug(audit.judge) / audit.audit_id
+    folder = results / AUDITS / audit.benchmark.partition("@")[0] / judge_slug(audit.judge) / audit.audit_id
     files = {f"{name}.gz": data for name, (data, _digest) in packed.items()}
-    _write(place, files | {AuditFolder.HEAD: _pretty(audit)})
-    return AuditFolder(place)
+    _write(folder, files | {AuditFolder.HEAD: _pretty(audit)})
+    return AuditFolder(folder)
 
 
 def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
-    """Store a bridge, whole or not at all.
+    """Store a bridge atomically.
 
     Args:
         results: the results folder.
         bridge: the bridge.
 
     Raises:
-        BadInput: a bridge of that id is stored already, or the place cannot be written.
+        BadInput: a bridge with that id exists already, or the folder cannot be written.
     """
-    place = results / BRIDGES / bridge.benchmark.partition("@")[0] / bridge.bridge_id
-    _write(place, {BridgeFolder.HEAD: _pretty(bridge)})
-    return BridgeFolder(place)
+    folder = results / BRIDGES / bridge.benchmark.partition("@")[0] / bridge.bridge_id
+    _write(folder, {BridgeFolder.HEAD: _pretty(bridge)})
+    return BridgeFolder(folder)
 
 
-def _write(place: Path, files: dict[str, bytes]) -> None:
-    """Write a folder beside its place, and move it there when it is whole."""
-    if place.exists():
-        raise BadInput("already stored.", where=place, remedy="Stored files are never changed. Run the command again.")
-    part = place.with_name(place.name + _PART)
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write a folder under a temporary name, and rename it when it is complete."""
+    if folder.exists():
+        raise BadInput("already stored.", where=folder, remedy="Stored files are never changed. Run the command again.")
+    part = folder.with_name(folder.name + _PART)
     try:
         if part.exists():  # left by a process that was killed
             shutil.rmtree(part)
         part.mkdir(parents=True)
         for name, data in files.items():
             write_whole(part / name, data)
-        part.rename(place)
+        part.rename(folder)
     except OSError as error:
-        raise unwritable(place, error) from None
+        raise unwritable(folder, error) from None
 
 
 def _pretty(record: Stored) -> bytes:
-    """Return the head as text that a reviewer can read and compare line by line."""
+    """Return the head as indented text, for reviews and line diffs."""
     return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Stored reports of the conformance suite: a file a submission and environment, under ``results/conformance``."""
+"""Stored reports of the conformance checks, one file per submission and environment, under ``results/conformance``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from memeval.storage import listed, unwritable, write_whole
 CONFORMANCE = "conformance"
 """Folder below the results folder."""
 
-AGAIN = "Delete the file, and check the submission again."
+CHECK_AGAIN = "Delete the file, then run memeval submit check again."
 
 
 def report_path(results: Path, slug: str, submission_digest: Digest, environment_digest: Digest) -> Path:
-    """Return where the report of a submission in an environment lies: named by 16 digits of each digest."""
+    """Return the path of the report of a submission in an environment. Its name has 16 digits of each digest."""
     short = (digest.removeprefix("sha256:")[:16] for digest in (submission_digest, environment_digest))
     return results / CONFORMANCE / slug / f"{'-'.join(short)}.json"
 
 
 def store(results: Path, report: Conformance) -> Path:
-    """Store a report, whole or not at all, in place of an earlier one of the same submission and environment.
+    """Store a report atomically. It replaces an earlier one of the same submission and environment.
 
     Args:
         results: the results folder.
@@ -34,14 +34,14 @@ def store(results: Path, report: Conformance) -> Path:
         The file.
 
     Raises:
-        BadInput: the place cannot be written.
+        BadInput: the file cannot be written.
     """
     path = report_path(results, report.slug, report.submission_digest, report.environment_digest)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path.parent, error) from None
-    # As text that a reviewer can read and compare line by line.
+    # Indented text, for reviews and line diffs.
     text = json.dumps(report.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False)
     write_whole(path, f"{text}\n".encode())
     return path
@@ -54,14 +54,14 @@ def find(
     environment_digest: Digest,
     isolation: Isolation | None = None,
 ) -> Conformance | None:
-    """Return the report of a submission in an environment; ``None`` where there is none.
+    """Return the report of a submission in an environment; ``None`` if there is none.
 
     Args:
         results: the results folder.
         slug: the system.
         submission_digest: digest of its files.
-        environment_digest: digest of what it runs with.
-        isolation: what it must have been able to reach, no more and no less; ``None`` takes any.
+        environment_digest: digest of its environment.
+        isolation: the required isolation of the check; ``None`` for any.
 
     Raises:
         BadInput: the file is damaged.
@@ -77,7 +77,7 @@ def find(
 
 
 def latest(results: Path, slug: str) -> Conformance | None:
-    """Return the report of a system that was made last; ``None`` where there is none.
+    """Return the latest report of a system; ``None`` if there is none.
 
     Raises:
         BadInput: a file is damaged.
@@ -103,19 +103,21 @@ def _read(path: Path) -> Conformance:
     """Read a report.
 
     Raises:
-        BadInput: it cannot be read, is no report, or lies where another belongs.
+        BadInput: the file cannot be read, is not a report, or has the name of another report.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=AGAIN) from None
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=CHECK_AGAIN) from None
     try:
         report = Conformance.parse(data, path)
     except BadInput as error:
-        raise type(error)(error.problem, where=path, remedy=error.remedy or AGAIN) from None
+        raise type(error)(error.problem, where=path, remedy=error.remedy or CHECK_AGAIN) from None
     results = path.parent.parent.parent
     if path != report_path(results, report.slug, report.submission_digest, report.environment_digest):
         raise BadInput(
-            f"the report is of {report.slug}, with other digests than the file's name says.", where=path, remedy=AGAIN
+            f"the file name does not match the slug '{report.slug}' and digests in the report.",
+            where=path,
+            remedy=CHECK_AGAIN,
         )
     return report

@@ -1,4 +1,4 @@
-"""The ledger, ``results/ledger.jsonl``: append-only, each line chained to the one before. Trust follows from it."""
+"""The ledger, ``results/ledger.jsonl``: append-only, each line with the digest of the previous one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memeval.storage import locked, unwritable
 
 @dataclass(frozen=True)
 class Trust:
-    """How far a run can be trusted, on both axes. Derived, never typed in."""
+    """The trust in a run's grades and answers, derived from the ledger and the files."""
 
     grades: GradeTrust
     answers: AnswerTrust
@@ -29,20 +29,20 @@ class Trust:
 
 @dataclass(frozen=True)
 class _Content:
-    """The bytes of a ledger, split where its complete lines end."""
+    """The bytes of a ledger: complete lines, and an incomplete tail."""
 
     lines: tuple[bytes, ...] = ()
     """The complete lines, without their newlines."""
     tail: bytes = b""
-    """What an interrupted writer left of a line; usually empty."""
+    """The incomplete last line of an interrupted writer; usually empty."""
     joint: bytes = b""
-    """What the next line needs before it: a newline where the last complete line has none."""
+    """The newline missing after the last complete line; usually empty."""
 
     @classmethod
     def of(cls, data: bytes) -> Self:
         """Split the bytes of a ledger.
 
-        A JSON object that is cut anywhere is not valid JSON: a last line that parses lacks nothing but its newline.
+        A truncated JSON object is never valid JSON. A last line that parses therefore lacks only its newline.
         """
         *lines, tail = data.split(b"\n")
         try:
@@ -78,7 +78,7 @@ class Ledger:
         return self._parsed(self._content())
 
     def digest(self) -> Digest | None:
-        """Return the digest of the complete lines; ``None`` where there is none.
+        """Return the digest of the complete lines; ``None`` if there are none.
 
         Raises:
             BadInput: the ledger cannot be read.
@@ -87,7 +87,7 @@ class Ledger:
         return digest_bytes(content.data) if content.lines else None
 
     def states(self) -> frozenset[Digest]:
-        """Return what :meth:`digest` was after each line: all past states.
+        """Return the value of :meth:`digest` after each line: all past states.
 
         Raises:
             BadInput: the ledger cannot be read.
@@ -100,7 +100,7 @@ class Ledger:
         return frozenset(found)
 
     def incomplete(self) -> str | None:
-        """Return a sentence about an incomplete last line; ``None`` where the last line is complete.
+        """Return a warning about an incomplete last line; ``None`` if the last line is complete.
 
         Raises:
             BadInput: the ledger cannot be read.
@@ -120,10 +120,10 @@ class Ledger:
         runner: Runner | None = None,
         other: RunFolder | None = None,
     ) -> LedgerEntry | None:
-        """Return the entry that already says what :meth:`append` would; ``None`` where none does.
+        """Return an equal entry that exists already; ``None`` if there is none.
 
-        An acceptance says who made the answers, a repetition or a successor which other run it is: whoever says so
-        again, for whatever reason, adds nothing. Every other entry is compared by its author and its reason.
+        Acceptances are equal if they name the same runner; repetitions and replacements, if they name the same other
+        run. Other entries are also compared by author and reason.
 
         Raises:
             BadInput: the ledger is damaged.
@@ -157,8 +157,8 @@ class Ledger:
         Args:
             deed: what happened.
             folder: the run it happened to.
-            by: who says so.
-            reason: why, or how.
+            by: author of the entry.
+            reason: the reason, or the method.
             runner: for ``accepted``, who made the answers.
             other: for ``repeated`` and ``superseded``, the other run.
 
@@ -205,8 +205,7 @@ class Ledger:
     def _parsed(self, content: _Content) -> list[LedgerEntry]:
         """Return the entries of complete lines.
 
-        The chain goes over the bytes of the lines: a line that an older memeval wrote is never written again, and the
-        entry it is read as has other bytes.
+        The chain covers the stored bytes, since an upgraded entry of an older memeval has other bytes than its line.
         """
         entries: list[LedgerEntry] = []
         previous: Digest | None = None
@@ -225,10 +224,10 @@ class Ledger:
 
 
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
-    """Derive how far a run can be trusted from its files and what the ledger says of them.
+    """Derive the trust in a run from its files and the ledger.
 
-    An entry speaks for a run only while ``run.json`` has the bytes it had when the entry was made. A system that could
-    reach files may have found the same answers twice, so without a sandbox no run is ``repeated``.
+    An entry is valid only while ``run.json`` has the same bytes as at the time of the entry. A system that can reach
+    files may copy earlier answers, so without a sandbox no run is ``repeated``.
 
     Args:
         folder: the run.

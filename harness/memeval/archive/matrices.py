@@ -1,4 +1,4 @@
-"""Stored matrices: a folder each, under ``results/matrices``. They are made of runs, and can be made again."""
+"""Stored matrices, in folders under ``results/matrices``. They can be computed again from their runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATRICES = "matrices"
 
 HEAD = "matrix.json"
 RESULT = "results-matrix-{}.json"
-"""Files of a matrix: the whole, and what came of one configuration."""
+"""Files of a matrix: the complete matrix, and the results of one configuration."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class MatrixFolder:
         try:
             return Matrix.parse(where.read_bytes(), where)
         except OSError as error:
-            remedy = "Make it again with memeval matrix."
+            remedy = "Run memeval matrix again."
             raise BadInput(f"the file cannot be read ({error.strerror}).", where=where, remedy=remedy) from None
 
 
@@ -47,7 +47,7 @@ def stored_matrices(results: Path) -> list[MatrixFolder]:
 
 
 def files_of(matrix: Matrix) -> dict[str, bytes]:
-    """Return the files that a matrix is stored as, by name, the whole last."""
+    """Return the files of a matrix by name, the complete matrix last."""
     results = {
         RESULT.format(system.id): MatrixResult(
             matrix_id=matrix.matrix_id,
@@ -62,27 +62,27 @@ def files_of(matrix: Matrix) -> dict[str, bytes]:
 
 
 def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
-    """Store a matrix in the place of what the same plan came to before; a file that says the same is left alone.
+    """Store a matrix. It replaces the earlier result of the same plan; equal files stay unchanged.
 
     Args:
         results: the results folder.
         matrix: the matrix.
 
     Raises:
-        BadInput: the place cannot be written.
+        BadInput: the folder cannot be written.
     """
-    place = results / MATRICES / matrix.matrix_id
+    folder = results / MATRICES / matrix.matrix_id
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for name, data in files_of(matrix).items():
-            path = place / name
+            path = folder / name
             if not path.is_file() or path.read_bytes() != data:
                 write_whole(path, data)
     except OSError as error:
-        raise unwritable(place, error) from None
-    return MatrixFolder(place)
+        raise unwritable(folder, error) from None
+    return MatrixFolder(folder)
 
 
 def _pretty(record: Stored) -> bytes:
-    """Return a record as text that a reviewer can read and compare line by line."""
+    """Return a record as indented text, for reviews and line diffs."""
     return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Reading and writing files of rows: one canonical JSON object a line, gzipped once sealed."""
+"""Reading and writing row files: one canonical JSON object per line, gzipped in sealed runs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from memeval.records.run import FileDigest
 T = TypeVar("T", bound=Stored)
 
 LONGEST_LINE = 64_000_000
-"""No row is longer than this many bytes; a longer line is not one of ours."""
+"""Maximum length of a row in bytes; memeval writes no longer line."""
 
 
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
-    """Yield the rows of ``path`` (plain, or gzipped where its name ends in ``.gz``).
+    """Yield the rows of ``path``: plain, or gzipped if its name ends in ``.gz``.
 
     Args:
         path: the file.
-        model: what its rows are.
+        model: the record type of its rows.
 
     Raises:
-        BadInput: the file is missing, cut, or holds a line that is no such row; file and line are named.
+        BadInput: the file is missing or truncated, or a line is not a valid row. The message names file and line.
     """
     for number, line in read_lines(path):
         where = f"{path}:{number}"
@@ -39,8 +39,8 @@ def read_rows(path: Path, model: type[T]) -> Iterator[T]:
 
 
 def _row(model: type[T], line: bytes, where: str) -> T:
-    # Without a detour through Python objects, so a key that stands twice is not noticed here: the last one counts, as
-    # it does for every common reader of JSON, and the digest in run.json covers the bytes.
+    # Validates the JSON text directly, for speed. A repeated key is not detected: its last value counts, as in
+    # common JSON readers. The digest in run.json covers the bytes.
     try:
         row = model.model_validate_json(line)
     except ValidationError as error:
@@ -60,13 +60,13 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of ``path`` with their numbers from 1, each with its newline.
 
     Raises:
-        BadInput: the file is missing, cut, or no file of rows.
+        BadInput: the file is missing, truncated, or not a row file.
     """
     remedy = "Restore the file, or record a new run."
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
             if path.suffix == ".gz" and path.stat().st_size == 0:
-                raise EOFError("it is empty")  # gzip would take it for a file with no rows
+                raise EOFError("it is empty")  # gzip reads an empty file as a file without rows
             number = 0
             while line := stream.readline(LONGEST_LINE + 1):
                 number += 1
@@ -84,7 +84,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
-    """Return rows as gzipped bytes, equal for equal rows, with the digest of what is inside."""
+    """Return rows as gzipped bytes, equal for equal rows, with the digest of the uncompressed bytes."""
     packed = io.BytesIO()
     inside = hashlib.sha256()
     count = 0
@@ -98,7 +98,7 @@ def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
 
 
 def inner_digest(path: Path) -> FileDigest:
-    """Return digest and number of lines of what is inside a gzipped file.
+    """Return the digest of the uncompressed bytes of a gzipped file, and its number of lines.
 
     Raises:
         BadInput: the file is missing or damaged.

@@ -1,4 +1,4 @@
-"""Stored runs: a folder each, under ``results/<benchmark>/<slug>/<run_id>/``."""
+"""Stored runs, in folders ``results/<benchmark>/<slug>/<run_id>/``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RunFolder:
 
     @property
     def digest(self) -> Digest:
-        """Digest of ``run.json``, and through it of all the run's files."""
+        """Digest of ``run.json``, which holds the digests of the other files."""
         return digest_bytes(self.head_bytes)
 
     def file(self, name: str) -> Path:
@@ -75,7 +75,7 @@ class RunFolder:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows are here, and not only their digests."""
+        """Whether the row files exist in the folder."""
         return all(self.file(name).exists() for name in self.run.files)
 
     def responses(self) -> Iterator[Response]:
@@ -91,23 +91,23 @@ class RunFolder:
         return read_rows(self.file("grades.jsonl"), Grade)
 
     def judgments(self) -> Iterator[Call]:
-        """Yield the calls to a model judge, by key; none where the run has no such file."""
+        """Yield the calls to a model judge, by key; empty if the run has no such file."""
         return self._rows("judgments.jsonl", Call)
 
     def calls(self) -> Iterator[Call]:
-        """Yield the reader's calls, by key, then the system's, by scenario in plan order and as they came."""
+        """Yield the reader's calls by key, then the system's calls by scenario, in plan order and order of arrival."""
         return self._rows("calls.jsonl", Call)
 
     def prompts(self) -> Iterator[Prompt]:
-        """Yield the prompts in use, by name; none where no model judge and no model reader was."""
+        """Yield the prompts by name; empty without a model judge and a model reader."""
         return self._rows("prompts.jsonl", Prompt)
 
     def traffic(self) -> Iterator[Traffic]:
-        """Yield the exchanges with hosts, as they ended; none where the system declares no host."""
+        """Yield the requests to hosts, in order of completion; empty if the system declares no host."""
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:
-        """Yield what every graded item came to against its evidence; none in runs of before that was kept."""
+        """Yield the failure analysis of every graded item; empty for old runs without one."""
         return self._rows("failures.jsonl", Failure)
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
@@ -122,7 +122,7 @@ def sealed_runs(results: Path) -> list[RunFolder]:
 def runs_under(path: Path) -> list[RunFolder]:
     """Return the runs at or under a path: a run's folder, or any folder above runs.
 
-    Links to folders are followed three levels deep, as a board does. A folder that is deleted meanwhile is left out.
+    Links to folders are followed three levels deep. A folder that another process deletes meanwhile is skipped.
     """
     if (path / "run.json").exists():
         return [RunFolder(path)]
@@ -132,10 +132,10 @@ def runs_under(path: Path) -> list[RunFolder]:
 
 
 def find_run(results: Path, named: str) -> RunFolder:
-    """Return the run a caller named by its folder or by its id.
+    """Return a run by its folder or its id.
 
     Raises:
-        BadInput: no such run is here, or the id stands in several places.
+        BadInput: the run does not exist, or several folders have its id.
     """
     path = Path(named)
     if (path / "run.json").is_file():

@@ -1,4 +1,4 @@
-"""``memeval failures``: why items are not right, and whether their evidence was found."""
+"""``memeval failures``: why answers are wrong, and whether their evidence was retrieved."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ def failures(
 ) -> None:
     """Show why a run's answers are wrong.
 
-    Also shows whether the evidence was retrieved.
-    Causes are looked for in order, and the first that holds counts. What neither the answer nor the evidence shows is
-    unknown. With --json every item is printed, beside the same counts.
+    Also shows whether the evidence was retrieved. Causes are tested in order, and the first that applies counts.
+    A cause is unknown if neither the answer nor the evidence shows it. --json also prints every item.
 
     Example: memeval failures results/beliefs/bm25/20261121T232845Z-29721abc
     """
@@ -43,11 +42,11 @@ def failures(
         print_json({"run_id": folder.run.run_id, "summary": counts.data(), "items": [row.data() for row in rows]})
         return
     system, track = folder.run.system, folder.run.track
-    print(visible(f"{system.name} on {track.benchmark}: {counts.right} of {counted(counts.items, 'item')} right."))
+    print(visible(f"{system.name} on {track.benchmark}: {counts.right} of {counted(counts.items, 'item')} correct."))
     if counts.causes:
-        print("\nWhat went wrong:")
+        print("\nWrong answers by cause:")
         _print_table(_causes(counts))
-    print("\nEvidence found, and answer right:")
+    print("\nCorrect answers by evidence retrieved:")
     _print_table(_found(counts))
 
 
@@ -57,7 +56,7 @@ def _causes(counts: FailureSummary) -> list[list[str]]:
         [cause.value, *(str(one.causes.get(cause, 0)) for one in counts.categories), str(number)]
         for cause, number in counts.causes.items()
     ]
-    last = ["not right", *(str(one.items - one.right) for one in counts.categories), str(counts.items - counts.right)]
+    last = ["all wrong", *(str(one.items - one.right) for one in counts.categories), str(counts.items - counts.right)]
     return [["", *names, "all"], *lines, last]
 
 
@@ -67,17 +66,17 @@ def _found(counts: FailureSummary) -> list[list[str]]:
         for line in counts.found
         if line.right or line.wrong
     ]
-    return [["evidence", "right", "not right", "% right"], *lines]
+    return [["evidence", "correct", "wrong", "% correct"], *lines]
 
 
 def _print_table(lines: Sequence[Sequence[str]]) -> None:
-    """Print lines in columns, the first to the left and the others to the right."""
+    """Print lines in columns: the first aligned left, the others right."""
     from memeval.systems.output import visible
 
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         first, *others = (
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+            text.rjust(width) if column else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
         )
         print(visible("  " + "  ".join([first, *others]).rstrip()))

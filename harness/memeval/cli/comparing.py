@@ -23,15 +23,15 @@ def add_to(app: typer.Typer) -> None:
 def compare(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id. Each is compared with the first.")],
     results: Results = DEFAULT_RESULTS,
-    flips: Annotated[int, typer.Option("--flips", min=0, help="How many flipped items are listed each way.")] = 10,
+    flips: Annotated[int, typer.Option("--flips", min=0, help="Number of items to list in each direction.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Compare runs: differences, intervals and p-values.
 
-    Each run is compared with the first one, over the items that both have.
-    ▲ is better, ▼ is worse, and = is what chance may have done: each by a paired test that takes items of one cluster
-    together, at 5 %, corrected for the number of lines. Runs of different tracks are refused, except over the very
-    same responses, where the difference is the judge's.
+    Compares each run with the first one, over the items that both have.
+    ▲ is better, ▼ is worse, and = is not significant at 5 %. The test is paired, respects clusters of items, and
+    corrects for the number of lines. Runs of different tracks need the same responses: their difference comes from
+    the judge.
 
     Example: memeval compare 20261121T232845Z-29721abc 20261121T233012Z-6d01b2f4
     """
@@ -76,34 +76,34 @@ def _print_differences(pair: PairedRuns) -> None:
     lines = [["", "items", "first", "this", "difference", "95 % interval", "p", ""]]
     lines += [_line(each, share=True) for each in (*overall, *pair.categories)]
     lines += [_line(each, share=False) for each in pair.metrics]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         name, *others = (
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+            text.rjust(width) if column else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
         )
         print(visible("  " + "  ".join([name, *others]).rstrip()))
 
 
 def _line(each: Difference, *, share: bool) -> list[str]:
-    def tell(value: float | None, sign: str = "") -> str:
+    def formatted(value: float | None, sign: str = "") -> str:
         if value is None:
             return "–"
         return f"{100 * value:{sign}.1f}" if share else f"{value:{sign}.4f}"
 
-    interval = "–" if each.low is None else f"[{tell(each.low, '+')}, {tell(each.high, '+')}]"
+    interval = "–" if each.low is None else f"[{formatted(each.low, '+')}, {formatted(each.high, '+')}]"
     p = "<0.001" if each.corrected < 0.001 else f"{each.corrected:.3f}"
-    values = [tell(each.first), tell(each.second), tell(each.difference, "+")]
+    values = [formatted(each.first), formatted(each.second), formatted(each.difference, "+")]
     return [each.name, str(each.items), *values, interval, p, each.sign.value]
 
 
 def _print_flips(head: str, flips: Sequence[Flip], limit: int) -> None:
     print(f"{head}{':' if flips and limit else ''}")
     for flip in flips[:limit]:
-        print(f"    {flip.item_id}  {_worth(flip.first)} → {_worth(flip.second)}")
+        print(f"    {flip.item_id}  {_score_text(flip.first)} → {_score_text(flip.second)}")
     if len(flips) > limit > 0:
         print(f"    and {len(flips) - limit} more; --flips {len(flips)} lists them.")
 
 
-def _worth(value: float | None) -> str:
+def _score_text(value: float | None) -> str:
     return "error" if value is None else f"{value:.3g}"

@@ -64,14 +64,14 @@ def list_(
         sizes = " + ".join(megabytes(file["bytes"]) for file in row["files"])
         items = f"{row['items']:,}" if row["items"] else ""
         lines.append((row["id"], items, sizes, row["licence"] + accepted, _state(row)))
-    widths = [max(len(line[place]) for line in lines) for place in range(4)]
+    widths = [max(len(line[column]) for line in lines) for column in range(4)]
     for id_, items, sizes, licence, state in lines:
         left = f"{id_:{widths[0]}}  {items:>{widths[1]}}  {sizes:{widths[2]}}  {licence:{widths[3]}}"
         print(f"{left}  {state}".rstrip())
 
 
 def readiness(benchmarks: Iterable[Benchmark]) -> str:
-    """Return how many benchmarks are ready, and what the others need, in a sentence or two."""
+    """Return how many benchmarks are ready, and what the others need."""
     counts = Counter(_need(benchmark) for benchmark in benchmarks)
     ready = f"{counted(counts[_Need.NOTHING], 'benchmark')} ready to run"
     pull = f", {counts[_Need.DATA]} need data: memeval data pull NAME" if counts[_Need.DATA] else ""
@@ -84,7 +84,7 @@ def readiness(benchmarks: Iterable[Benchmark]) -> str:
 
 
 class _Need(Enum):
-    """What a benchmark still needs before it can run on this machine."""
+    """What a benchmark needs before it can run on this machine."""
 
     NOTHING = auto()
     DATA = auto()
@@ -101,7 +101,7 @@ def _need(benchmark: Benchmark) -> _Need:
 
 
 def state_of(benchmark: Benchmark) -> str:
-    """Return whether a benchmark is ready on this machine, or how to get its data, in a few words."""
+    """Return whether a benchmark is ready on this machine, or how to get its data."""
     name = benchmark.info.name
     return {
         _Need.NOTHING: "ready",
@@ -123,7 +123,7 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _print_files(row: dict[str, Any]) -> None:
-    """Print what is known of the files of one benchmark, with their full digests."""
+    """Print the files of one benchmark with size, digest, and path or download command."""
     from memeval.benchmarks import find
 
     print(f"{row['id']}: {row['title']}, {row['items']:,} items, licence {row['licence']}")
@@ -138,7 +138,7 @@ def _print_files(row: dict[str, Any]) -> None:
 
 
 def _row(benchmark: Benchmark) -> dict[str, Any]:
-    """Return the catalogue entry of a benchmark, and what is on this machine."""
+    """Return the catalogue entry of a benchmark, with the state of its files on this machine."""
     from memeval.benchmarks.data import locate
     from memeval.benchmarks.licence import Licence
 
@@ -165,7 +165,7 @@ def pull(
     name: Name,
     file: File = None,
     accept_licence: Annotated[
-        bool, typer.Option("--accept-licence", help="Accept the licence of the data without a question.")
+        bool, typer.Option("--accept-licence", help="Accept the licence of the data, without a prompt.")
     ] = False,
 ) -> None:
     """Download a benchmark's data, and check its digest.
@@ -194,15 +194,15 @@ def pull(
     folder = locate(info, None, file).parent
     source = info.source(file)
     assert source is not None, "locate found it"  # noqa: S101
-    _settle(Licence(info), accept_licence)
+    _accept_licence(Licence(info), accept_licence)
     print(f"{info.id}: {info.licence}, {megabytes(source.bytes)} from {source.url}", file=sys.stderr)
     with _progress(source.filename) as progress:
         path = pull(source, folder, progress)
     print(path)
 
 
-def _settle(licence: Licence, accept: bool) -> None:
-    """Ask once whether a licence is accepted: by the option, or on the terminal."""
+def _accept_licence(licence: Licence, accept: bool) -> None:
+    """Accept a licence once, by the option or a prompt on the terminal."""
     if licence.accepted:
         return
     print(licence.shown, file=sys.stderr)
@@ -218,15 +218,15 @@ def _settle(licence: Licence, accept: bool) -> None:
 def _progress(title: str) -> Iterator[Progress]:
     """Show a download on standard error: a bar on a terminal, otherwise a line every few seconds."""
     if not sys.stderr.isatty():
-        said = time.monotonic()
+        printed_at = time.monotonic()
 
-        def tell(done: int, total: int) -> None:
-            nonlocal said
-            if time.monotonic() - said >= LINE_SECONDS:
-                said = time.monotonic()
+        def print_line(done: int, total: int) -> None:
+            nonlocal printed_at
+            if time.monotonic() - printed_at >= LINE_SECONDS:
+                printed_at = time.monotonic()
                 print(f"{title}: {megabytes(done)} of {megabytes(total)}", file=sys.stderr)
 
-        yield tell
+        yield print_line
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
@@ -249,9 +249,9 @@ def verify(
 ) -> None:
     """Check a benchmark's data: shape, counts and digest.
 
-    Prints which released file it is. Data of the right shape that is no released file fails this check: it can be run,
-    but is never ranked. For a question set, also prints which controls pass its questions without the answer. Long
-    histories are generated again and compared with the stored ones.
+    Prints the name of the released file. Other valid data fails this check: it can run, but is never ranked. For a
+    question set, also prints the controls that pass its questions without the answer. Generates long histories again
+    and compares them with the stored ones.
 
     Example: memeval data verify deepmemeval
     """
@@ -267,17 +267,17 @@ def verify(
     parameters = {"file": file} if file is not None and len(benchmark.info.sources) > 1 else None
     try:
         benchmark_session = BenchmarkSession.open(benchmark, data, parameters, protocol=protocol, tier=tier)
-        which = benchmark_session.dataset.verify() or _which(benchmark_session, data)
+        description = benchmark_session.dataset.verify() or _description(benchmark_session, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None
     questions = sum(len(key.question_ids) for key in benchmark_session.keys)
     digest = benchmark_session.dataset.digest
-    print(f"{benchmark.info.id}: {len(benchmark_session.keys)} items, {questions} questions, {digest}; {which}")
+    print(f"{benchmark.info.id}: {len(benchmark_session.keys)} items, {questions} questions, {digest}; {description}")
     _print_controls(benchmark_session)
 
 
 def _print_controls(benchmark_session: BenchmarkSession) -> None:
-    """Print which controls pass the questions of a set without the answer; nothing for other benchmarks."""
+    """Print the controls that pass the questions of a set without the answer; nothing for other benchmarks."""
     from memeval.benchmarks.qa.dataset import QaDataset
     from memeval.grading.qa_controls import table
 
@@ -285,16 +285,15 @@ def _print_controls(benchmark_session: BenchmarkSession) -> None:
         print(table(benchmark_session.dataset.asked()))
 
 
-def _named(benchmark_session: BenchmarkSession) -> str:
+def _parameters(benchmark_session: BenchmarkSession) -> str:
     return ", ".join(f"{name} {value}" for name, value in benchmark_session.dataset.parameters.items())
 
 
-def _which(benchmark_session: BenchmarkSession, data: Path | None) -> str:
-    """Return which data this is, from its bytes and its counts.
+def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
+    """Return a description of the data, from its bytes and counts.
 
     Raises:
-        CheckFailed: it is no released data, its bytes changed since it was read, or its counts differ from the
-            catalogue.
+        CheckFailed: the data is not released, changed after it was read, or has other counts than the catalogue.
     """
     from collections import Counter
 
@@ -302,9 +301,11 @@ def _which(benchmark_session: BenchmarkSession, data: Path | None) -> str:
 
     info, digest = benchmark_session.benchmark.info, benchmark_session.dataset.digest
     if info.generated:
-        return f"generated with {named}" if (named := _named(benchmark_session)) else "generated by memeval"
+        return (
+            f"generated with {parameters}" if (parameters := _parameters(benchmark_session)) else "generated by memeval"
+        )
     if info.brought:
-        return "your own file: " + _named(benchmark_session)
+        return "your own file: " + _parameters(benchmark_session)
     if info.unverified:
         raise CheckFailed(
             f"unverified: the authors of {info.id} publish no digest of their data; this has {digest}.",
@@ -313,13 +314,13 @@ def _which(benchmark_session: BenchmarkSession, data: Path | None) -> str:
         )
     if not benchmark_session.dataset.released:
         raise CheckFailed(
-            f"the shape is that of {info.id}, but this is not a released file: its digest is {digest}.",
+            f"the data has the shape of {info.id}, but is not a released file: its digest is {digest}.",
             where=data,
-            remedy="It can be run, but is never ranked.",
+            remedy="You can run it. The board does not rank runs on it.",
         )
     if not info.sources:
         return "released; its digest is in the catalogue"
-    path = _opened(benchmark_session, data)
+    path = _released_file(benchmark_session, data)
     found = digest_of_file(path)
     if found != digest:
         raise CheckFailed(
@@ -332,14 +333,14 @@ def _which(benchmark_session: BenchmarkSession, data: Path | None) -> str:
     for category in info.categories:
         if counts[category.name] != category.items:
             raise CheckFailed(
-                f"{counts[category.name]} items of {category.name}; the catalogue says {category.items}.",
+                f"{counts[category.name]} items of {category.name}; the catalogue has {category.items}.",
                 where=path,
             )
     return f"the released file '{source.name}', {source.filename}"
 
 
-def _opened(benchmark_session: BenchmarkSession, data: Path | None) -> Path:
-    """Return the released file that an exam was opened from."""
+def _released_file(benchmark_session: BenchmarkSession, data: Path | None) -> Path:
+    """Return the file from which the data was read."""
     from memeval.benchmarks.data import locate
 
     if data is not None and not data.is_dir():
@@ -357,7 +358,7 @@ def generate(
 ) -> None:
     """Write a generated benchmark to files.
 
-    Writes what a system may see (scenarios) and what it may not (keys) to separate files.
+    Writes two files: scenarios, which systems receive, and keys, which they never see.
 
     Example: memeval data generate beliefs --parameter seed=7 --to build/beliefs
     """
@@ -370,7 +371,7 @@ def generate(
     if not benchmark.info.generated:
         raise BadInput(f"{benchmark.info.id} is not generated.", remedy=benchmark.remedy())
     benchmark_session = BenchmarkSession.open(benchmark, None, parse_parameters(parameter), tier=tier)
-    _check_room(to, sum(benchmark_session.dataset.history_bytes or ()))
+    _check_disk_space(to, sum(benchmark_session.dataset.history_bytes or ()))
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -385,14 +386,18 @@ def generate(
     print(f"{benchmark_session.benchmark.info.id}: {len(benchmark_session.keys)} items, {dataset.digest}")
 
 
-def _check_room(folder: Path, size: int) -> None:
-    """Check that the disk has room for a number of bytes.
+def _check_disk_space(folder: Path, size: int) -> None:
+    """Check that the disk has enough free space.
+
+    Args:
+        folder: the folder to write into; may not exist yet.
+        size: bytes needed.
 
     Raises:
-        BadInput: it has not.
+        BadInput: there is not enough free space.
     """
-    there = next((place for place in (folder, *folder.absolute().parents) if place.is_dir()), None)
-    free = size if there is None else shutil.disk_usage(there).free
+    existing = next((path for path in (folder, *folder.absolute().parents) if path.is_dir()), None)
+    free = size if existing is None else shutil.disk_usage(existing).free
     if free < size:
         raise BadInput(
             f"not enough disk space: {megabytes(size)} needed, {megabytes(free)} free.",

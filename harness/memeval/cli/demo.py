@@ -17,9 +17,9 @@ from memeval.records.ledger import LedgerEvent
 STORED = Path("results")
 """The stored board of this checkout."""
 RESULTS = Path("build/results")
-"""The demo's own runs."""
+"""The runs of the demo."""
 BOARD = Path("build/board")
-"""Both together, made anew by each demo."""
+"""Both together, rebuilt by each demo."""
 SITE = Path("build/site")
 
 NEXT_STEPS = (
@@ -59,18 +59,18 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
             options = api.RunOptions(results=results, reader=reader)
             try:
                 folders += api.run(find_system(slug), benchmark, options=options, progress=progress)
-            except BadInput as refusal:
+            except BadInput as error:
                 if light_only:
                     raise
-                progress.note(f"{slug} skipped: {refusal}")  # such as a program that is not on this machine
+                progress.note(f"{slug} skipped: {error}")  # such as a program that is missing on this machine
     return folders
 
 
 def verify_and_record(results: Path, folders: list[RunFolder], by: str) -> None:
-    """Verify runs, grade them again, and record in the ledger that the grades are equal, once a run.
+    """Verify runs, grade them again, and record each equal result once in the ledger.
 
     Raises:
-        CheckFailed: a run does not verify or reproduce.
+        CheckFailed: a run failed verification or reproduction.
     """
     from memeval import api
     from memeval.evaluation.provenance import memeval_version
@@ -89,15 +89,15 @@ def verify_and_record(results: Path, folders: list[RunFolder], by: str) -> None:
 
 
 def assemble(stored: Path, own: Path, board: Path) -> None:
-    """Put stored runs and the demo's own runs side by side into a new results folder.
+    """Merge stored runs and the runs of the demo into a new results folder.
 
-    Files are linked, not copied, where the disk allows it. The ledger is the stored one, followed by the demo's own
-    entries.
+    Files are linked, or copied if the disk supports no links. The ledger is the stored one, followed by the entries of
+    the demo.
 
     Args:
-        stored: the stored results; may be missing.
-        own: the demo's results.
-        board: the folder to make; one from an earlier demo is replaced.
+        stored: the stored results; may not exist.
+        own: the results of the demo.
+        board: the folder to create; replaces that of an earlier demo.
     """
     shutil.rmtree(board, ignore_errors=True)
     ledger = b""
@@ -122,10 +122,10 @@ def _link(source: str, target: str) -> None:
 
 
 def demo(every: bool = False) -> None:
-    """Run and check everything that needs no key, and build the site from it and the stored runs.
+    """Run and check every system that needs no key, and build the site with the stored runs.
 
     Args:
-        every: run on all benchmarks whose data is on this machine, not on the built-in one alone.
+        every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
     from memeval.benchmarks import all_benchmarks
     from memeval.site import build
@@ -140,17 +140,17 @@ def demo(every: bool = False) -> None:
     build(BOARD, SITE)
     stored = len(sealed_runs(BOARD)) - len(folders)
     print(f"\n{len(folders)} runs on {', '.join(benchmarks)}, verified, in {time.monotonic() - began:.0f} s.")
-    print(f"The board is in {SITE}: these runs, beside {stored} stored ones. Next steps:")
-    for command, what in NEXT_STEPS:
-        print(f"  {command:24}# {what}")
+    print(f"The board is in {SITE}: these runs and {stored} stored ones. Next steps:")
+    for command, purpose in NEXT_STEPS:
+        print(f"  {command:24}# {purpose}")
 
 
 if __name__ == "__main__":
     try:
         demo("--all" in sys.argv[1:])
-    except MemevalError as refusal:
-        print(f"memeval: {refusal}", file=sys.stderr)
-        sys.exit(refusal.exit_code)
+    except MemevalError as error:
+        print(f"memeval: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("memeval: interrupted. Progress saved. Run 'make demo' again to resume.", file=sys.stderr)
         sys.exit(130)

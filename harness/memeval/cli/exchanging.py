@@ -1,4 +1,4 @@
-"""``memeval import`` and ``memeval export``: answers of other programs, and runs in their formats."""
+"""``memeval import`` and ``memeval export``: read answers of other programs, and write runs in their formats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
 
 _SHOWN = 5
-"""How many missing ids are printed; the run lists all."""
+"""Number of missing ids to print; the run lists all."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -82,7 +82,7 @@ def import_(
     results: Results = DEFAULT_RESULTS,
     fresh: FreshGrades = False,
 ) -> None:
-    """Grade answers that were made elsewhere.
+    """Grade answers made by another program.
 
     Stores an imported run and prints its folder. Questions that the benchmark does not have are skipped and listed.
     If a question has no answer, the run is partial.
@@ -160,15 +160,15 @@ def export(
         print(path)
 
 
-def _share(told: str) -> float:
+def _share(text: str) -> float:
     """Return a share in [0, 1], from a share or a percentage."""
-    number, sign, rest = told.partition("%")
+    number, sign, rest = text.partition("%")
     try:
         share = float(number) / (100 if sign else 1)
     except ValueError:
         share = math.nan
     if rest or not 0 <= share <= 1:
-        raise BadInput(f"invalid --claimed '{told}'.", remedy="Write a share (0.295) or a percentage (29.5%).")
+        raise BadInput(f"invalid --claimed '{text}'.", remedy="Write a share (0.295) or a percentage (29.5%).")
     return share
 
 
@@ -182,7 +182,7 @@ def _line(option: str, value: str | None) -> str | None:
 
 
 def _report_origin(folder: RunFolder) -> None:
-    """Print on standard error the claims about imported answers, and the questions without one."""
+    """Print on standard error the claimed scores of imported answers, and the questions without an answer."""
     from memeval.grading.scoring import matching
 
     imported = folder.run.imported
@@ -191,12 +191,12 @@ def _report_origin(folder: RunFolder) -> None:
     for claim in imported.claims:
         by = f" by {claim.judge}" if claim.judge else ""
         value = matching(folder.run.scores, claim.metric)
-        here = "" if value is None else f"; here: {percent(value)} % {claim.metric}"
+        computed = "" if value is None else f"; computed: {percent(value)} % {claim.metric}"
         over = counted(claim.items, "question")
-        print(f"  claimed: {percent(claim.score)} % {claim.metric} over {over}{by}{here}", file=sys.stderr)
+        print(f"  claimed: {percent(claim.score)} % {claim.metric} over {over}{by}{computed}", file=sys.stderr)
     if imported.cost_usd is not None:
         print(f"  cost (self-reported): {dollars(imported.cost_usd)}", file=sys.stderr)
-    for what, ids in (("no answer", imported.missing), ("not in the benchmark", imported.unknown)):
+    for problem, ids in (("no answer", imported.missing), ("not in the benchmark", imported.unknown)):
         if ids:
             named = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
-            print(f"  {what}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)
+            print(f"  {problem}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)

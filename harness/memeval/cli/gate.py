@@ -1,4 +1,4 @@
-"""The error gate on the terminal: a run with too many failed items shows no score, but why they failed."""
+"""The error gate: for a run with too many failed items, the terminal shows the errors instead of a score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memeval.records.run import Run
 
 LONGEST_ERROR = 200
-"""Characters of an error that are quoted."""
+"""Maximum length of a quoted error, in characters."""
 
 _REMEDIES = {
     GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
@@ -26,7 +26,7 @@ _REMEDIES = {
 
 
 def is_over_gate(run: Run) -> bool:
-    """Return whether more items of a run failed than a ranked run may have."""
+    """Return whether a run has too many failed items for a rank."""
     from memeval.leaderboard.board import ERROR_GATE
 
     tally = run.scores.overall
@@ -40,18 +40,18 @@ def failed_items(folder: RunFolder) -> str:
 
 
 def first_error(folder: RunFolder) -> str:
-    """Return why the first failed item failed, on one line and cut."""
+    """Return the error of the first failed item, shortened to one line."""
     grade = next((row for row in folder.grades() if row.state.is_error), None)
     if grade is None:
         return "unknown"
-    said = grade.reason
+    reason = grade.reason
     if grade.state not in (GradeState.JUDGE_ERROR, GradeState.UNPARSED):
         rows = [row.error for row in folder.responses() if row.item_id == grade.item_id and row.outcome.is_error]
-        said = rows[-1] if rows else said
-    return visible(" ".join((said or grade.state).split())[:LONGEST_ERROR].rstrip("."))
+        reason = rows[-1] if rows else reason
+    return visible(" ".join((reason or grade.state).split())[:LONGEST_ERROR].rstrip("."))
 
 
 def remedy_for(folder: RunFolder) -> str:
-    """Return what to do about the most frequent kind of failure."""
+    """Return the remedy for the most frequent kind of failure."""
     states = Counter(row.state for row in folder.grades() if row.state.is_error)
     return _REMEDIES[states.most_common(1)[0][0]] if states else ""

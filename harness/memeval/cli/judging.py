@@ -1,4 +1,4 @@
-"""``memeval rejudge`` and ``memeval judge``: stored answers under another judge, and how far a judge can be trusted."""
+"""``memeval rejudge`` and ``memeval judge``: grade stored answers with another judge, and measure its error rates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
-_LABELS = typer.Option("--judge-label", help="Who serves the model judges whose endpoint is not their maker's.")
+_LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
 
 
 def add_to(main: typer.Typer) -> None:
@@ -46,7 +46,7 @@ def rejudge(
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
     concurrency: Annotated[
-        int, typer.Option("--concurrency", "--judge-concurrency", help="Calls to the judge in flight.")
+        int, typer.Option("--concurrency", "--judge-concurrency", help="Concurrent calls to the judge.")
     ] = JUDGE_CONCURRENCY,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
@@ -57,8 +57,8 @@ def rejudge(
 ) -> None:
     """Grade stored answers with another judge.
 
-    Makes a new run on another track, and prints its folder. A recorded judgment is never asked for again; an
-    interrupted call resumes. If several runs have the same answers, only the first is judged.
+    Makes a new run on another track, and prints its folder. Recorded judgments are reused, so an interrupted command
+    resumes. If several runs have the same answers, only the first is judged.
 
     Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """
@@ -96,14 +96,16 @@ def audit(
     benchmark: Annotated[
         list[str] | None,
         typer.Option(
-            "--benchmark", metavar="ID", help="Benchmark id, repeatable. Default: every benchmark whose data is here."
+            "--benchmark",
+            metavar="ID",
+            help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
         ),
     ] = None,
     judge_label: Annotated[str | None, _LABELS] = None,
     prompts: Prompts = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
-    items: Annotated[int, typer.Option("--items", help="Items of each category that answers are made for.")] = 20,
+    items: Annotated[int, typer.Option("--items", help="Items per category to make answers for.")] = 20,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
@@ -116,8 +118,8 @@ def audit(
 
     Counts false accepts, false rejects, agreement and successful injections on calibration answers.
 
-    The answers are made from the benchmark's keys: right ones in other words, wrong ones of many kinds, and attempts to
-    tell the judge what to say. Several judges also get the matrix of stored scores by judge.
+    memeval makes the answers from the benchmark's keys: correct answers in other words, wrong answers of many kinds,
+    and injected instructions. With several judges, also prints stored scores by judge.
 
     Example: memeval judge audit --judge rules --benchmark beliefs@1
     """
@@ -162,10 +164,10 @@ def audit(
 
 @app.command("bridge")
 def bridge(
-    old: Annotated[str, typer.Argument(help="The judge that is retired, as in the track of stored runs.")],
-    new: Annotated[str, typer.Argument(help="The judge that takes over: rules, or openai:MODEL.")],
+    old: Annotated[str, typer.Argument(help="The old judge, as in the track of stored runs.")],
+    new: Annotated[str, typer.Argument(help="The new judge: rules, or openai:MODEL.")],
     runs: Annotated[
-        list[str] | None, typer.Option("--run", help="Runs under the old judge, repeatable. Default: all there are.")
+        list[str] | None, typer.Option("--run", help="Run that the old judge graded, repeatable. Default: all.")
     ] = None,
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
@@ -216,7 +218,7 @@ def bridge(
 
 
 def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
-    """Return the composites of stored responses that several judges graded, by judge."""
+    """Return composites by judge, for stored responses that several judges graded."""
     from memeval.site.judges import matrices_of
     from memeval.site.model import read_site
 
@@ -256,7 +258,7 @@ def _print_bridge(bridge: Bridge) -> None:
         kappa = "–" if line.agreement.kappa is None else f"{line.agreement.kappa:.2f}"
         print(
             f"  {name:{width}}  agree {_rate(line.agreement.equal)}  kappa {kappa}"
-            f"  right: {_rate(line.old)} by the old, {_rate(line.new)} by the new"
+            f"  accepts: old judge {_rate(line.old)}, new judge {_rate(line.new)}"
         )
     for run in bridge.runs:
         print(f"  {run.system}: {percent(run.old_composite)} → {percent(run.new_composite)}", file=sys.stderr)

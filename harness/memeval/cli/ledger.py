@@ -1,4 +1,4 @@
-"""``memeval ledger``: decisions about runs, one line each; lines are never changed or removed."""
+"""``memeval ledger``: decisions about runs, one line each. Lines are never changed or removed."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def accept(
 ) -> None:
     """Accept a run.
 
-    Fails if the run does not verify. An accepted run has a maintainer who answers for its origin. Other runs are on
-    the board too, marked "not accepted". Accepting a run again adds nothing, except with another --runner.
+    Fails if the run does not verify. By accepting a run, a maintainer confirms its origin. Other runs stay on the
+    board, marked "not accepted". Accepting a run again changes nothing, except with another --runner.
 
     Example: memeval ledger accept RUN --reason "pull request 12"
     """
@@ -75,7 +75,7 @@ def accept(
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
-    # A later acceptance can end the wait for a vendor, whose notice has to be 14 days older than it.
+    # A later acceptance can end the wait for a vendor: the notice must be 14 days older than the acceptance.
     (row,) = build_board([folder], Ledger(results)).runs
     waits = row.standing is RankStatus.AWAITING_VENDOR
     _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, runner, even_if_known=waits)
@@ -179,7 +179,7 @@ def review(run: RunArgument, reason: Reason, by: By = None, results: Results = D
 
     A run that scores no more than the no-memory control blocks publication until it is reviewed.
 
-    Example: memeval ledger review RUN --reason "it really does keep nothing: the log shows every write refused"
+    Example: memeval ledger review RUN --reason "it stores nothing: the log shows that every write failed"
     """
     _append(LedgerEvent.REVIEWED, run, None, reason, by, results)
 
@@ -187,7 +187,7 @@ def review(run: RunArgument, reason: Reason, by: By = None, results: Results = D
 @app.command("reply")
 def reply(
     run: RunArgument,
-    reason: Annotated[str, typer.Option("--reason", help="What the vendor says. Stays beside the row.")],
+    reason: Annotated[str, typer.Option("--reason", help="The vendor's reply. Shown with the run.")],
     by: By = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
@@ -199,7 +199,7 @@ def reply(
 
 
 def warn_of_incomplete_line(results: Path) -> None:
-    """Say on standard error that the last line of a ledger is incomplete, where it is."""
+    """Warn on standard error if the last line of a ledger is incomplete."""
     from memeval.archive.ledger import Ledger
 
     if (note := Ledger(results).incomplete()) is not None:
@@ -217,7 +217,7 @@ def _append(
     *,
     even_if_known: bool = False,
 ) -> None:
-    """Append an entry and print it; where the ledger says the same already, print that and append nothing."""
+    """Append an entry and print it. If the ledger has an equal entry, print that one and append nothing."""
     from memeval import api
     from memeval.archive.ledger import Ledger
     from memeval.systems.output import visible

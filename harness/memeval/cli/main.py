@@ -1,4 +1,4 @@
-"""The ``memeval`` command: joins the command groups, and turns errors into sentences and exit codes."""
+"""The ``memeval`` command: adds the command groups, and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from memeval.cli.plain_help import command_of
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
 
-_SELDOM = (50_000, 20, 100)
-"""Thresholds of the garbage collector: rows are many and hold no cycles, so frequent collections find nothing."""
+_GC_THRESHOLDS = (50_000, 20, 100)
+"""Thresholds of the garbage collector: high, since the many rows of a run contain no cycles."""
 
 app = typer.Typer(
     name="memeval",
@@ -71,15 +71,15 @@ def _memeval(
 
 
 def main() -> None:
-    """Run the command line and exit with its code; an error is one sentence on standard error."""
+    """Run the command line and exit with its code; an error prints one message on standard error."""
     debug = "--debug" in sys.argv
-    gc.set_threshold(*_SELDOM)
+    gc.set_threshold(*_GC_THRESHOLDS)
     try:
         code = command_of(app)(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
             raise
-        _say(str(error))
+        _print_error(str(error))
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         code = ExitCode.INTERRUPTED
@@ -90,17 +90,19 @@ def main() -> None:
         if debug or not hasattr(error, "show"):
             if debug:
                 raise
-            _say(f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report the traceback.")
+            _print_error(
+                f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report the traceback."
+            )
             sys.exit(ExitCode.CHECK_FAILED)
-        error.show()  # a wrong call, as click words it
+        error.show()  # a wrong call: click has its own message
         sys.exit(ExitCode.BAD_INPUT)
-    if code == ExitCode.INTERRUPTED:  # Typer, too, turns Ctrl-C into this code
-        _say(f"interrupted. {RESUME_HINT}")
+    if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code
+        _print_error(f"interrupted. {RESUME_HINT}")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 
-def _say(sentence: str) -> None:
+def _print_error(message: str) -> None:
     from memeval.systems.output import visible
 
-    first, *others = map(visible, sentence.splitlines() or [""])
+    first, *others = map(visible, message.splitlines() or [""])
     print(f"memeval: {first}", *(f"  {line.strip()}" for line in others), sep="\n", file=sys.stderr)

@@ -36,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 class OutputFormat(StrEnum):
-    """How a matrix is printed."""
+    """The output format of a matrix."""
 
     TABLE = "table"
     JSON = "json"
@@ -46,13 +46,13 @@ class OutputFormat(StrEnum):
 def matrix(
     file: Annotated[Path | None, typer.Argument(help="A matrix file, in YAML.")] = None,
     example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME", help="Print a shipped example file, and run nothing.")
+        str | None, typer.Option("--example", metavar="NAME", help="Print an example file. Run nothing.")
     ] = None,
-    form: Annotated[OutputFormat, typer.Option("--format", help="How the comparison is printed.")] = OutputFormat.TABLE,
+    form: Annotated[OutputFormat, typer.Option("--format", help="Format of the comparison.")] = OutputFormat.TABLE,
     results: Results = DEFAULT_RESULTS,
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
-    limit: Annotated[int | None, typer.Option("--limit", help="Only so many items of each benchmark.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="Run only the first N items of each benchmark.")] = None,
     concurrency: Concurrency = 4,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
     model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
@@ -63,15 +63,15 @@ def matrix(
     sandbox: Sandboxing = None,
     host: Hosts = None,
     skip_conformance: SkipConformance = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start all runs anew, whatever is stored.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start new runs, even if finished ones are stored.")] = False,
     retry_errors: RetryErrors = False,
 ) -> None:
     """Run many systems on many benchmarks, from one file.
 
-    Prints the comparison and stores it.
-    Every cell is an ordinary run, made one after another on the very same items, and reused or resumed as any run is;
-    one that fails takes no other with it. The comparison is stored under results/matrices. Exit code 1 where a
-    promotion gate fails, and the worst code of the cells that failed.
+    Prints the comparison, and stores it under results/matrices. All cells run on the same items, one after another.
+    Finished runs are reused, and interrupted runs resume. A failed cell does not stop the others.
+
+    If cells fail, the exit code is the worst of theirs. If only a promotion gate fails, it is 1.
 
     Example: memeval matrix --example controls > controls.yaml && memeval matrix controls.yaml
     """
@@ -115,15 +115,15 @@ def matrix(
         )
     sys.stdout.flush()
     for warning in found.warnings:
-        _say(f"warning: {warning}")
+        _print_note(f"warning: {warning}")
     for gate in found.gates:
-        _say(f"gate {'passed' if gate.passed else 'FAILED'}: {gate.sentence}")
-    _say(f"stored in {made.folder.path}")
+        _print_note(f"gate {'passed' if gate.passed else 'FAILED'}: {gate.sentence}")
+    _print_note(f"stored in {made.folder.path}")
     _conclude(made)
 
 
 def _conclude(made: MatrixRun) -> None:
-    """Raise where a gate or a cell failed; what a system cannot take is no fault, as long as there is a run.
+    """Raise if a cell or a gate failed. An unsupported benchmark is no failure if another cell has a run.
 
     Raises:
         MemevalError: with the worst exit code of all.
@@ -151,7 +151,7 @@ def _conclude(made: MatrixRun) -> None:
 def _example(name: str) -> str:
     files = {path.stem: path for path in _example_files()}
     if name not in files:
-        raise BadInput(f"there is no example '{name}'.", remedy=f"There are: {_examples()}.")
+        raise BadInput(f"unknown example '{name}'.", remedy=f"Choose one of: {_examples()}.")
     return files[name].read_text(encoding="utf-8")
 
 
@@ -165,7 +165,7 @@ def _example_files() -> list[Path]:
     return sorted((assets_root() / "templates" / "matrices").glob("*.yaml"))
 
 
-def _say(sentence: str) -> None:
+def _print_note(note: str) -> None:
     from memeval.systems.output import visible
 
-    print(visible(sentence), file=sys.stderr)
+    print(visible(note), file=sys.stderr)

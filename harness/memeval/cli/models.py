@@ -29,16 +29,16 @@ Prompts = Annotated[
 JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Concurrent calls to a judge model.")]
 RequestsPerMinute = Annotated[
     float | None,
-    typer.Option("--requests-per-minute", help="Most model calls a minute, for each of judge, reader and system."),
+    typer.Option("--requests-per-minute", help="Maximum model calls per minute, each for judge, reader and system."),
 ]
 TokensPerMinute = Annotated[
     float | None,
-    typer.Option("--tokens-per-minute", help="Most model tokens a minute, for each of judge, reader and system."),
+    typer.Option("--tokens-per-minute", help="Maximum model tokens per minute, each for judge, reader and system."),
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        "--max-cost-usd", metavar="X", help="Most dollars that a run may spend on model calls. Same as --budget usd=X."
+        "--max-cost-usd", metavar="X", help="Maximum dollars of a run for model calls. Same as --budget usd=X."
     ),
 ]
 Budgets = Annotated[
@@ -55,7 +55,7 @@ MaxRefusals = Annotated[
     int,
     typer.Option(
         "--max-refusals",
-        help="Stop after so many equal refusals in a row by a model's endpoint; 0 never stops. The run can be resumed.",
+        help="Stop after N equal refusals in a row from a model's endpoint; 0 never stops. The run can be resumed.",
     ),
 ]
 
@@ -75,22 +75,22 @@ def model_options(
     replay: str | None = None,
     results: Path | None = None,
 ) -> ModelOptions:
-    """Return how models are used, from what the options say.
+    """Return the model settings of the options.
 
     Raises:
-        BadInput: a budget is not of the form ``[PHASE.]UNIT=N``, or the run to replay is not there.
+        BadInput: a budget is not of the form ``[PHASE.]UNIT=N``, or the run to replay does not exist.
     """
     from memeval import api
     from memeval.evaluation.models import ModelOptions
     from memeval.gateway.budget import parse_caps
 
-    given = [*(budget or ()), *([] if max_cost_usd is None else [f"usd={max_cost_usd}"])]
+    caps = [*(budget or ()), *([] if max_cost_usd is None else [f"usd={max_cost_usd}"])]
     return ModelOptions(
         judge_concurrency=judge_concurrency,
         model_concurrency=model_concurrency,
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
-        caps=parse_caps(given),
+        caps=parse_caps(caps),
         refusals=max_refusals,
         replay=None if replay is None else api.load_run(replay, results or Path("results")),
     )

@@ -49,7 +49,7 @@ ModelConcurrency = Annotated[
 SkipConformance = Annotated[
     bool,
     typer.Option(
-        "--skip-conformance", help="Run a system that can cost money although it failed or skipped the adapter check."
+        "--skip-conformance", help="Run a system that can cost money, even if it failed or skipped the adapter check."
     ),
 ]
 RetryErrors = Annotated[
@@ -73,16 +73,16 @@ OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
 """The deprecated name of ``--to``."""
 
 
-def renamed(old: str, new: str, given: Value | None, value: Value) -> Value:
-    """Return the value of an option that has a deprecated name as well.
+def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
+    """Return the value of an option that also has a deprecated name.
 
     Args:
         old: the deprecated name, such as ``--out``; a hidden option.
         new: the name to use instead.
-        given: what the deprecated option was given; ``None`` where it was not.
-        value: what the option of the new name says.
+        old_value: the value of the deprecated option; ``None`` if it is not given.
+        value: the value of the new option.
     """
-    if given is None:
+    if old_value is None:
         return value
     print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
-    return given
+    return old_value

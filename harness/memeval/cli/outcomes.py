@@ -37,9 +37,9 @@ class BenchmarkResult:
     state: BenchmarkState
     folders: tuple[RunFolder, ...] = ()
     error: MemevalError | None = None
-    """Why there is no run, with what to do."""
+    """Why there is no run, with the remedy."""
     short: str | None = None
-    """Why it was skipped, in a few words; ``None`` where the error's own sentence is shown."""
+    """Why it was skipped, in a few words; ``None`` to show the error's message."""
 
     def data(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -67,23 +67,23 @@ def _run_data(folder: RunFolder) -> dict[str, Any]:
 
 
 SEVERITY = (ExitCode.BAD_INPUT, ExitCode.BUDGET, ExitCode.CHECK_FAILED)
-"""Exit codes, the worst first: wrong input, then a run that can be resumed, then a failed check."""
+"""Exit codes, the worst first: wrong input, a run that can be resumed, a failed check."""
 
 
 def skipped(tier: str | None, protocol: str | None) -> list[BenchmarkResult]:
-    """Return the benchmarks that are not run unless the caller names them, each with the reason.
+    """Return the benchmarks that run only if the caller names them, each with the reason.
 
     Args:
         tier: the tier of the run; a benchmark without it is skipped.
-        protocol: the protocol of the run, likewise.
+        protocol: the protocol of the run; a benchmark without it is skipped.
     """
     from memeval.benchmarks import all_benchmarks
 
     outcomes = []
     for benchmark in all_benchmarks():
-        if (why := _absence(benchmark, tier, protocol)) is not None:
-            short, reason = why
-            error = MemevalError(reason)
+        if (reason := _skip_reason(benchmark, tier, protocol)) is not None:
+            short, sentences = reason
+            error = MemevalError(sentences)
             outcomes.append(BenchmarkResult(benchmark.info.id, BenchmarkState.LEFT_OUT, error=error, short=short))
     return outcomes
 
@@ -92,12 +92,12 @@ def runnable(outcomes: Sequence[BenchmarkResult]) -> list[str]:
     """Return the ids of the benchmarks that are not skipped, in catalogue order."""
     from memeval.benchmarks import BENCHMARKS
 
-    out = {outcome.benchmark for outcome in outcomes}
-    return [name for name in BENCHMARKS if name not in out]
+    skipped_ids = {outcome.benchmark for outcome in outcomes}
+    return [name for name in BENCHMARKS if name not in skipped_ids]
 
 
-def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tuple[str, str] | None:
-    """Return why a benchmark is skipped, in a few words and as sentences; ``None`` where it is run."""
+def _skip_reason(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tuple[str, str] | None:
+    """Return why a benchmark is skipped, in a few words and as sentences; ``None`` if it runs."""
     info = benchmark.info
     if info.brought:
         command = f"--benchmark {info.id} --data FILE"
@@ -112,17 +112,17 @@ def _absence(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tu
             return f"no {kind} '{wanted}'", f"It has no {kind} '{wanted}'. It has: {', '.join(known)}."
     if benchmark.available():
         return None
-    how = f"memeval data pull {info.name}" if info.sources else f"memeval data list {info.name}"
-    return f"no data ({how})", f"Its data is not on this machine. {benchmark.remedy()}"
+    command = f"memeval data pull {info.name}" if info.sources else f"memeval data list {info.name}"
+    return f"no data ({command})", f"Its data is not on this machine. {benchmark.remedy()}"
 
 
 def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> BenchmarkResult:
-    """Run a system on one benchmark, print its scores, and return the outcome, also of a run that failed.
+    """Run a system on one benchmark, print its scores, and return the outcome, even if the run failed.
 
     Args:
         name: the benchmark.
-        run: runs the system on it.
-        as_json: whether standard output carries JSON alone.
+        run: runs the system on the benchmark.
+        as_json: whether standard output may hold only JSON.
     """
     try:
         folders = run(name)
@@ -158,14 +158,14 @@ def conclude(
 
     Args:
         outcomes: the outcome of each benchmark.
-        every: whether the caller named no benchmark; then an unsupported benchmark is no failure if there is a run.
+        every: whether the caller named no benchmark. An unsupported benchmark is then no failure if there is a run.
         floor: the lowest accepted composite, in [0, 1].
         limited: whether the caller limited the items; such a run may have any number of errors.
         as_json: whether JSON is printed.
-        keep_going: whether a limited run may consist of one and the same error.
+        keep_going: whether a limited run may fail on all items with the same error.
 
     Raises:
-        MemevalError: with the worst exit code of all.
+        MemevalError: something failed; it has the worst exit code of all.
     """
     if as_json:
         print_json([outcome.data() for outcome in outcomes])
@@ -198,7 +198,7 @@ def conclude(
 
 
 def _print_summary(outcomes: Sequence[BenchmarkResult]) -> None:
-    """Print the results, then what failed, then what was skipped: one line each."""
+    """Print the finished, failed and skipped benchmarks, one line each."""
     lines = []
     for outcome in outcomes:
         for folder in outcome.folders:
@@ -213,35 +213,37 @@ def _print_summary(outcomes: Sequence[BenchmarkResult]) -> None:
     if failed:
         print("\nfailed:", file=sys.stderr)
     for outcome in failed:
-        _say(f"  {outcome.benchmark:26} {outcome.error}")
+        _print_lines(f"  {outcome.benchmark:26} {outcome.error}")
     print_skipped(outcomes)
 
 
 def print_skipped(outcomes: Sequence[BenchmarkResult]) -> None:
-    """Print the benchmarks that were skipped: one short line each."""
-    out = [outcome for outcome in outcomes if outcome.state in (BenchmarkState.LEFT_OUT, BenchmarkState.NOT_APPLICABLE)]
-    if out:
+    """Print the skipped benchmarks, one short line each."""
+    left_out = [
+        outcome for outcome in outcomes if outcome.state in (BenchmarkState.LEFT_OUT, BenchmarkState.NOT_APPLICABLE)
+    ]
+    if left_out:
         print("\nskipped:", file=sys.stderr)
-    for outcome in out:
-        _say(f"  {outcome.benchmark:26} {outcome.short or (outcome.error and outcome.error.problem)}")
+    for outcome in left_out:
+        _print_lines(f"  {outcome.benchmark:26} {outcome.short or (outcome.error and outcome.error.problem)}")
 
 
-def _say(line: str) -> None:
+def _print_lines(text: str) -> None:
     from memeval.systems.output import visible
 
-    print(*map(visible, line.splitlines()), sep="\n    ", file=sys.stderr)
+    print(*map(visible, text.splitlines()), sep="\n    ", file=sys.stderr)
 
 
 def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalError]:
-    """Return an error for the runs whose composite is below a floor; each is printed on its own line."""
+    """Return an error for the runs with a composite below the floor, and print each on a line."""
     if floor is None:
         return []
     low = []
     for folder in folders:
         value = folder.run.scores.composite.value
         if value is None or value < floor:
-            told = "no composite" if value is None else f"{value:.6g}"
-            print(f"FAIL: {told} < floor {floor:g}", file=sys.stderr)
+            composite = "no composite" if value is None else f"{value:.6g}"
+            print(f"FAIL: {composite} < floor {floor:g}", file=sys.stderr)
             low.append(folder.path.name)
     if not low:
         return []
@@ -249,7 +251,7 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
 
 
 def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
-    """Return an error for the runs with too many errors to be ranked."""
+    """Return an error for the runs with too many errors for a rank."""
     from memeval.records.run import SystemKind
 
     ranked = [folder for folder in folders if folder.run.system.kind is not SystemKind.CONTROL]
@@ -261,7 +263,7 @@ def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
 
 
 def _all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
-    """Return a refusal for each limited run all of whose items failed with the same error."""
+    """Return an error for each limited run in which all items failed with the same error."""
     from memeval.evaluation.grades import last_attempts
     from memeval.execution.early_stop import shared_error
     from memeval.records.run import SystemKind

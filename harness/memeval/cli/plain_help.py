@@ -1,4 +1,4 @@
-"""How ``--help`` looks: commands and options in panels, and values named ``SYSTEM``, ``N`` or ``PATH``."""
+"""The layout of ``--help``: panels of commands and options, and placeholders such as ``SYSTEM``, ``N`` or ``PATH``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUES: dict[Any, str] = {
     list[Path]: "PATH",
     bool: "",
 }
-"""What stands behind an option, by the type of its value. Typer would print ``<bool>`` behind a flag."""
+"""The placeholder of an option's value, by type. Without it, Typer prints ``<bool>`` after a flag."""
 
 
 COMMAND_PANELS = {
@@ -47,18 +47,18 @@ OPTION_PANELS = {
         *("concurrency", "judge_concurrency", "model_concurrency", "max_refusals", "ask_seconds"),
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
-    "Where the answers come from": ("system", "slug", "source", "commit", "licence", "claimed"),
-    "Storing and repeating": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
+    "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
+    "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
     "Output": ("floor", "form", "to", "force", "as_json"),
 }
 """The panels of options, by the name of their parameter; used by commands with many options."""
 
-MANY = 8
-"""From so many options on, a command shows them in panels."""
+PANEL_THRESHOLD = 8
+"""Number of options from which a command shows them in panels."""
 
 
 def command_of(app: typer.Typer) -> Any:
-    """Return the command line of an application, with its panels and the names of its values."""
+    """Return the command line of an application, with panels and placeholders."""
     command: Any = typer.main.get_command(app)
     panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}
     for name, panel in panels.items():
@@ -70,7 +70,7 @@ def command_of(app: typer.Typer) -> Any:
 
 def _arrange(command: Any, context: Any) -> None:
     options = [parameter for parameter in command.params if parameter.opts[0].startswith("-")]
-    many = sum(not option.hidden for option in options) >= MANY
+    many = sum(not option.hidden for option in options) >= PANEL_THRESHOLD
     panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
     order = list(panels)
     for option in (*options, command.get_help_option(context)):

@@ -27,11 +27,11 @@ def add_to(app: typer.Typer) -> None:
 
 NEXT_STEPS = (
     ("memeval run bm25 --benchmark beliefs@1", "a built-in baseline: keyword search"),
-    ("memeval run no-memory --benchmark beliefs@1 --reader extractive", "the baseline that remembers nothing"),
-    ("memeval submit new", "your own system"),
-    ("memeval site build && memeval site serve", "the board, on this machine"),
+    ("memeval run no-memory --benchmark beliefs@1 --reader extractive", "the baseline without memory"),
+    ("memeval submit new", "a submission for your own system"),
+    ("memeval site build && memeval site serve", "the board on this machine"),
 )
-"""Commands for a new board. Both runs use the extractive reader: no-memory alone would answer by itself."""
+"""Commands for a new board. Both runs use the extractive reader; by default no-memory writes its own answers."""
 
 GITIGNORE = ".record/\nbuild/\njournal/\n"
 
@@ -49,12 +49,13 @@ def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")]
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / ".gitkeep").touch()
     (folder / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
-    here = folder == Path()
-    print(f"created a board in {'this folder' if here else folder}: results/, submissions/ and .gitignore. Next steps:")
-    if not here:
+    is_current = folder == Path()
+    shown = "this folder" if is_current else folder
+    print(f"created a board in {shown}: results/, submissions/ and .gitignore. Next steps:")
+    if not is_current:
         print(f"  cd {folder}")
-    for command, what in NEXT_STEPS:
-        print(f"  {command:66}# {what}")
+    for command, purpose in NEXT_STEPS:
+        print(f"  {command:66}# {purpose}")
     print("The two runs have the same reader, so their scores are comparable.")
 
 
@@ -68,8 +69,8 @@ def schema(
     """
     wanted = {f"{name}.schema.json": _pretty(text) for name, text in schemas().items()}
     if check:
-        here = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
-        if different := sorted(name for name in wanted.keys() | here.keys() if wanted.get(name) != here.get(name)):
+        stored = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
+        if different := sorted(name for name in wanted.keys() | stored.keys() if wanted.get(name) != stored.get(name)):
             raise CheckFailed(
                 f"these schemas are out of date: {', '.join(different)}.",
                 where=to,
@@ -83,7 +84,7 @@ def schema(
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of all files, by the name of the file."""
+    """Return the JSON Schemas of all files, by name."""
     from memeval.keys import ItemKey
     from memeval.records.audit import Audit, Bridge, Probe
     from memeval.records.base import Record
@@ -173,7 +174,7 @@ def doctor() -> None:
     _print_part("benchmarks", [(benchmark.info.id, state_of(benchmark)) for benchmark in benchmarks])
     _print_part(
         "judge and models",
-        [("judge rules", "ready, offline"), *((f"{caller} model", said) for caller, (_, said) in models.items())],
+        [("judge rules", "ready, offline"), *((f"{caller} model", state) for caller, (_, state) in models.items())],
     )
     _print_part(
         "for submissions",
@@ -207,7 +208,7 @@ def _installed(name: ServiceName) -> str:
 
 
 def _endpoint(caller: Caller) -> tuple[bool, str]:
-    """Return whether a caller's models can be called, and the address; sends nothing and prints no key."""
+    """Return whether an endpoint is configured, and its address or the problem. Sends nothing and shows no key."""
     from memeval.gateway.endpoints import endpoint_for
 
     try:

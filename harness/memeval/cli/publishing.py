@@ -1,4 +1,4 @@
-"""``memeval site`` and ``memeval publish``: the pages, and their release."""
+"""``memeval site`` and ``memeval publish``: build the site, and publish releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ site = typer.Typer(help="Build or serve the site.", no_args_is_help=True)
 DEFAULT_SITE = Path("build/site")
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|git:")
-"""Targets that look like an address, of a bucket or a branch, and not like a folder."""
+"""Targets that are a URL or a git branch, not a folder."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +31,7 @@ def add_to(app: typer.Typer) -> None:
 @site.command("build")
 def build_site(
     results: Results = DEFAULT_RESULTS,
-    to: Annotated[Path, typer.Option("--to", help="Folder the site is built into.")] = DEFAULT_SITE,
+    to: Annotated[Path, typer.Option("--to", help="Folder of the built site.")] = DEFAULT_SITE,
     out: OldTo = None,
 ) -> None:
     """Build the site from stored runs.
@@ -75,7 +75,7 @@ def serve(
 def publish(
     to: Annotated[str, typer.Option("--to", metavar="DIR", help="Folder that holds the published versions.")],
     release: Annotated[
-        str | None, typer.Option("--release", help="Version to freeze the board under. Default: today's date.")
+        str | None, typer.Option("--release", help="Version of the release. Default: today's date.")
     ] = None,
     results: Results = DEFAULT_RESULTS,
     dry_run: Annotated[
@@ -84,9 +84,8 @@ def publish(
 ) -> None:
     """Verify all runs, freeze a release and build its site.
 
-    Builds the release beside the earlier ones. Updates the link latest as the last step.
-    Publishing the same state again changes nothing. Runs that nobody accepted are published with the mark
-    "not accepted", and counted in a warning.
+    Builds the release next to earlier ones, and updates the link 'latest' as the last step. Publishing the same state
+    again changes nothing. Runs that are not accepted are published with that mark; a warning shows their number.
 
     Example: memeval publish --to public --release 2026.11
     """

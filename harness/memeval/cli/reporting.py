@@ -1,4 +1,4 @@
-"""The scores and the cost of a run, for people."""
+"""Prints the scores and the cost of a run."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def report(folder: RunFolder) -> None:
 
 
 def score_of(composite: Composite) -> str:
-    """Return a composite as percent with its interval; a dash where there is none."""
+    """Return a composite as percent with its interval; a dash without a value."""
     interval = composite.interval
     limits = f" [{percent(interval.low)}, {percent(interval.high)}]" if interval else ""
     return f"{percent(composite.value)}{limits}"
 
 
 def _report_usage(folder: RunFolder) -> None:
-    """Print the model calls of a run, phase by phase."""
+    """Print the model calls of a run, one line per phase."""
     from memeval.records.call import Phase
 
     for phase in Phase:
@@ -63,7 +63,7 @@ def _report_usage(folder: RunFolder) -> None:
 
 
 def print_estimate(estimate: Estimate) -> None:
-    """Print the calls, tokens, dollars and hours of a run, one line a phase, and what is unknown before it starts."""
+    """Print the estimated calls, tokens, dollars and hours of a run, one line per phase, and what is unknown."""
     print(f"{estimate.system} on {estimate.benchmark}: {estimate.items} items, {estimate.questions} questions")
     for part in estimate.parts:
         known = part.usd is not None
@@ -83,10 +83,10 @@ def print_estimate(estimate: Estimate) -> None:
 
 
 def _hours(hours: float) -> str:
-    """Return a time in hours; below one hour in minutes."""
+    """Return a time in hours, or in minutes if it is shorter than one hour."""
     return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} minutes"
 
 
 def _phase(name: str) -> str:
-    """Return a phase as people read it; records say ``ingest`` for ingestion."""
+    """Return the label of a phase. Records spell ingestion ``take_in``."""
     return "ingest" if name == "take_in" else name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""``memeval run``: a system on benchmarks."""
+"""``memeval run``: run a system on benchmarks."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def run(
     host: Hosts = None,
     python: Annotated[
         Path | None,
-        typer.Option("--python", help="Your own Python interpreter, instead of one built from a lock."),
+        typer.Option("--python", help="Your own Python interpreter, instead of one built from a lock file."),
     ] = None,
     skip_conformance: SkipConformance = False,
     results: Results = DEFAULT_RESULTS,
@@ -136,12 +136,12 @@ def run(
 ) -> None:
     """Run a system on benchmarks.
 
-    An interrupted run resumes; a finished run is reused. Without --benchmark, memeval runs every benchmark whose data
-    is on this machine and that the system supports. Then it lists what it skipped, and why. A failure on one benchmark
-    does not stop the others.
+    An interrupted run resumes; a finished run is reused. Without --benchmark, memeval runs every benchmark that the
+    system supports and whose data is on this machine. Then it lists the skipped benchmarks with the reason. A failure
+    on one benchmark does not stop the others.
 
-    A run whose first 25 items all fail with the same error stops with exit code 1. What is done is kept: fix the
-    system and run the same command with --retry-errors. Controls are never stopped.
+    If the first 25 items all fail with the same error, the run stops with exit code 1. Its progress is saved: fix the
+    system, and run the same command with --retry-errors. This never stops a control.
 
     Prints the folder of each finished run. With --json, prints the outcome of each benchmark.
 
@@ -157,7 +157,7 @@ def run(
 
     source = find_system(system)
     if model:
-        source = _declaring(source, model)
+        source = _with_models(source, model)
     if python is not None:
         source = replace(source, launch=replace(source.launch, interpreter=python, own_interpreter=False))
     options = api.RunOptions(
@@ -210,7 +210,7 @@ def run(
     with Bar() as progress:
         for each in named:
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
-    order = {name: place for place, name in enumerate(BENCHMARKS)}
+    order = {name: position for position, name in enumerate(BENCHMARKS)}
     outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
     conclude(
         outcomes,
@@ -228,8 +228,8 @@ def _seconds(option: str, value: float) -> float:
     return value
 
 
-def _declaring(source: SystemSource, models: list[str]) -> SystemSource:
-    """Return a single-file system that may call some models."""
+def _with_models(source: SystemSource, models: list[str]) -> SystemSource:
+    """Return a single-file system that may call the models."""
     from memeval.records.run import SystemKind
 
     if source.kind is not SystemKind.FILE:
@@ -240,15 +240,15 @@ def _declaring(source: SystemSource, models: list[str]) -> SystemSource:
     return replace(source, declared_models=tuple(models))
 
 
-def parse_parameters(given: list[str] | None) -> dict[str, str | int] | None:
+def parse_parameters(assignments: list[str] | None) -> dict[str, str | int] | None:
     """Return parameters given as ``NAME=VALUE``."""
-    if not given:
+    if not assignments:
         return None
     parameters: dict[str, str | int] = {}
-    for each in given:
+    for each in assignments:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise BadInput(f"invalid --parameter '{each}'.", remedy="Write NAME=VALUE, such as seed=7.")
-        # No parameter has more than twenty digits, and Python refuses to parse more than 4,300.
+        # No parameter has more than 20 digits, and Python does not parse more than 4,300.
         parameters[name] = int(value) if re.fullmatch(r"-?[0-9]{1,20}", value) else value
     return parameters

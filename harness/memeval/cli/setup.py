@@ -1,4 +1,4 @@
-"""Options of every command that starts a system: its sandbox, and where its hosts are."""
+"""Options of commands that start a system: sandbox and hosts."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ Hosts = Annotated[
 
 
 def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> SystemSetup:
-    """Return what the options say.
+    """Return the system setup of the options.
 
     Raises:
-        BadInput: a host is not given as ``HOST=URL``, or twice.
+        BadInput: a host is not of the form ``HOST=URL``, or occurs twice.
     """
     from memeval.evaluation.runtime import SystemSetup
 
-    elsewhere: dict[str, str] = {}
+    redirects: dict[str, str] = {}
     for each in hosts or ():
         name, equals, url = each.partition("=")
         if not equals or not url.startswith(("http://", "https://")):
             raise BadInput(
-                f"--host '{each}' is not of the form HOST=URL.",
-                remedy="Write --host api.example.com=http://127.0.0.1:8000.",
+                f"invalid --host '{each}'.",
+                remedy="Write HOST=URL, such as --host api.example.com=http://127.0.0.1:8000.",
             )
-        if name in elsewhere:
-            raise BadInput(f"--host names {name} twice.", remedy="Give it once.")
-        elsewhere[name] = url
-    return SystemSetup(hosts=elsewhere) if sandbox is None else SystemSetup(sandbox=sandbox, hosts=elsewhere)
+        if name in redirects:
+            raise BadInput(f"--host names {name} twice.", remedy="Remove one of them.")
+        redirects[name] = url
+    return SystemSetup(hosts=redirects) if sandbox is None else SystemSetup(sandbox=sandbox, hosts=redirects)

@@ -1,4 +1,4 @@
-"""What command groups share: how results are printed."""
+"""Formats of printed results, shared by the command groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Return a size in bytes for people: ``2.2 MB``, ``277 MB``."""
+    """Return a size in bytes as text: ``2.2 MB``, ``277 MB``."""
     return f"{size / 1e6:,.1f} MB" if size < 10_000_000 else f"{size / 1e6:,.0f} MB"
 
 
@@ -35,5 +35,5 @@ def percent(share: float | None) -> str:
 
 
 def dollars(amount: float | None) -> str:
-    """Return dollars; a dash where the amount is unknown, which is not 0."""
+    """Return dollars as text; a dash if the amount is unknown, which is not 0."""
     return "–" if amount is None else f"${amount:.4f}" if amount < 1 else f"${amount:.2f}"

@@ -1,4 +1,4 @@
-"""``memeval submit``: begin a submission, check it as a pull request is checked, and word what was found."""
+"""``memeval submit``: create a submission, check it, and print the report as a pull request comment."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ app = typer.Typer(help="Create a submission, or check it.", no_args_is_help=True
 
 REPORT_BYTES = 2_000_000
 REPORT_FILES = 20
-"""How long a report may be that a comment is made of, and how many there may be."""
+"""Limits of ``memeval submit comment``: bytes of one report, and number of reports."""
 
 
 @app.command("new")
 def new(
-    name: Annotated[str | None, typer.Option("--name", help="What the system is called.")] = None,
-    kind: Annotated[AdapterKind | None, typer.Option("--kind", help="How memeval talks to it.")] = None,
-    licence: Annotated[str | None, typer.Option("--licence", help="SPDX expression of its licence.")] = None,
-    summary: Annotated[str | None, typer.Option("--summary", help="What it is, in a sentence.")] = None,
-    author: Annotated[str | None, typer.Option("--author", help="Who wrote it.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the system.")] = None,
+    kind: Annotated[AdapterKind | None, typer.Option("--kind", help="Interface of the system.")] = None,
+    licence: Annotated[str | None, typer.Option("--licence", help="Its licence, as an SPDX expression.")] = None,
+    summary: Annotated[str | None, typer.Option("--summary", help="Its description, in a sentence.")] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Its author.")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
     to: Annotated[Path, typer.Option("--to", help="Folder above the new submission.")] = Path("submissions"),
     into: Annotated[Path | None, typer.Option("--into", hidden=True)] = None,
 ) -> None:
     """Create a submission that passes the check.
 
-    It holds a small memory system: replace the sample code with yours. On a terminal memeval asks for what no option
-    gives; elsewhere it uses the defaults.
+    It contains a small memory system: replace the sample code with yours. On a terminal, memeval asks for missing
+    options. Otherwise it uses the defaults.
 
     Example: memeval submit new --name "My Memory" --kind python
     """
@@ -50,25 +50,27 @@ def new(
     from memeval.systems.output import visible
 
     defaults = ScaffoldAnswers(name="My Memory")
-    given = ScaffoldAnswers(
-        name=_asked(name, "Name", defaults.name),
-        kind=AdapterKind(_asked(kind, "Kind", defaults.kind, AdapterKind)),
-        licence=_asked(licence, "Licence, as an SPDX expression", defaults.licence),
-        summary=_asked(summary, "What it is, in a sentence", defaults.summary),
-        author=_asked(author, "Author", defaults.author),
-        models=tuple(model) if model is not None else tuple(_asked(None, "Models it uses, by name", "").split()),
+    answers = ScaffoldAnswers(
+        name=_option_or_prompt(name, "Name", defaults.name),
+        kind=AdapterKind(_option_or_prompt(kind, "Kind", defaults.kind, AdapterKind)),
+        licence=_option_or_prompt(licence, "Licence, as an SPDX expression", defaults.licence),
+        summary=_option_or_prompt(summary, "Description, in a sentence", defaults.summary),
+        author=_option_or_prompt(author, "Author", defaults.author),
+        models=tuple(model)
+        if model is not None
+        else tuple(_option_or_prompt(None, "Models it uses, by name", "").split()),
     )
-    folder = scaffold(given, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
+    folder = scaffold(answers, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
     shown = visible(str(folder))
     print(f"{shown}: created. It works: replace the sample code with yours. Next steps:")
     print(f"  memeval submit check {shown}")
     print(f"  memeval run {shown} --benchmark beliefs@1")
 
 
-def _asked(given: str | None, question: str, default: str, kind: type[AdapterKind] | None = None) -> str:
-    """Return what an option gave, else what a person answers on a terminal, else the default."""
-    if given is not None:
-        return given
+def _option_or_prompt(value: str | None, question: str, default: str, kind: type[AdapterKind] | None = None) -> str:
+    """Return the value of an option, or the answer to a prompt on a terminal, or the default."""
+    if value is not None:
+        return value
     if not sys.stdin.isatty():
         return default
     answer: str = typer.prompt(question, default=default, err=True, type=kind or str)
@@ -84,7 +86,7 @@ def check(
     run: Annotated[bool, typer.Option("--run/--no-run", help="Also install and run it.")] = True,
     results: Annotated[
         Path | None,
-        typer.Option("--results", help="Keep the conformance record in this folder of results. Default: nowhere."),
+        typer.Option("--results", help="Store the conformance report in this results folder. Default: not stored."),
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,
@@ -92,7 +94,7 @@ def check(
     out: OldTo = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a submission, as its pull request will be checked.
+    """Check a submission, like the check of its pull request.
 
     Checks files, secrets, installation, conformance, and a few items of a benchmark. Prints each problem with file,
     line and fix.
@@ -110,7 +112,7 @@ def check(
     options = CheckOptions(run=run, results=results, setup=setup_of(sandbox, host))
     reports = []
     for folder in folders:
-        report = check_submission(folder, options, _note)
+        report = check_submission(folder, options, _print_note)
         reports.append(report)
         if to is not None:
             _write(to, report)
@@ -129,20 +131,21 @@ def _every() -> list[Path]:
 
     folders = sorted(path for path in SUBMISSIONS.glob("*") if path.is_dir() and not path.name.startswith("."))
     if not folders:
-        raise BadInput("there is no submission.", where=SUBMISSIONS, remedy="Begin one with memeval submit new.")
+        raise BadInput("there is no submission.", where=SUBMISSIONS, remedy="Create one: memeval submit new.")
     return folders
 
 
-def _folder(named: str) -> Path:
-    """Return the folder that is named by its path or by its slug."""
+def _folder(path_or_slug: str) -> Path:
+    """Return the folder of a path or a slug."""
     from memeval.systems.output import visible
     from memeval.systems.source import SUBMISSIONS
 
-    for path in (Path(named), SUBMISSIONS / named):
+    for path in (Path(path_or_slug), SUBMISSIONS / path_or_slug):
         if path.is_dir():
             return path
     raise BadInput(
-        f"there is no submission '{visible(named)}'.", remedy="Name its folder, or its slug under submissions/."
+        f"there is no submission '{visible(path_or_slug)}'.",
+        remedy="Name its folder, or its slug under submissions/.",
     )
 
 
@@ -152,7 +155,7 @@ def _write(file: Path, report: SubmissionCheck) -> None:
     write_whole(file, f"{report.to_json()}\n".encode())
 
 
-def _note(sentence: str) -> None:
+def _print_note(sentence: str) -> None:
     from memeval.systems.output import visible
 
     print(visible(sentence), file=sys.stderr)
@@ -171,7 +174,7 @@ def _print(report: SubmissionCheck) -> None:
 @app.command("comment")
 def comment(
     reports: Annotated[
-        list[Path], typer.Argument(help="Reports that memeval submit check --to wrote, or ZIP archives of such.")
+        list[Path], typer.Argument(help="Reports of memeval submit check --to, or ZIP archives of them.")
     ],
 ) -> None:
     """Print check reports as a pull request comment.
@@ -186,7 +189,7 @@ def comment(
 
 
 def _reports(path: Path) -> Iterator[SubmissionCheck]:
-    """Yield the reports of a file, or of a ZIP archive of such files, which is not unpacked."""
+    """Yield the reports of a file, or of a ZIP archive without unpacking it to disk."""
     from memeval.records.submitting import SubmissionCheck
 
     try:
@@ -197,7 +200,7 @@ def _reports(path: Path) -> Iterator[SubmissionCheck]:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             if not 0 < len(entries) <= REPORT_FILES:
-                raise BadInput(f"holds {len(entries)} files, and 1 to {REPORT_FILES} reports are read.", where=path)
+                raise BadInput(f"holds {len(entries)} files; expected 1 to {REPORT_FILES} reports.", where=path)
             for number, entry in enumerate(entries, 1):
                 with archive.open(entry) as stream:
                     where = f"{path}, file {number}"
@@ -209,5 +212,5 @@ def _reports(path: Path) -> Iterator[SubmissionCheck]:
 def _bounded(stream: IO[bytes], where: object) -> bytes:
     text = stream.read(REPORT_BYTES + 1)
     if len(text) > REPORT_BYTES:
-        raise BadInput(f"is longer than {REPORT_BYTES} bytes, so it is no report.", where=where)
+        raise BadInput(f"exceeds the limit of {REPORT_BYTES} bytes for a report.", where=where)
     return text

@@ -1,4 +1,4 @@
-"""``memeval verify`` and ``memeval reproduce``: check what is stored, and grade it again."""
+"""``memeval verify`` and ``memeval reproduce``: check stored runs, and grade them again."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def verify(
     from memeval.evaluation.verification import is_checked_without_data
     from memeval.systems.output import visible
 
-    places = runs or [str(results)]
-    findings = [finding for place in places for finding in api.verify(place, results=results)]
-    folders = [folder for place in places for folder in api.load_runs(place, results)]
+    paths = runs or [str(results)]
+    findings = [finding for path in paths for finding in api.verify(path, results=results)]
+    folders = [folder for path in paths for folder in api.load_runs(path, results)]
     count = len(folders)
-    for place in dict.fromkeys(places):
-        warn_of_incomplete_line(Path(place))
+    for path in dict.fromkeys(paths):
+        warn_of_incomplete_line(Path(path))
     if as_json:
         print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
     else:
@@ -51,9 +51,9 @@ def verify(
         raise CheckFailed(f"{counted(len(findings), 'problem')} in {counted(count, 'run')}.")
     if not as_json:
         print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores are correct.")
-        here = [folder for folder in folders if (folder.path / "run.json").exists()]
-        if closed := sum(not is_checked_without_data(folder.run) for folder in here):
-            print(f"Model requests in {counted(closed, 'run')} not checked. To check: memeval reproduce RUN")
+        stored = [folder for folder in folders if (folder.path / "run.json").exists()]
+        if unchecked := sum(not is_checked_without_data(folder.run) for folder in stored):
+            print(f"Model requests in {counted(unchecked, 'run')} not checked. To check: memeval reproduce RUN")
 
 
 def reproduce(

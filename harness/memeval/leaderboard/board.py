@@ -1,4 +1,4 @@
-"""The board: every run in its track, ranked only against runs of the same track."""
+"""The board: every run in its track, ranked only among runs of the same track."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from memeval.statistics.composite import Sample
 from memeval.statistics.ranks import RankRange, rank_ranges
 
 ERROR_GATE = 0.02
-"""Above this share of errors a run is shown and not ranked."""
+"""Maximum share of errors of a ranked run."""
 
 
 NO_MEMORY = "no-memory"
-"""The control that keeps nothing: a memory that scores no more is likelier broken than bad."""
+"""The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
-"""How long before its product is ranked a vendor has to have known of it."""
+"""Notice period of a vendor before its product is ranked."""
 
 GRADES = "grades.jsonl"
 
 PLUMBING = "plumbing"
-"""The label of a judge that only exercises the machinery: what it judged is never ranked and never published. A track
-may have it as its parameter ``label``, where its data only do that: then nobody is ranked there."""
+"""The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
+only tests the software has it as its parameter ``label``; such a track has no ranks."""
 
 
 class RankStatus(StrEnum):
-    """Why a row has a rank, or has none."""
+    """Why a row has a rank or not."""
 
     RANKED = "ranked"
     CONTROL = "control"
@@ -51,25 +51,25 @@ class RankStatus(StrEnum):
     OVER_ERROR_GATE = "over the error gate"
     NO_COMPOSITE = "no composite"
     UNLABELLED_JUDGE = "unlabelled judge"
-    """The judge is reached at an endpoint that is not its maker's, and nobody says whose it is."""
+    """The endpoint of the judge is not its maker's, and no label names its provider."""
     PLUMBING = "plumbing"
-    """The judge, or the data, only exercised the machinery; see ``PLUMBING``."""
+    """The judge or the data only tests the software; see ``PLUMBING``."""
     LABELLED = "labelled"
-    """Its scores say nothing of the product: a mock provider stood in, say. The label says why."""
+    """Its scores do not describe the product; its label says why, such as a mock provider."""
     NOT_THE_VENDOR = "never run against the vendor"
-    """It is a hosted product, and something else replied in its place."""
+    """It is a hosted product, but another service replied."""
     UNRELEASED = "not the released data"
-    """The data is not what the benchmark's authors released."""
+    """The data differs from what the benchmark's authors released."""
     UNVERIFIED = "unverified data"
-    """The benchmark's authors publish no digest, so nobody can tell whether the data is what they released."""
+    """The benchmark's authors publish no digest, so the data cannot be verified."""
     IMPORTED = "imported"
-    """Its answers were made elsewhere, by another reader or within other limits."""
+    """Its answers are imported, and have another reader or other limits."""
     AWAITING_VENDOR = "awaiting the vendor"
-    """The vendor has neither agreed nor had its notice."""
+    """The vendor has not agreed, and its notice period has not passed."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
     ROWS_ELSEWHERE = "rows in the archive"
-    """Its grades are not in this folder, and without them it cannot be compared item by item."""
+    """Its grades are not in this folder, so it cannot be compared item by item."""
 
 
 @dataclass(frozen=True)
@@ -82,22 +82,22 @@ class BoardRow:
     standing: RankStatus
     rank: RankRange | None
     gap: float | None
-    """Composite minus that of the best control that knows nothing of the history; ``None`` where either is absent."""
+    """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
-    """What the ledger says of the run, oldest first."""
+    """Ledger entries of the run, oldest first."""
     doubtful: bool = False
-    """Whether a ranked run scores no more than the control that keeps nothing, and nobody has looked into it."""
+    """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
 
     @property
     def accepted(self) -> bool:
-        """Whether the ledger says that a maintainer accepted the run as it is stored now."""
+        """Whether a maintainer accepted the run with its current bytes."""
         return any(
             entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
         )
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
-        """What the vendor says of the run, oldest first."""
+        """Replies of the vendor, oldest first."""
         return tuple(entry for entry in self.entries if entry.deed is LedgerEvent.REPLIED)
 
     @property
@@ -109,20 +109,20 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardTable:
-    """A track and its rows, best first; controls stand among them without a rank."""
+    """A track and its rows, best first; controls are included, without a rank."""
 
     track: Track
     rows: tuple[BoardRow, ...]
-    """One row a system: its latest run that counts."""
+    """One row per system: its latest valid run."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """All tracks, and every run there ever was."""
+    """All tracks and all runs."""
 
     tables: tuple[BoardTable, ...]
     runs: tuple[BoardRow, ...]
-    """Every run, superseded and invalidated ones among them, newest first."""
+    """Every run, including superseded and invalidated ones, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
     def of_system(self, slug: str) -> tuple[BoardRow, ...]:
@@ -135,11 +135,11 @@ class Board:
 
 
 def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
-    """Place every run in its track and rank what can be ranked.
+    """Assign every run to its track, and rank the runs that qualify.
 
     Args:
         folders: the sealed runs.
-        ledger: what happened to them.
+        ledger: the ledger.
 
     Raises:
         BadInput: a run or the ledger cannot be read.
@@ -151,7 +151,7 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
     for row in rows:
         tracks[row.run.track_id].append(row)
     tables = [_table(members) for members in tracks.values()]
-    tables.sort(key=_prominence)
+    tables.sort(key=_table_order)
     placed = {row.folder.path: row for table in tables for row in table.rows}
     return Board(
         tables=tuple(tables),
@@ -160,8 +160,8 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
     )
 
 
-def _prominence(table: BoardTable) -> tuple[str, bool, int, str]:
-    """Return where a table stands: by benchmark, answering systems first, and those with most rows before others."""
+def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
+    """Return the sort key of a table: benchmark, systems that answer first, then the number of rows."""
     track = table.track
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
@@ -170,11 +170,11 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
-            f"track_id is {run.track_id}, and the track's parts make {run.track.id}.",
+            f"track_id is {run.track_id}, but the track's parts give {run.track.id}.",
             where=folder.path / "run.json",
             remedy="Restore the file, or record a new run.",
         )
-    # Trust is void once run.json was edited; that a run no longer counts is not, or an edit would bring it back.
+    # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
     mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
     return BoardRow(
         folder=folder,
@@ -224,7 +224,7 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
 
 
 def _is_unverified(benchmark: str) -> bool:
-    """Return whether a benchmark's data cannot be checked; what this memeval does not know is not called that."""
+    """Return whether a benchmark's data cannot be verified; false for an unknown benchmark."""
     try:
         return find(benchmark).info.unverified
     except BadInput:
@@ -232,7 +232,7 @@ def _is_unverified(benchmark: str) -> bool:
 
 
 def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
-    """Return what keeps a hosted product from being ranked, if something does; no clock is asked, only the ledger."""
+    """Return why a hosted product has no rank, or ``None``. Depends on the ledger only, not on the clock."""
     vendor = run.system.vendor
     if vendor is None:
         return None
@@ -247,9 +247,9 @@ def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
 
 
 def made_alike(imported: Imported, track: Track) -> bool:
-    """Return whether answers made elsewhere were read by the track's reader, within its limits, as their file says.
+    """Return whether imported answers have the track's reader and limits, according to their file.
 
-    What a file does not tell is not taken for equal: without a reader and at least one limit, it is not alike.
+    A missing value is not equal: the file must name the reader and at least one limit.
     """
     ours = {**track.limits.data(), "top_k": track.limits.search_items}
     told = imported.limits
@@ -257,12 +257,12 @@ def made_alike(imported: Imported, track: Track) -> bool:
 
 
 def is_plumbing(track: Track) -> bool:
-    """Return whether a track's judge only exercises the machinery."""
+    """Return whether a track's judge only tests the software."""
     return track.judge_label is not None and track.judge_label.strip().lower() == PLUMBING
 
 
 def is_unlabelled(track: Track) -> bool:
-    """Return whether a track's judge is reached where its maker does not serve it, and nobody says whose it is."""
+    """Return whether the endpoint of a track's judge is not its maker's, and no label names its provider."""
     if track.judge_endpoint is None or track.judge_label is not None:
         return False
     model = track.judge.partition(":")[2].rpartition("@")[0]
@@ -270,7 +270,7 @@ def is_unlabelled(track: Track) -> bool:
 
 
 def _table(members: Sequence[BoardRow]) -> BoardTable:
-    """Make a track's table from its runs, newest first."""
+    """Return a track's table from its runs, which are sorted newest first."""
     shown: dict[tuple[str, bool], BoardRow] = {}
     for row in members:
         if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED):
@@ -299,7 +299,7 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
 
 
 def _is_control(row: BoardRow) -> bool:
-    """Return whether memeval ships the system; anyone may call theirs ``no-memory``."""
+    """Return whether memeval ships the system. Its slug is not enough: anyone can use ``no-memory``."""
     return row.run.system.kind is SystemKind.CONTROL
 
 
@@ -325,10 +325,10 @@ def _place(row: BoardRow) -> tuple[bool, float, str]:
 
 
 def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
-    """Return the rank ranges of a track's rankable rows, by folder.
+    """Return the rank ranges of a track's rankable rows, by run folder.
 
     Raises:
-        BadInput: a run's grades are not those of the track's items.
+        BadInput: a run has grades of other items than the track.
     """
     if not ranked:
         return {}
@@ -337,7 +337,7 @@ def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
     planned = [category.items for category in ranked[0].run.track.categories]
     for row, grades in zip(ranked, graded, strict=True):
         if _items(grades) != items or [len(members) for members in grades] != planned:
-            raise _not_the_items(row)
+            raise _wrong_items(row)
     plan = ranked[0].run.track.categories
     names = [category.name for category in plan]
     layout = layout_of(
@@ -352,11 +352,11 @@ def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
 
 
 def _by_category(row: BoardRow) -> list[list[Grade]]:
-    """Return a run's grades by category, in the order of the track's table, and by item: pairs must meet."""
+    """Return a run's grades by category in table order, each sorted by item, so that runs can be paired."""
     found: dict[str, list[Grade]] = {category.name: [] for category in row.run.track.categories}
     for grade in sorted(row.folder.grades(), key=lambda grade: grade.item_id):
         if grade.category not in found:
-            raise _not_the_items(row)
+            raise _wrong_items(row)
         found[grade.category].append(grade)
     return list(found.values())
 
@@ -365,9 +365,9 @@ def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
     return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
 
 
-def _not_the_items(row: BoardRow) -> BadInput:
+def _wrong_items(row: BoardRow) -> BadInput:
     return BadInput(
-        "the graded items are not those of the track, or not those of the track's other runs.",
+        "the graded items differ from those of the track or of its other runs.",
         where=row.folder.file(GRADES),
         remedy="Run memeval verify on the run, and restore the file or record a new run.",
     )

@@ -1,4 +1,4 @@
-"""Matrices of a results folder, and which of their configurations nothing beats in both cost and score."""
+"""Matrices of a results folder, and the Pareto front of their configurations by cost and score."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from memeval.records.matrix import Matrix, MatrixCell
 from memeval.statistics.pareto import frontier
 
 COST = "usd_per_item"
-"""What a configuration costs, by the name of the figure."""
+"""Names of cost metrics."""
 
 
 def matrices(results: Path) -> list[Matrix]:
     """Return every matrix under a results folder, by its id.
 
     Raises:
-        BadInput: one cannot be read.
+        BadInput: a matrix cannot be read.
     """
     return [folder.matrix for folder in stored_matrices(results)]
 
 
 def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
-    """Return the cells that none of the others beats: cheaper ones score less, and better ones cost more.
+    """Return the cells on the Pareto front: every cheaper cell scores less, and every better cell costs more.
 
     Args:
-        cells: cells of one track; those without a score or whose cost nobody knows have no part in it.
+        cells: cells of one track. Cells without a score or a known cost are ignored.
 
     Returns:
         The cells, the cheapest first.

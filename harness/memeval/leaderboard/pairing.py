@@ -1,4 +1,4 @@
-"""Two looks at the same system: an old seed against a fresh one, and memories apart against one for all."""
+"""Pairs of runs of one system: public and fresh seed, separate and shared memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memeval.leaderboard.board import Board, BoardRow
 from memeval.records.track import Track
 
 Alike = dict[str, object]
-"""What two tracks must share for their rows to be held side by side."""
+"""The track parts that must be equal for two rows to be paired."""
 
 
 @dataclass(frozen=True)
@@ -21,34 +21,34 @@ class TrackPair:
     system: str
     """Its slug."""
     first: BoardRow
-    """On the known seed, or with a memory for each item."""
+    """The run on the public seed, or with a memory for each item."""
     second: BoardRow
-    """On the fresh seed, or with one memory for all."""
+    """The run on the fresh seed, or with one memory for all items."""
     first_value: float
-    """The first run's composite, or what stands for it over the categories that the second has."""
+    """The first run's composite, or its score over the categories of the second run."""
     second_value: float
     """The second run's composite."""
 
     @property
     def difference(self) -> float:
-        """What the second look gives more than the first; below 0 where it gives less."""
+        """Second value minus first value."""
         return self.second_value - self.first_value
 
     @property
     def same_version(self) -> bool:
-        """Whether both runs are of one version of the system; else the difference is also that of the versions."""
+        """Whether both runs have the same version of the system; if not, versions may explain the difference."""
         return self.first.run.system.version == self.second.run.system.version
 
 
 def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]:
-    """Return each system's run on a known seed beside that on a fresh one, best fresh score first.
+    """Pair each system's run on the public seed with its run on a fresh seed, best fresh score first.
 
     Args:
         board: the board.
-        known: the benchmark of the known seed: ``beliefs@1``.
+        known: the benchmark with the public seed: ``beliefs@1``.
         fresh: the edition: ``beliefs-fresh-202612@1``.
 
-    Only runs that differ in the seed are paired: on equal protocol, tier, size, reader, judge and limits.
+    Only runs with equal protocol, tier, size, reader, judge and limits are paired.
     """
 
     def alike(track: Track) -> Alike:
@@ -61,9 +61,9 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
 def apart_and_shared(
     board: Board, benchmark: str, apart: str = "judge", shared: str = "shared"
 ) -> tuple[TrackPair, ...]:
-    """Return each system's run with a memory for each item beside that with one for all, best shared score first.
+    """Pair each system's run with a memory for each item and its run with one for all, best shared score first.
 
-    The first value is over the categories of the second, with their weights there, since one of them is not asked.
+    The first value covers only the categories of the second run, with their weights there.
 
     Args:
         board: the board.
@@ -114,7 +114,7 @@ def _composite(first: BoardRow, second: BoardRow) -> float | None:
 
 
 def _over_categories(first: BoardRow, second: BoardRow) -> float | None:
-    """Return the first run's score over the second's categories, by the second's weights."""
+    """Return the first run's score over the second run's categories, with the second run's weights."""
     if first.run.scores.composite.value is None:
         return None
     shares = {category.name: category.tally.accuracy for category in first.run.scores.categories}

@@ -1,4 +1,4 @@
-"""Releases: a board frozen under a version that is never used twice."""
+"""Releases: frozen boards, each with a unique version."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def releases(results: Path) -> list[Release]:
     """Return the releases of a results folder, oldest first.
 
     Raises:
-        BadInput: one of them cannot be read, or lies under another name than its own.
+        BadInput: a release cannot be read, or its file has the name of another version.
     """
     found = []
     for path in sorted((results / "releases").glob("*.json")):
         release = Release.parse(path.read_bytes(), path)
         if release.version != path.stem:
-            raise BadInput(f"holds release {release.version}.", where=path, remedy="Rename the file.")
+            raise BadInput(f"the file contains release {release.version}.", where=path, remedy="Rename the file.")
         found.append(release)
     return sorted(found, key=lambda release: (release.date, _by_number(release.version)))
 
@@ -34,20 +34,20 @@ def releases(results: Path) -> list[Release]:
 def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tuple[Release, bool]:
     """Return the release of a board.
 
-    A board that was frozen before keeps its release. Nothing is written.
+    An unchanged board keeps its earlier release. Nothing is written.
 
     Args:
         board: the board.
         results: the results folder, for its releases and ledger.
-        version: the version to freeze it under; ``None`` for today's date.
+        version: the version of the release; ``None`` for today's date.
         memeval: version of memeval.
 
     Returns:
         The release, and whether it is new.
 
     Raises:
-        BadInput: another board has that version, or the version is not valid; or lines of the ledger that an
-            earlier release depends on are missing.
+        BadInput: another board has that version, the version is not valid, or the ledger lacks lines that an earlier
+            release depends on.
     """
     if version is not None and not _VERSION.fullmatch(version):
         raise BadInput(
@@ -92,10 +92,10 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
 
 
 def keep(release: Release, results: Path) -> None:
-    """Store a release, for good.
+    """Store a release permanently.
 
     Raises:
-        BadInput: the folder cannot be written, or holds another release of this version.
+        BadInput: the folder cannot be written, or contains another release with this version.
     """
     path = results / "releases" / f"{release.version}.json"
     data = (release.to_json() + "\n").encode()
@@ -115,10 +115,10 @@ def keep(release: Release, results: Path) -> None:
 def hold(results: Path) -> None:
     """Check that the ledger still has every line that a release depends on.
 
-    The chain alone cannot tell that the last lines were removed.
+    The chain of digests alone does not detect that the last lines are missing.
 
     Raises:
-        BadInput: lines were changed or removed after a release, or something cannot be read.
+        BadInput: lines were changed or removed after a release, or a file cannot be read.
     """
     ledger = Ledger(results)
     states = ledger.states()
@@ -132,7 +132,7 @@ def hold(results: Path) -> None:
 
 
 def _by_number(version: str) -> str:
-    """Return a version as text that sorts ``2026.11.2`` before ``2026.11.10``."""
+    """Return a sort key that puts ``2026.11.2`` before ``2026.11.10``."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(20), version)
 
 

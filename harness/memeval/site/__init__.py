@@ -1,4 +1,4 @@
-"""The static site: pages, charts and data shards as pure functions of a results folder; MkDocs comes last."""
+"""The static site: pages, charts and data shards, computed from a results folder; MkDocs writes the pages."""
 
 from memeval.site.building import build
 

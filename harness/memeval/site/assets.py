@@ -1,4 +1,4 @@
-"""Where hand-written pages, templates and the MkDocs configuration lie: in the package, or in the checkout."""
+"""The folder of hand-written pages, templates and the MkDocs configuration, in the package or in the checkout."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from memeval.records.errors import BadInput
 
 @cache
 def assets_root() -> Path:
-    """Return the folder that holds ``mkdocs.yml``, ``site`` and ``templates``.
+    """Return the folder with ``mkdocs.yml``, ``site`` and ``templates``.
 
     Raises:
-        BadInput: neither the package nor a checkout around it carries them.
+        BadInput: neither the package nor a checkout contains them.
     """
     package = Path(memeval.__file__).resolve().parent
     for root in (package / "_assets", package.parents[1]):

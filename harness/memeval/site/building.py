@@ -1,4 +1,4 @@
-"""Building a site: it appears whole or not at all."""
+"""Building a site atomically."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def build(
 
     Args:
         results: the results folder.
-        out: where the site goes; a site built there before is replaced, anything else is refused.
-        site_url: where it will stand, if that is known; its links are relative either way.
-        version: the version it is published as; its pages then offer the others, from ``../versions.json``.
-        releases: frozen leaderboards; ``None`` reads those in the results folder.
-        find: gives a benchmark by id; ``None`` asks memeval's own.
+        out: the folder of the site. An earlier site is replaced; a folder with anything else is an error.
+        site_url: address of the published site, if known; links are relative anyway.
+        version: the published version; its pages then link to other versions, from ``../versions.json``.
+        releases: frozen leaderboards; ``None`` reads them from the results folder.
+        find: returns a benchmark by id; ``None`` uses memeval's registry.
 
     Raises:
-        BadInput: something in the results cannot be read, or ``out`` holds something else.
+        BadInput: a file of the results cannot be read, or ``out`` contains something else.
     """
     if not results.is_dir():
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
-    out = out.absolute()  # MkDocs takes what is relative from where its configuration lies
+    out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
     site = read_site(results, version=version, releases=releases, find=find)
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
@@ -52,31 +52,31 @@ def build(
 
 
 def refuse_place(results: Path, out: Path) -> None:
-    """Refuse a place where no site may go.
+    """Check that a site may be built into a folder.
 
     Raises:
-        BadInput: it lies among the stored runs, whose copies in the site would then be taken for runs; or it holds
+        BadInput: the folder is inside the results folder, where copied runs would count as runs; or it contains
             something else.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise BadInput("this is inside the results folder.", where=out, remedy="Name a folder outside of it.")
     if out.exists() and not _is_ours(out):
         raise BadInput(
-            "this folder holds something that is not a site of memeval.", where=out, remedy="Name another folder."
+            "this folder contains files that are not a site of memeval.", where=out, remedy="Name another folder."
         )
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it.
+    """Create a folder and its parents.
 
     Raises:
-        BadInput: it cannot be made.
+        BadInput: the folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
-            f"the folder cannot be made ({error.strerror}).", where=folder, remedy="Name another folder."
+            f"the folder cannot be created ({error.strerror}).", where=folder, remedy="Name another folder."
         ) from None
 
 

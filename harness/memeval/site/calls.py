@@ -1,7 +1,7 @@
-"""Model calls in the drill-down: what was sent word for word, the raw reply, and what was read from it.
+"""Model calls in the drill-down: the exact request, the raw reply, and the verdict or answer in it.
 
-Prompts repeat themselves, and a reader's holds the history, so a prompt is written as its lines: a line that is a turn
-of the scenario as that turn, any other as a place in a table that the calls of a shard share.
+Prompts share many lines, and a reader's prompt contains the history. A prompt is therefore stored line by line: as a
+turn of the scenario, or as an index into a table that all calls of a shard share.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from memeval.records.response import Response
 from memeval.site.withheld import Data, lean, withheld
 
 PROMPT_CHARACTERS = 20_000
-"""Of a message's own words, turns left aside, so many are shown; the rest, from its middle, is in the run's files."""
+"""Maximum characters of a message without turns; its middle is left out. The run's files contain it."""
 
 REPLY_CHARACTERS = 4_000
-"""Of a reply, of its raw body and of an error, so many characters are shown."""
+"""Maximum characters of a reply, its raw body, or an error."""
 
 REMINDER_LINES = 60
-"""A judge asked again is sent the same prompt with at most so many lines after it."""
+"""Maximum number of lines that a repeated judge request adds to the prompt."""
 
 SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed", "random_seed", "n")
-"""What is shown of a request beside model and messages."""
+"""Fields of a request that are shown besides model and messages."""
 
 
 class PromptTable:
-    """The lines of a shard's prompts, each once."""
+    """The distinct lines of a shard's prompts."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -41,7 +41,7 @@ class PromptTable:
         """Characters in the table."""
 
     def place(self, line: str) -> int:
-        """Return a line's place in the table."""
+        """Return the index of a line in the table."""
         if line not in self._places:
             self._places[line] = len(self._places)
             self.size += len(line)
@@ -49,7 +49,7 @@ class PromptTable:
 
     @property
     def table(self) -> list[str]:
-        """The lines, by place."""
+        """The lines, by index."""
         return list(self._places)
 
 
@@ -58,7 +58,7 @@ class CallTables:
 
     Args:
         folder: the run, with its rows.
-        turns: the scenarios' turns, by scenario; empty where they are not here.
+        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
         words: whether the benchmark's text may be published.
     """
 
@@ -70,7 +70,7 @@ class CallTables:
         self._words = words
 
     def of_judge(self, grade: Grade, lines: PromptTable) -> list[Data] | None:
-        """Return the calls in which an item was judged, the one that decided last; ``None`` where none is here."""
+        """Return the judge calls of an item, the decisive one last; ``None`` if there is none."""
         last = self._judgments.get(grade.judgment_key) if grade.judgment_key else None
         if last is None:
             return None
@@ -81,12 +81,12 @@ class CallTables:
         ]
 
     def of_reader(self, response: Response, lines: PromptTable) -> Data | None:
-        """Return the call in which a reader answered; ``None`` where none is here."""
+        """Return the reader call of a response; ``None`` if there is none."""
         call = self._read.get(response.reader_key) if response.reader_key else None
         return None if call is None else self._call(call, self._turns.get(response.scenario_id), lines)
 
     def _before(self, last: Call) -> Iterator[Call]:
-        """Yield the call that a reminder followed on: its prompt is how the reminder's begins."""
+        """Yield the call before a reminder: the reminder's prompt starts with its prompt."""
         text = _text(last.request)
         for _line in range(REMINDER_LINES):
             text, newline, _rest = text.rpartition("\n")
@@ -135,7 +135,7 @@ def _verdict(call: Call) -> bool | None:
 
 
 def _messages(request: ModelRequest) -> Iterator[tuple[str, str]]:
-    """Yield the messages of a request as they were sent; what is no text, as JSON."""
+    """Yield the messages of a request as sent; content that is not text, as JSON."""
     messages = request.body.get("messages")
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, dict):
@@ -148,7 +148,7 @@ def _text(request: ModelRequest) -> str:
 
 
 def _encoded(text: str, turns: TurnTexts | None, lines: PromptTable) -> list[Any]:
-    """Return a text as its lines: a place in the table, or a turn's id with whether it is a dated line."""
+    """Return the lines of a text: an index into the table, or a turn's id and whether it is a dated line."""
     split = [(line, turns.item(line, (), None) if turns else None) for line in text.split("\n")]
     own = [0 if item and item.turn_id else len(line) for line, item in split]
     left_out = _left_out(own)
@@ -163,7 +163,7 @@ def _encoded(text: str, turns: TurnTexts | None, lines: PromptTable) -> list[Any
 
 
 def _left_out(own: list[int]) -> range:
-    """Return the lines to leave out of a prompt's middle, given the lengths of those that are its own words."""
+    """Return the lines to omit from the middle of a prompt, given the lengths of its lines without turns."""
     if sum(own) <= PROMPT_CHARACTERS:
         return range(0)
     first, room = 0, 3 * PROMPT_CHARACTERS // 4

@@ -1,6 +1,6 @@
-"""Charts: one Altair specification each, drawn as SVG at build and made interactive on demand.
+"""Charts: Altair specifications, drawn as SVG at build time and made interactive on demand.
 
-A chart is drawn once, in colours that stand for the style sheet's: the SVG in the page then follows light and dark.
+The SVG contains placeholder colours that map to the style sheet, so that a chart follows light and dark mode.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from memeval.records.base import canonical_json
 from memeval.site.text import visible
 
 INK, FAINT, ACCENT, CONTROL = "#010203", "#040506", "#070809", "#0a0b0c"
-"""Stand for the style sheet's colours while a chart is drawn."""
+"""Placeholders for colours of the style sheet."""
 
 SHADES = tuple(f"#04a10{number}" for number in range(1, 6))
-"""Stand for shades of the accent, the darkest first."""
+"""Placeholders for shades of the accent colour, the darkest first."""
 
 _VARIABLES = {INK: "--mv-ink", FAINT: "--mv-line", ACCENT: "--mv-accent", CONTROL: "--mv-control"}
 _VARIABLES |= {shade: f"--mv-shade-{number}" for number, shade in enumerate(SHADES, start=1)}
@@ -39,7 +39,7 @@ class Chart:
     """A chart with its title and description."""
 
     name: str
-    """Names it in addresses."""
+    """Its name in addresses."""
     title: str
     description: str
     """Text for screen readers."""
@@ -48,7 +48,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Point:
-    """A value with its interval, to be drawn."""
+    """A value with its interval."""
 
     label: str
     value: float
@@ -60,7 +60,7 @@ class Point:
 
 
 def cache_folder() -> Path:
-    """Return where drawn charts and the chart library are kept between builds."""
+    """Return the cache folder for drawn charts and the chart library."""
     folder = platformdirs.user_cache_path("memeval") / f"vl-convert-{version('vl-convert-python')}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -68,7 +68,7 @@ def cache_folder() -> Path:
 
 @cache
 def library() -> bytes:
-    """Return Vega, Vega-Lite, Vega-Embed and their interpreter as one module for browsers; made once, then cached."""
+    """Return Vega, Vega-Lite, Vega-Embed and their interpreter as one browser module, cached."""
     kept = cache_folder() / "vega.js"
     if not kept.is_file():
         bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # the stub lacks the default
@@ -77,7 +77,7 @@ def library() -> bytes:
 
 
 def draw(chart: Chart) -> Markup:
-    """Return a chart as SVG for a page, drawn once for equal specifications."""
+    """Return a chart as SVG for a page, cached by specification."""
     key = hashlib.sha256(canonical_json(chart.spec).encode()).hexdigest()
     kept = cache_folder() / f"{key}.svg"
     if not kept.is_file():
@@ -87,7 +87,7 @@ def draw(chart: Chart) -> Markup:
         drawing = drawing.replace(f'"{colour}"', f'"var({variable})"')
     head, _, body = drawing.partition(">")
     head = re.sub(r' (width|height)="[^"]*"', "", head)
-    # The drawing's own roles describe its parts one by one; to a reader it is one picture, with its table beside it.
+    # Remove the roles of single parts: for a screen reader the chart is one picture, with a table on the page.
     body = re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", body)
     width = re.search(r'viewBox="0 0 ([0-9.]+)', head)
     limit = f' style="max-width:{width[1]}px"' if width else ""
@@ -124,7 +124,7 @@ def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
 
 
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart values with their intervals, a line for each."""
+    """Chart values with their intervals, one line each."""
     return Chart(name, title, "Scores with 95 % intervals, one line each.", _filled(_intervals(), points))
 
 
@@ -158,12 +158,12 @@ def _trend() -> Spec:
 
 
 def _filled(spec: Spec, points: Sequence[Point]) -> Spec:
-    """Return a specification with data: Altair checks a chart's shape once, and a thousand runs share it."""
+    """Return a specification with data. Altair validates each shape of chart only once, for all runs."""
     return spec | {"data": {"values": _values(points)}}
 
 
 def altair() -> Any:
-    """Return Altair, imported when the first chart is made and not before: it takes most of a second."""
+    """Return Altair, imported at first use because the import takes most of a second."""
     return importlib.import_module("altair")
 
 
@@ -215,7 +215,7 @@ def finish(drawing: Any) -> Spec:
         "titleFontSize": 12,
     }
     spec: Spec = drawing.configure(background="transparent", font="system-ui, sans-serif").to_dict()
-    # Browsers measure text wider than the drawing does: leave it room.
+    # Browsers measure text wider than the renderer does: add space.
     spec["padding"] = {"left": 32, "right": 48, "top": 6, "bottom": 6}
     spec["config"] |= {"axis": axis, "view": {"stroke": None}, "aria": False, "text": {"fontSize": 12}}
     return spec

@@ -12,7 +12,7 @@ _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
 def script_hashes(html: str) -> list[str]:
-    """Return the policy's source expressions for the inline scripts of a page; data blocks are no scripts."""
+    """Return the policy's source expressions for the inline scripts of a page, without data blocks."""
     found = []
     for attributes, body in _SCRIPT.findall(html):
         if re.search(r"\bsrc\s*=", attributes) or _DATA_TYPE.search(attributes):
@@ -23,7 +23,7 @@ def script_hashes(html: str) -> list[str]:
 
 
 def policy(html: str) -> str:
-    """Return the policy under which a page works and nothing else does."""
+    """Return the policy that allows what a page needs and nothing else."""
     scripts = " ".join(["'self'", *script_hashes(html)])
     return (
         f"default-src 'self'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -39,6 +39,6 @@ def with_policy(html: str) -> str:
     """
     head = _HEAD.search(html)
     if head is None:
-        raise ValueError("a page without a head cannot carry a policy.")
+        raise ValueError("the page has no head, so it cannot contain a policy.")
     tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(html)}">'
     return html[: head.end()] + tag + html[head.end() :]

@@ -34,7 +34,7 @@ class RunFailures:
     """A run's failure analysis."""
 
     file: bytes
-    """All of it as a file, ``failures.json``."""
+    """The analysis as a file, ``failures.json``."""
 
     @property
     def summary(self) -> FailureSummary:
@@ -86,7 +86,7 @@ def _benchmark_session(site: SiteModel, run: Run) -> BenchmarkSession:
     """Return the data that a run used.
 
     Raises:
-        BadInput: it is not here.
+        BadInput: the data is not on this machine.
     """
     view = site.benchmark_of(run.track)
     data = view.data[run.track.data_digest]

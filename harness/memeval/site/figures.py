@@ -32,7 +32,7 @@ def figure(chart: Chart, drawing: Markup | None = None) -> Figure:
 
     Args:
         chart: the chart.
-        drawing: what is shown first, where it is not the chart itself.
+        drawing: the initial drawing; ``None`` for the chart itself.
     """
     path = f"charts/{chart.name}.json"
     return Figure(chart.title, chart.description, draw(chart) if drawing is None else drawing, path, chart.spec)

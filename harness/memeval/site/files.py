@@ -1,4 +1,4 @@
-"""What publishers yield: pages without their frame, and files as they are."""
+"""Output of publishers: pages without their frame, and plain files."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ class Heading:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its body is finished HTML, which nothing after it may interpret again."""
+    """A page. Its body is finished HTML and must not be interpreted again."""
 
     url: str
-    """Relative to the site's root: empty, or ending in a slash."""
+    """Address relative to the site's root: empty, or with a slash at the end."""
     title: str
-    """As text; whoever writes it into HTML escapes it."""
+    """Plain text; escape it in HTML."""
     body: Markup
     """HTML of the article, its ``h1`` first."""
     description: str
-    """One sentence, as text."""
+    """One sentence, as plain text."""
     headings: tuple[Heading, ...] = ()
     """Sections to list beside the page."""
     searchable: bool = True
-    """Whether the search index holds it."""
+    """Whether the search index includes it."""
     wide: bool = False
-    """Whether it takes the window's width."""
+    """Whether it uses the full width of the window."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file written as it is."""
+    """A file, written unchanged."""
 
     path: str
     """Relative to the site's root."""

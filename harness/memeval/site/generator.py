@@ -22,12 +22,12 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
     """Write the whole site.
 
     Args:
-        site: all that it is made from.
+        site: the content of the site.
         out: an empty folder.
-        site_url: where it will stand, if that is known; links are relative either way.
+        site_url: address of the published site, if known; links are relative anyway.
 
     Raises:
-        BadInput: MkDocs refuses the configuration.
+        BadInput: MkDocs rejects the configuration.
     """
     with _environment(NO_MKDOCS_2_WARNING="1", SOURCE_DATE_EPOCH=str(_epoch(site.latest))):
         from mkdocs.commands.build import build
@@ -45,14 +45,14 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
                 config.extra["version"] = {"provider": "mike"}
             build(config)
         except MkDocsException as error:
-            raise BadInput(f"MkDocs does not build the site: {error}") from error
+            raise BadInput(f"MkDocs cannot build the site: {error}") from error
     if site_url is None:
         for name in ("sitemap.xml", "sitemap.xml.gz"):
             (out / name).unlink(missing_ok=True)
 
 
 def _epoch(moment: str | None) -> int:
-    """Return a moment as seconds, so that pages are dated by what they show and equal inputs give equal bytes."""
+    """Return a time in seconds since 1970. Pages get the date of their data, so equal inputs give equal bytes."""
     try:
         found = datetime.fromisoformat(moment) if moment else datetime(2026, 1, 1, tzinfo=UTC)
     except ValueError:

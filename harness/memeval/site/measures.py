@@ -1,4 +1,4 @@
-"""Measurements over the whole of a run: what its categories only have one by one."""
+"""Metrics over all items of a run; scores hold them only by category."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from memeval.records.benchmark import MetricInfo
 
 
 def overall(row: BoardRow, metric: MetricInfo) -> float | None:
-    """Return a metric over all items of a run that have it; ``None`` where none has, or the rows are not here.
+    """Return a metric over all items of a run that have it; ``None`` if no item has it, or the rows are missing.
 
     Args:
         row: the run.
-        metric: what the benchmark says of the metric; with ``root`` it is the square root of the mean.
+        metric: the description of the metric; with ``root``, the value is the square root of the mean.
     """
     mean = _means(row.folder.path).get(metric.name) if row.folder.has_rows else None
     return None if mean is None else shown(mean, metric)
 
 
 def shown(mean: float, metric: MetricInfo | None) -> float:
-    """Return a mean of rows as it is told."""
+    """Return the reported value of a mean of rows."""
     return math.sqrt(mean) if metric is not None and metric.root and mean >= 0 else mean
 
 
 @lru_cache(maxsize=4096)
 def _means(path: Path) -> Mapping[str, float]:
-    """Return the mean of each metric over the items that have it; a sealed run never changes."""
+    """Return the mean of each metric over the items that have it; cached, since a sealed run never changes."""
     values: dict[str, list[float]] = {}
     for grade in RunFolder(path).grades():
         for name, value in grade.metrics.items():

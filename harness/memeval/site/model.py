@@ -1,4 +1,4 @@
-"""All that the site is made from, read once."""
+"""The content of the site, read once."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from memeval.site.labels import reader_label
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
-"""Gives the benchmark of an id, or refuses."""
+"""Returns the benchmark of an id, or raises ``BadInput``."""
 
 
 @dataclass(frozen=True)
 class BenchmarkData:
-    """The data a track was run on, as far as it is here."""
+    """The data of a track, if it is on this machine."""
 
     key: str
-    """Names the data in addresses: benchmark and digest."""
+    """Its name in addresses: benchmark and digest."""
     digest: str
     """Digest of the data."""
     dataset: Dataset | None
-    """The data; ``None`` where it is not here."""
+    """The data; ``None`` if it is not on this machine."""
     missing: str | None
-    """Why it is not here, as a sentence."""
+    """Why the data is missing, as a sentence."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,21 @@ class BenchmarkView:
 
     id: str
     info: BenchmarkInfo | None
-    """What it says of itself; ``None`` where this memeval does not know it."""
+    """Its description; ``None`` if this memeval does not know the benchmark."""
     missing: str | None
-    """Why there is no info, as a sentence."""
+    """Why the description is missing, as a sentence."""
     data: Mapping[str, BenchmarkData]
-    """By digest: all data that runs on the board used."""
+    """The data of all runs on the board, by digest."""
     tables: tuple[BoardTable, ...]
     """Its tracks."""
     redistribution: Redistribution
-    """The strictest word of the benchmark and its runs on its text."""
+    """Whether its text may be published: the strictest value of the benchmark and its runs."""
     benchmark: Benchmark | None = None
-    """Itself; ``None`` where this memeval does not know it."""
+    """The benchmark; ``None`` if this memeval does not know it."""
 
     @property
     def missing_data(self) -> str | None:
-        """How to come by its data, as a sentence, where it is not here yet."""
+        """How to get its data, as a sentence; ``None`` if the data is on this machine."""
         benchmark = self.benchmark
         return None if benchmark is None or benchmark.available() else benchmark.remedy()
 
@@ -76,7 +76,7 @@ class BenchmarkView:
         return self.info.title if self.info else self.id
 
     def track_title(self, track: Track) -> str:
-        """Return the heading of a track's table: the benchmark, who answers, and what else is not the default."""
+        """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults."""
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         more = [] if track.protocol == first else [protocol.title if protocol else track.protocol]
@@ -91,7 +91,7 @@ class BenchmarkView:
         return ", ".join([f"{self.title}: {self._answers(track).partition(',')[0]}", *more])
 
     def track_summary(self, track: Track) -> str:
-        """Return a track in plain words: who answers, who grades, and how many questions; not all of its parts."""
+        """Return a summary of a track: who answers, who grades, and how many questions."""
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
@@ -112,12 +112,12 @@ class BenchmarkView:
         return found.title if found else name.replace("-", " ").replace("_", " ").capitalize()
 
     def ceiling(self, category: str) -> float | None:
-        """Return the most that can be earned in a category; ``None`` where no bound is known."""
+        """Return the highest possible score of a category; ``None`` if no bound is known."""
         found = self.info.category(category) if self.info else None
         return found.ceiling if found else None
 
     def metric(self, name: str) -> MetricInfo | None:
-        """Return what the benchmark says of a metric, by its name in files; ``@k`` there stands for any depth."""
+        """Return the description of a metric by its name in files; ``@k`` in a name matches any depth."""
         if self.info is None:
             return None
         stem, at, depth = name.partition("@")
@@ -130,18 +130,18 @@ class BenchmarkView:
         return None
 
     def protocol(self, track: Track) -> ProtocolInfo | None:
-        """Return what the benchmark says of a track's protocol."""
+        """Return the description of a track's protocol."""
         protocols = self.info.protocols if self.info else ()
         return next((each for each in protocols if each.name == track.protocol), None)
 
     def shown_metrics(self, track: Track) -> tuple[MetricInfo, ...]:
-        """Return the metrics that have a column of their own in a track's table."""
+        """Return the metrics with a column in a track's table."""
         protocol = self.protocol(track)
         found = (self.metric(name) for name in protocol.shown) if protocol else ()
         return tuple(metric for metric in found if metric is not None)
 
     def headline(self, track: Track) -> str:
-        """Return, for people, the metric that a track's composite is a mean of."""
+        """Return the title of the metric whose mean is the track's composite."""
         protocol = self.protocol(track)
         metric = self.metric(protocol.headline) if protocol else None
         return metric.title if metric else "Accuracy"
@@ -162,7 +162,7 @@ class FailureCache:
 
 @dataclass(frozen=True)
 class SiteModel:
-    """All that the site is made from."""
+    """The content of the site."""
 
     board: Board
     benchmarks: Mapping[str, BenchmarkView]
@@ -171,19 +171,19 @@ class SiteModel:
     audits: tuple[AuditFolder, ...] = ()
     """Audits of judges."""
     bridges: tuple[BridgeFolder, ...] = ()
-    """Bridges from one judge to the next."""
+    """Bridges between judges."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
-    """By slug: what a system did when it was last checked for keeping to the contract."""
+    """The latest conformance report of each system, by slug."""
     matrices: tuple[MatrixFolder, ...] = ()
-    """Configurations that were run side by side."""
+    """Stored matrices."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
-    """By slug: what the ``submission.toml`` of a system, or of a variant, says. None for other systems."""
+    """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    """The one part that changes: failure analyses computed so far."""
+    """The only mutable part: failure analyses computed so far."""
 
     @cached_property
     def latest(self) -> str | None:
-        """UTC time of the newest thing shown: no page says when it was built, only what it was built from."""
+        """UTC time of the newest data. Pages show it instead of the build time."""
         times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
         times += [folder.audit.started for folder in self.audits] + [one.bridge.started for one in self.bridges]
         return max(times, default=None)
@@ -205,13 +205,13 @@ def read_site(
     releases: Iterable[Release] | None = None,
     find: FindBenchmark | None = None,
 ) -> SiteModel:
-    """Read all that the site is made from.
+    """Read the content of the site.
 
     Args:
         results: the results folder.
-        version: the version the site is published as.
-        releases: frozen leaderboards; ``None`` reads those in the results folder.
-        find: gives a benchmark by id; ``None`` asks memeval's own.
+        version: the published version of the site.
+        releases: frozen leaderboards; ``None`` reads them from the results folder.
+        find: returns a benchmark by id; ``None`` uses memeval's registry.
 
     Raises:
         BadInput: a run, the ledger, a release, an audit or a bridge cannot be read.
@@ -237,7 +237,7 @@ def read_site(
 
 
 def _submissions(folder: Path) -> dict[str, Submission]:
-    """Return what the manifests beside the results folder say, by slug; a manifest with a fault is skipped."""
+    """Return the submissions next to the results folder, by slug; invalid manifests are skipped."""
     found: dict[str, Submission] = {}
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
         whole, faults = examined_manifest(manifest)
@@ -267,7 +267,7 @@ def _has_llm_judge(track: Track) -> bool:
 
 
 def _place(benchmark: str) -> tuple[int, str]:
-    """Return where a benchmark stands among others: the built-in one first, those that nobody here knows last."""
+    """Return the sort key of a benchmark: the built-in one first, unknown ones last."""
     known = list(BENCHMARKS)
     return (known.index(benchmark) if benchmark in known else len(known), benchmark)
 
@@ -311,5 +311,5 @@ def _data(track: Track, benchmark: Benchmark | None, missing: str | None) -> Ben
             missing = error.problem
         else:
             if dataset.digest != track.data_digest:
-                dataset, missing = None, "the data here is not the data that these runs were made on."
+                dataset, missing = None, "the data on this machine differs from the data of these runs."
     return BenchmarkData(key=key, digest=track.data_digest, dataset=dataset, missing=missing)

@@ -1,4 +1,4 @@
-"""The MkDocs plugin: hands finished pages and files to MkDocs, and seals each page with its policy. Nothing more."""
+"""The MkDocs plugin: passes finished pages and files to MkDocs, and adds a content security policy to each page."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from memeval.site.publisher import publish_all
 from memeval.site.text import visible
 
 INSTALL_MARK = "<!-- install -->"
-"""Where a hand-written page wants the commands that install memeval."""
+"""Placeholder for the installation commands in a hand-written page."""
 
 
 class MemevalPluginConfig(Config):  # type: ignore[no-untyped-call]
-    """What ``mkdocs.yml`` may say of the plugin."""
+    """The plugin's options in ``mkdocs.yml``."""
 
     results = config_options.Type(str, default="results")
-    """The results folder, relative to where MkDocs runs."""
+    """The results folder, relative to the working directory of MkDocs."""
     site = config_options.Optional(config_options.Type(SiteModel))
-    """The site's model, where the caller has read it already."""
+    """The site's model, if the caller has read it already."""
 
 
 class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped-call]
-    """Adds what memeval generates to what is written by hand."""
+    """Adds generated pages to hand-written pages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
                 self.pages[source] = made
                 files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
             else:
-                # MkDocs has emptied the folder by now; data goes straight to disk, for it may be larger than memory.
+                # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
                 _write(Path(config.site_dir) / made.path, made.content)
         return files
 
@@ -58,7 +58,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         made = self.pages.get(page.file.src_uri)
         if made is None:
             return markdown.replace(INSTALL_MARK, project().install_steps())
-        # The theme writes titles and descriptions as they come, so they are escaped here and shown from ``meta`` only.
+        # The theme does not escape titles and descriptions, so they are escaped here and shown from ``meta`` only.
         page.meta["title"] = escape(visible(made.title))
         page.meta["description"] = escape(visible(made.description))
         page.meta["search"] = {"exclude": not made.searchable}

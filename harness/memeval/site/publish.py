@@ -1,4 +1,4 @@
-"""Publishing: verify, freeze, build beside the earlier versions, and switch ``latest`` as the last step."""
+"""Publishing: verify, freeze, build next to earlier versions, and switch ``latest`` as the last step."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from memeval.storage import unwritable, write_whole
 LATEST = "latest"
 
 TAKEN = frozenset({LATEST, "index.html", "versions.json"})
-"""Names beside the versions."""
+"""Names that no version may have."""
 
-DOORSTEP = """<!doctype html>
+ROOT_PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>memeval</title>
@@ -33,20 +33,20 @@ DOORSTEP = """<!doctype html>
 
 
 def publish(results: Path, to: Path, *, version: str | None = None, dry_run: bool = False) -> Iterator[str]:
-    """Publish the board of a results folder, and yield what was done, a line each.
+    """Publish the board of a results folder, and yield one line per action.
 
-    An interrupted publication is finished by the same call. A publication of the same state writes nothing.
+    The same call completes an interrupted publication. Publishing the same state again writes nothing.
 
     Args:
         results: folder of stored runs.
-        to: folder that holds the published versions; made where it is missing.
-        version: version of the release; ``None`` for today's date, or the earlier release of the very same board.
-        dry_run: verify, yield what would be done, and write nothing.
+        to: folder of the published versions; created if it is missing.
+        version: version of the release; ``None`` for today's date, or the earlier release of the same board.
+        dry_run: verify, yield the planned actions, and write nothing.
 
     Raises:
-        CheckFailed: a stored run fails verification, or scores no more than the no-memory control and nobody has
-            reviewed it; nothing is published.
-        BadInput: there is nothing to publish, the version is that of another board, or a folder cannot be written.
+        CheckFailed: a stored run fails verification, or scores no higher than the no-memory control without a review.
+            Nothing is published.
+        BadInput: there is no run, another board has the version, or a folder cannot be written.
     """
     if version in TAKEN:
         raise BadInput(f"the name '{version}' is reserved.", remedy="Choose another version with --release.")
@@ -95,16 +95,16 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         yield f"{target}: built."
     known = [each.version for each in reversed(releases(results)) if _is_built(to / each.version)]
     write_whole(to / "versions.json", _selector(known).encode())
-    write_whole(to / "index.html", DOORSTEP.encode())
+    write_whole(to / "index.html", ROOT_PAGE.encode())
     _point(to, known[0])
     yield f"{to / LATEST}: points at {known[0]}."
 
 
 def _make_ready(to: Path, results: Path, target: Path) -> None:
-    """Make the folder of the versions; refuse it before a release is frozen that could not be built there.
+    """Create the folder of the versions, and check it before a release is frozen.
 
     Raises:
-        BadInput: it cannot be made, is inside the results folder, or holds something else where a version belongs.
+        BadInput: the folder cannot be created, is inside the results folder, or contains something else.
     """
     refuse_place(results, target)
     latest = to / LATEST
@@ -118,7 +118,7 @@ def _is_built(target: Path) -> bool:
 
 
 def _selector(versions: list[str]) -> str:
-    """Return ``versions.json`` as Material's version selector reads it, the latest first."""
+    """Return ``versions.json`` in the format of Material's version selector, the latest first."""
     return (
         json.dumps(
             [
@@ -132,7 +132,7 @@ def _selector(versions: list[str]) -> str:
 
 
 def _versions(to: Path) -> list[str]:
-    """Return the versions that are listed at ``to``, latest first."""
+    """Return the published versions in ``to``, latest first."""
     try:
         return [str(entry["version"]) for entry in json.loads((to / "versions.json").read_bytes())]
     except (OSError, ValueError, TypeError, KeyError):
@@ -147,7 +147,7 @@ def _latest(to: Path) -> str | None:
 
 
 def _point(to: Path, version: str) -> None:
-    """Switch ``latest`` to a version atomically: a relative link is made under another name and moved."""
+    """Switch ``latest`` to a version atomically: create a relative link under another name, then rename it."""
     aside = to / f".{LATEST}.part"
     aside.unlink(missing_ok=True)
     try:

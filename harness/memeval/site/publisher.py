@@ -1,4 +1,4 @@
-"""What makes pages. A new page is a new module under ``memeval.site.pages``; nothing else changes."""
+"""The base class of page publishers. A new page needs only a new module under ``memeval.site.pages``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Publisher(ABC):
     """Makes the pages of one kind."""
 
     name: ClassVar[str]
-    """What it makes, in a word."""
+    """Its name."""
     order: ClassVar[int]
-    """Publishers run from low to high; only the order of the build's output depends on it."""
+    """Publishers run in ascending order; it affects only the order of the output."""
 
     @abstractmethod
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:

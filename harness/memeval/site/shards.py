@@ -1,8 +1,8 @@
-"""Data behind the drill-down, in pieces that a page loads when it needs them.
+"""Data of the drill-down, in shards that a page loads on demand.
 
-A benchmark's scenarios and keys are written once for each digest of data and shared by all runs on it; a run's
-answers and grades are written beside them. Where a benchmark's text may not be published, a shard holds ids, digests,
-lengths and scores, and no words: fields are named one by one, so that a new field stays out until someone lets it in.
+Scenarios and keys are written once per digest of data and shared by all its runs; answers and grades are written per
+run. If a benchmark's text may not be published, a shard contains only ids, digests, lengths and scores. The code lists
+allowed fields one by one, so a new field is excluded until someone adds it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from memeval.site.files import Asset
 from memeval.site.withheld import Data, lean, withheld
 
 SHARD_ITEMS = 25
-"""Most items in a shard: few enough to load at a click, enough that a benchmark is some dozens of files."""
+"""Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""
 
 SHARD_BYTES = 200_000
-"""A shard that has grown so large is closed, however few its items: some items are twenty questions long."""
+"""Size in bytes at which a shard is closed: some items have twenty questions."""
 
 QUESTION_CHARS = 160
-"""Of each question, so much stands in the index, to be listed and searched."""
+"""Characters of each question in the index, for the list and the search."""
 
 
 def encode(data: Any) -> bytes:
-    """Return the one JSON text of ``data``, in ASCII, so that no text from outside can upset it."""
+    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it."""
     return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -74,7 +74,7 @@ def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset
 
 
 def _scenario(scenario: Scenario, keys: Sequence[ItemKey], words: bool) -> Data:
-    """Return a scenario with its keys; of a history that is streamed, only the sessions that a key names."""
+    """Return a scenario with its keys; for a streamed history, only the sessions that a key names."""
     data: Data = {
         "scenario_id": scenario.scenario_id,
         "steps": [_step(step, words) for step in _shown(scenario, keys)],
@@ -140,14 +140,14 @@ def _turn(turn: Turn, words: bool) -> Data:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What is known of a run beyond its rows."""
+    """Data of a run besides its rows."""
 
     words: bool
     """Whether the benchmark's text may be published."""
     turns: Mapping[str, TurnTexts] = field(default_factory=dict)
-    """The scenarios' turns, by scenario; empty where they are not here."""
+    """The scenarios' turns, by scenario; empty if the data is not on this machine."""
     failures: Mapping[str, Data] = field(default_factory=dict)
-    """Rows of its failure analysis, by item; empty where there is none."""
+    """Rows of its failure analysis, by item; empty without one."""
 
 
 def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> Iterator[Asset]:
@@ -156,8 +156,8 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> I
     Args:
         base: folder of the shards, relative to the site's root.
         folder: the run, with its rows.
-        head: what the index says of the run as a whole.
-        known: what else is known.
+        head: the entry of the run in the index.
+        known: other data of the run.
     """
     words = known.words
     responses: dict[str, list[Response]] = {}

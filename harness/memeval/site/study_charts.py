@@ -1,4 +1,4 @@
-"""Charts of what a benchmark measures beside its score: curves, and shares of a whole."""
+"""Charts of other metrics of a benchmark: curves, pairs of values, and shares of a whole."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class CurvePoint:
     """A point of a curve."""
 
     line: str
-    """Whose curve it is on."""
+    """Name of its curve."""
     x: float
     y: float
     control: bool = False
     panel: str = ""
-    """Which of several panels it is drawn in."""
+    """Name of its panel."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Slice:
     """A part of a whole."""
 
     bar: str
-    """What it is a part of."""
+    """The whole that it is a part of."""
     part: str
-    """What it is."""
+    """Its name."""
     share: float
 
 
 def curves(
     name: str, title: str, description: str, knots: Sequence[CurvePoint], axes: tuple[str, str], shares: bool
 ) -> Chart:
-    """Chart curves over a logarithmic axis, each with its name at its end.
+    """Chart curves over a logarithmic axis, each labelled at its end.
 
     Args:
-        name: names the chart in addresses.
+        name: name of the chart in addresses.
         title: its title.
-        description: what it shows, for those who do not see it.
+        description: text for screen readers.
         knots: the curves' points.
         axes: titles of the two axes.
-        shares: whether the values are shares of 1; else they are drawn on a logarithmic axis.
+        shares: whether the values are shares of 1; otherwise their axis is logarithmic.
     """
     alt = altair()
     ends = {
@@ -102,14 +102,14 @@ class ValuePair:
 
 
 def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair], names: tuple[str, str]) -> Chart:
-    """Chart two values of each thing, joined by a line: an open point for the first, a full one for the second.
+    """Chart pairs of values joined by a line: an open point for the first, a filled one for the second.
 
     Args:
-        name: names the chart in addresses.
+        name: name of the chart in addresses.
         title: its title.
-        description: what it shows, for those who do not see it.
+        description: text for screen readers.
         ends: the pairs of values, each a share of 1.
-        names: what the first and the second values are.
+        names: names of the first and the second values.
     """
     alt = altair()
     rows: list[Spec] = [{"label": visible(e.label), "first": e.first, "second": e.second} for e in ends]
@@ -130,12 +130,12 @@ def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair]
 
 
 def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
-    """Chart shares of a whole, a bar each, from the darkest part to the lightest; the last part is drawn apart.
+    """Chart shares of a whole as stacked bars, from the darkest part to the lightest; the last part is separate.
 
     Args:
-        name: names the chart in addresses.
+        name: name of the chart in addresses.
         title: its title.
-        description: what it shows, for those who do not see it.
+        description: text for screen readers.
         slices: the parts, those of each bar in order.
     """
     alt = altair()

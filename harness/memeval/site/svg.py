@@ -1,4 +1,4 @@
-"""Small drawings inside pages: intervals on a scale from 0 to 1, in the style sheet's colours."""
+"""Small charts inside pages: intervals on a scale from 0 to 1, in the style sheet's colours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class IntervalMark:
 
 
 def interval_bar(value: float | None, interval: Interval | None) -> Markup:
-    """Draw a value and its interval as a bar for a table's cell; the numbers stand beside it as text."""
+    """Draw a value and its interval as a bar for a table cell; the cell also shows them as text."""
     if value is None:
         return Markup("")
     parts = ['<rect class="mv-bar-track" width="100" height="6" rx="3"/>']
@@ -37,7 +37,7 @@ def interval_bar(value: float | None, interval: Interval | None) -> Markup:
 
 
 def interval_plot(marks: Sequence[IntervalMark], title: str) -> Markup:
-    """Draw labelled values with their intervals on one scale; the same numbers stand in a table on the page."""
+    """Draw labelled values with their intervals on one scale; a table on the page has the same numbers."""
     left, width, row, right = 190, 380, 30, 60
     height = row * len(marks) + 28
     out = [

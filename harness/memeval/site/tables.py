@@ -33,7 +33,7 @@ class TableView:
     """A track's table."""
 
     id: str
-    """The track's id; names the table in addresses."""
+    """The track's id, the name of the table in addresses."""
     table: BoardTable
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
@@ -84,7 +84,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
 
 
 def point(row: BoardRow, label: str, x: float | str | None = None) -> Point | None:
-    """Return a run's composite as a point of a chart; ``None`` where it has none."""
+    """Return a run's composite as a point of a chart; ``None`` without a composite."""
     composite = row.run.scores.composite
     if composite.value is None:
         return None

@@ -39,7 +39,7 @@ def capitalize_first(words: str) -> str:
 
 
 def fraction(tally: Tally) -> str:
-    """Return correct items over planned ones; points over planned items where the grader measures."""
+    """Return correct items over planned items; for a grader with partial credit, points over planned items."""
     earned = tally.correct if tally.points is None else f"{tally.points:.1f}"
     return f"{earned}/{tally.planned}"
 

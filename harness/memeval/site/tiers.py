@@ -1,4 +1,4 @@
-"""What the tiers of a benchmark can show: how wide their intervals are, and how far apart two systems must be."""
+"""Statistical power of a benchmark's tiers: width of the intervals, and smallest significant difference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memeval.statistics import smallest_difference, wilson
 
 @dataclass(frozen=True)
 class TierPower:
-    """What one tier can show, were its items independent."""
+    """The power of one tier, if its items are independent."""
 
     tier: TierInfo
     half_width: float
@@ -20,7 +20,7 @@ class TierPower:
 
 
 def tier_powers(info: BenchmarkInfo) -> tuple[TierPower, ...]:
-    """Return what each tier of a benchmark can show, in the catalogue's order."""
+    """Return the power of each tier of a benchmark, in the catalogue's order."""
     return tuple(_power(tier) for tier in info.tiers if tier.items)
 
 

@@ -1,4 +1,4 @@
-"""Addresses inside the site, all relative, and addresses from outside, which are not trusted."""
+"""Addresses inside the site, all relative, and untrusted addresses from outside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._@-]*")
 
 
 def segment(name: str) -> str:
-    """Return ``name`` as one segment of a path: itself where it is harmless, else digits of its digest."""
+    """Return ``name`` as one path segment: unchanged if it is safe, else digits of its digest."""
     if len(name) <= 96 and _SAFE.fullmatch(name):
         return name
     return "x" + digest_bytes(name.encode("utf-8", "replace"))[7:31]
@@ -29,7 +29,7 @@ def run_url(run_id: str) -> str:
 
 
 def items_url(run_id: str, item_id: str | None = None, cause: str | None = None) -> str:
-    """Return the drill-down of a run, at an item where one is named, with the items of one cause where one is given."""
+    """Return the drill-down of a run, optionally at one item or with the items of one cause."""
     address = f"items/?run={quote(segment(run_id), safe='')}"
     address += "" if cause is None else f"&cause={quote(cause, safe='')}"
     return address if item_id is None else f"{address}#q={quote(item_id, safe='')}"
@@ -41,16 +41,16 @@ def benchmark_url(benchmark: str) -> str:
 
 
 def track_url(track_id: str) -> str:
-    """Return where a track is explained."""
+    """Return the address of a track's description."""
     return f"tracks/#{segment(track_id)}"
 
 
 def relative(page: str, target: str) -> str:
-    """Return ``target`` as seen from ``page``; both relative to the site's root.
+    """Return the relative link from ``page`` to ``target``; both are relative to the site's root.
 
     Args:
-        page: a page's address: empty, or ending in a slash.
-        target: an address, perhaps with a query and a fragment.
+        page: a page's address: empty, or with a slash at the end.
+        target: an address, optionally with query and fragment.
     """
     path, mark, rest = _split(target)
     here = posixpath.relpath("/" + path, "/" + page) if path or page else "."

@@ -1,4 +1,4 @@
-"""What the data of the drill-down is made of, and what stands in it for text that may not be published."""
+"""The data type of the drill-down, and the replacement of text that may not be published."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Data = dict[str, Any]
 
 
 def lean(data: Data) -> Data:
-    """Return ``data`` without what is absent; readers take what is not there for absent."""
+    """Return ``data`` without empty values; readers treat a missing key as empty."""
     return {name: value for name, value in data.items() if value is not None}
 
 
 def withheld(text: str) -> Data:
-    """Return what may be said of text that may not be published."""
+    """Return the publishable data of a private text."""
     data = text.encode("utf-8", "surrogatepass")
     return {"digest": digest_bytes(data), "bytes": len(data)}

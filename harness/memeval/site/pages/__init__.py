@@ -1,1 +1,1 @@
-"""One module a kind of page; found by itself."""
+"""One module per kind of page; the modules are discovered automatically."""

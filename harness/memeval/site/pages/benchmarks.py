@@ -1,4 +1,4 @@
-"""A page for each benchmark: what it tests, how it was made and graded, and what is known to be wrong with it."""
+"""A page for each benchmark: purpose, data, grading and known problems."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _controls(table: BoardTable) -> list[BoardRow]:
 
 
 def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:
-    """Yield the files of an audit that may be fetched, with their addresses: its rows may hold private words."""
+    """Yield the downloadable files of an audit with their addresses; rows may contain private text."""
     offered = words or folder.audit.redistribution is Redistribution.IDS
     names = [folder.HEAD, *(f"{name}.gz" for name in sorted(folder.audit.files) if offered)]
     for name in names:

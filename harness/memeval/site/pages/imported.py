@@ -19,7 +19,7 @@ from memeval.statistics import wilson
 
 @dataclass(frozen=True)
 class Score:
-    """A share of points, and what it is over."""
+    """A share of points, with its denominator."""
 
     share: float
     interval: Interval
@@ -29,42 +29,42 @@ class Score:
 
 @dataclass(frozen=True)
 class ImportedLine:
-    """A run of answers that were made elsewhere."""
+    """A run of imported answers."""
 
     row: BoardRow
     origin: Imported
     benchmark: BenchmarkView
     judge: JudgeNote
     planned: Score | None
-    """Our value of the claimed metric over all planned questions; those without an answer count as wrong. Where nothing
-    is claimed, the composite of benchmarks that weigh their categories, and else the accuracy."""
+    """Our value of the claimed metric over all planned questions; missing answers count as wrong. Without a claim: the
+    composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
-    """Which of the two that is."""
+    """The metric of this value."""
     answered: Score | None
-    """What they are worth over the questions that have an answer."""
+    """Our value over the questions with an answer."""
     answers: int
-    """Planned items that have one."""
+    """Planned items with an answer."""
     errors: int
-    """How many of those have no verdict."""
+    """Number of these items without a verdict."""
 
     @property
     def claimed(self) -> Claim | None:
-        """What is claimed for the answers where they were published."""
+        """The published score of the answers."""
         return self.origin.claims[0] if self.origin.claims else None
 
     @property
     def others(self) -> tuple[Claim, ...]:
-        """What other judges are reported to have said."""
+        """The reported scores of other judges."""
         return self.origin.claims[1:]
 
     @property
     def cost(self) -> float | None:
-        """Dollars by the file's own account."""
+        """Cost in dollars, according to the file."""
         return self.origin.cost_usd
 
 
 class ImportedPage(Publisher):
-    """One table over all answers that were made elsewhere."""
+    """The table of all imported answers."""
 
     name = "imported"
     order = 45
@@ -88,7 +88,7 @@ class ImportedPage(Publisher):
 
 def _line(site: SiteModel, row: BoardRow, origin: Imported) -> ImportedLine:
     run = row.run
-    # What stands apart from the composite stands apart from the claim as well.
+    # Categories outside the composite are also outside the claimed score.
     tallies = [category.tally for category in run.scores.categories if category.weight]
     points = sum(tally.correct if tally.points is None else tally.points for tally in tallies)
     done = sum(tally.done for tally in tallies)
@@ -107,7 +107,7 @@ def _line(site: SiteModel, row: BoardRow, origin: Imported) -> ImportedLine:
 
 
 def _over_planned(run: Run, origin: Imported, points: float, planned: int) -> tuple[Score | None, ClaimMetric]:
-    """Return our value of what is claimed, with the metric's name; see :class:`ImportedLine`."""
+    """Return our value of the claimed metric, with its name; see :class:`ImportedLine`."""
     composite = run.scores.composite
     weighted = any(plan.weight and not plan.shared for plan in run.track.categories)
     claimed = origin.claims[0].metric if origin.claims else None

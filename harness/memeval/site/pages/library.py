@@ -1,4 +1,4 @@
-"""The chart library, for pages that are asked to make a chart interactive."""
+"""The chart library, loaded when a reader makes a chart interactive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memeval.site.publisher import Publisher
 
 
 class ChartLibrary(Publisher):
-    """Vega and what belongs to it, as one module."""
+    """Vega and its dependencies, as one module."""
 
     name = "library"
     order = 90

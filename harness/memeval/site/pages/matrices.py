@@ -24,7 +24,7 @@ TOKENS = "tokens_per_question"
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """The cells that stand in one table: a benchmark asked in one way, under one reader."""
+    """The cells of one table: one benchmark, protocol and reader."""
 
     anchor: str
     benchmark: MatrixBenchmark
@@ -34,15 +34,15 @@ class MatrixGroup:
     differences: dict[str, Difference]
     """How each configuration differs from the first in its composite."""
     first: str | None
-    """What the others are held against."""
+    """The configuration that the others are compared with."""
     best: frozenset[str]
-    """Configurations that nothing beats in both cost and score; none where costs are not known."""
+    """Configurations on the Pareto front of cost and score; empty if costs are unknown."""
     chart: Figure | None
     gates: tuple[GateResult, ...]
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of all that was measured beside the score, those of the benchmark first."""
+        """Names of all other metrics, those of the benchmark first."""
         done = [cell for cell in self.cells if cell.state is CellState.DONE]
         names = [name for cell in done for name in cell.metrics] + [name for cell in done for name in cell.figures]
         return tuple(dict.fromkeys(names))
@@ -122,7 +122,7 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
 
 
 def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Figure | None:
-    """Return the scores against what they are bought with, where that is known of two configurations at least."""
+    """Return a chart of score by cost, if the cost of at least two configurations is known."""
     points = []
     for cell in cells:
         composite, tokens = cell.composite, cell.figures.get(TOKENS)

@@ -71,7 +71,7 @@ class RunPages(Publisher):
         else:
             yield Asset(f"{url}{FAILURES}", failures.file)
         yield chart.asset()
-        # The rows of a benchmark whose text may not be published hold references in its place.
+        # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
         files = dict(_files(row, offered))
         yield from (Asset(f"{url}files/{name}", row.folder.path / name) for name in files.values())
@@ -134,7 +134,7 @@ class RunPages(Publisher):
 
 
 def _categories(site: SiteModel, row: BoardRow) -> Figure:
-    """Return the run's categories: drawn by hand, for a thousand runs are a thousand drawings."""
+    """Return a chart of the run's categories, drawn directly because there is one for every run."""
     run, benchmark = row.run, site.benchmark_of(row.run.track)
     drawn, points = [], []
     for category in run.scores.categories:
@@ -148,7 +148,7 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
 
 
 def _measured(run: Run) -> list[str]:
-    """Return the names of all further measurements, in the order in which categories have them."""
+    """Return the names of all other metrics, in the order of the categories."""
     return list(dict.fromkeys(name for category in run.scores.categories for name in category.metrics))
 
 
@@ -169,7 +169,7 @@ def _took_place(run: Run, phase: Phase) -> bool:
 
 
 def _files(row: BoardRow, rows: bool) -> Iterator[tuple[str, str]]:
-    """Yield the files that may be fetched: all, or only the head where the rows hold text that stays private."""
+    """Yield the downloadable files: all, or only the head if the rows contain private text."""
     yield "run.json", "run.json"
     if rows:
         for name in sorted(row.run.files):
@@ -179,7 +179,7 @@ def _files(row: BoardRow, rows: bool) -> Iterator[tuple[str, str]]:
 
 
 def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:
-    """Return the end of the run's log; ``None`` where it is not here."""
+    """Return the end of the run's log; ``None`` if the file is missing."""
     path = row.folder.file("log.jsonl")
     if not path.is_file():
         return None

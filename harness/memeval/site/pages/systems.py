@@ -94,7 +94,7 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
 
 
 def _trends(site: SiteModel, rows: tuple[BoardRow, ...]) -> Iterator[tuple[BoardTable, Figure]]:
-    """Yield a chart for each track on which the system has two runs that count; a line never crosses tracks."""
+    """Yield a chart for each track on which the system has at least two valid runs."""
     for table in site.board.tables:
         mine = [
             r for r in reversed(rows) if r.run.track_id == table.track.id and r.standing is not RankStatus.INVALIDATED
