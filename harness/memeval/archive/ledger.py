@@ -78,7 +78,7 @@ class Ledger:
         return self._parsed(self._content())
 
     def digest(self) -> Digest | None:
-        """Return the digest of the complete lines; ``None`` if there are none.
+        """Return the digest of the complete lines; ``None`` if the ledger is empty.
 
         Raises:
             BadInput: the ledger cannot be read.
