@@ -120,15 +120,15 @@ def test_what_json_refuses_is_refused(tmp_path: Path, data: st.DataObject) -> No
         (b"{}", "expected a JSON array of objects."),
         (b"null", "expected a JSON array of objects."),
         (b"\xef\xbb\xbf[]", "expected a JSON array of objects."),
-        (b"[", "the file is cut off: it ends after 1 bytes and 0 elements."),
-        (b'[{"a": 1}', "the file is cut off: it ends after 9 bytes and 1 elements."),
-        (b'[{"a": 1},', "the file is cut off: it ends after 10 bytes and 1 elements."),
-        (b'[{"a": "x', "the file is cut off: it ends after 9 bytes, within element 1."),
-        (b"[1]", "element 1 is no object."),
-        (b"[{}, [], {}]", "element 2 is no object."),
-        (b"[{},]", "there is a comma but no element after element 1."),
+        (b"[", "the file is truncated: it ends after 1 bytes and 0 elements."),
+        (b'[{"a": 1}', "the file is truncated: it ends after 9 bytes and 1 elements."),
+        (b'[{"a": 1},', "the file is truncated: it ends after 10 bytes and 1 elements."),
+        (b'[{"a": "x', "the file is truncated: it ends after 9 bytes, in element 1."),
+        (b"[1]", "element 1 is not an object."),
+        (b"[{}, [], {}]", "element 2 is not an object."),
+        (b"[{},]", "expected another element after the comma behind element 1."),
         (b"[{} {}]", "expected a comma or the end of the array after element 1."),
-        (b"[{}] []", "there is more after the end of the array, at byte 6."),
+        (b"[{}] []", "unexpected data after the end of the array, at byte 6."),
         (b'[{"a": \'x\', "b": "a longer text stands here"}]', "element 1 is not valid JSON (Expecting value)."),
         (b'[{"a": "x\ny", "b": "a longer text stands here"}]', "element 1 is not valid JSON (Invalid control"),
         (b'[{"a": NaN}]', "element 1 is not valid JSON ("),
@@ -144,7 +144,7 @@ def test_a_bad_file_is_refused_with_a_sentence(tmp_path: Path, data: bytes, sent
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "there is no such file."
+    assert refusal(tmp_path / "none.json") == "file not found."
     assert refusal(tmp_path).startswith("the file cannot be read")
 
 

@@ -294,6 +294,6 @@ def test_a_suite_of_ones_own_is_known_by_its_name_and_says_what_has_no_truth(tmp
     assert brought.available(data) and not brought.available() and not brought.available(tmp_path / "no.yaml")
     assert brought.info.brought and find("astrocyte-stress").info.by_name_only
     assert brought.open(data, {"suite": "mill", "version": "3"}).notes == (
-        "no_ground_truth: cases that name no truth, and are in no score: 1.",
+        "no_ground_truth: 1 cases have no expected result and are not scored.",
     )
     assert brought.opened(written(tmp_path, REFLECTS, "only.yaml"), None, "full", "full").notes == ()

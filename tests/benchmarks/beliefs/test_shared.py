@@ -108,11 +108,11 @@ def test_questions_stand_between_the_sessions(scenario: Scenario) -> None:
 
 
 def test_an_event_is_told_once(scenario: Scenario, alone: dict[str, Made]) -> None:
-    told = Counter((item.key.cluster, each.on) for item in alone.values() for each in item.told if each.event)
+    told = Counter((item.key.cluster, each.on) for item in alone.values() for each in item.drafts if each.event)
     assert max(told.values()) > 1, "several items tell the same event, or nothing is shown here"
     items = [item for item in alone.values() if item.key.category != "delta-efficiency"]
-    events = {(item.key.cluster, each.event) for item in items for each in item.told if each.event}
-    chatter = sum(each.event is None for item in items for each in item.told)
+    events = {(item.key.cluster, each.event) for item in items for each in item.drafts if each.event}
+    chatter = sum(each.event is None for item in items for each in item.drafts)
     assert len(scenario.sessions()) == len(events) + chatter
 
 
@@ -162,13 +162,13 @@ def test_a_memory_in_which_one_item_gives_away_another_is_refused(alone: dict[st
     one = items[0]
     other = next(item for item in items if item.key.cluster != one.key.cluster)
     meddling = replace(other, key=other.key.model_copy(update={"cluster": one.key.cluster, "item_id": "x"}))
-    telling = replace(meddling, scenario=one.scenario, told=tuple(replace(told, event=None) for told in one.told))
+    telling = replace(meddling, scenario=one.scenario, drafts=tuple(replace(draft, event=None) for draft in one.drafts))
     with pytest.raises(BrokenRule, match="is said in another item"):
         check_company([one, telling])
-    moved = (told.event and replace(told.event, on=told.event.on + timedelta(days=1)) for told in one.told)
-    later = tuple(replace(told, event=event) for told, event in zip(one.told, moved, strict=True))
-    with pytest.raises(BrokenRule, match="tells more of what it asks about"):
-        check_company([one, replace(telling, told=later)])
+    moved = (draft.event and replace(draft.event, on=draft.event.on + timedelta(days=1)) for draft in one.drafts)
+    later = tuple(replace(draft, event=event) for draft, event in zip(one.drafts, moved, strict=True))
+    with pytest.raises(BrokenRule, match="says more about its topic"):
+        check_company([one, replace(telling, drafts=later)])
     stranger = replace(one, key=one.key.model_copy(update={"cluster": "somebody-else"}))
     with pytest.raises(BrokenRule, match="share a name"):
         check_company([one, stranger])

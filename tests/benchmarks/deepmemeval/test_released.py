@@ -28,11 +28,11 @@ def written(folder: Path, value: object) -> Path:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "there is no such file."
+    assert refusal(tmp_path / "none.json") == "file not found."
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"deepmemeval/deepmemeval_500\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"deepmemeval/deepmemeval_500\.json: file not found"):
         DeepMemEvalBenchmark().open(tmp_path)
     assert not DeepMemEvalBenchmark().available(tmp_path)
 
@@ -41,7 +41,7 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         (b"", "the file is empty."),
-        (b'[{"scenario_id": "bel', "the file is cut off: it ends after 21 bytes, and the released file has 2,239,412."),
+        (b'[{"scenario_id": "bel', "the file is truncated: it has 21 bytes, expected 2,239,412."),
         (b"<html>", "not valid JSON ("),
         (b"\xff\xfe[]", "not valid JSON ("),
         (b"{}", "expected a list of scenarios."),
@@ -109,7 +109,7 @@ def test_a_cut_copy_of_the_real_file_is_called_cut_off(tmp_path: Path, data: Pat
     for end in (1_000_000, 2_000_003, len(whole) - 2):
         path.write_bytes(whole[:end])
         assert (
-            refusal(path) == f"the file is cut off: it ends after {end:,} bytes, and the released file has 2,239,412."
+            refusal(path) == f"the file is truncated: it has {end:,} bytes, expected 2,239,412."
         )
 
 

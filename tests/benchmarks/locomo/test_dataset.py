@@ -54,7 +54,7 @@ def by_id(dataset: Dataset) -> dict[str, ItemKey]:
 
 def test_sessions_go_by_their_numbers_and_not_by_their_place() -> None:
     first = next(made().scenarios())
-    taken = [step for step in first.steps if isinstance(step, Ingest)]
+    ingested = [step for step in first.steps if isinstance(step, Ingest)]
     assert [step.source_id for step in taken] == ["S2", "S10"]
     assert [step.session.session_id for step in taken] == ["s001", "s002"]
     assert [step.session.date for step in taken] == ["2024-02-08T13:56:00Z", "2024-03-01T00:09:00Z"]
@@ -172,9 +172,9 @@ def test_other_evidence_leaves_everything_else_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("item_id", "kind", "corrected", "problem"),
     [
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, ("a", "b"), "does not give one right answer as text"),
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, " ", "does not give one right answer as text"),
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, None, "does not give one right answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, ("a", "b"), "has no single correct answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, " ", "has no single correct answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, None, "has no single correct answer as text"),
         ("syn-1:4", ErratumKind.WRONG_ANSWER, "Ines", "gives an answer to an adversarial question"),
         ("syn-1:4", ErratumKind.WRONG_CATEGORY, "single-hop", "the data has no answer to it"),
         ("syn-1:0", ErratumKind.WRONG_CATEGORY, "6", "names '6', which is no category: multi-hop, temporal"),

@@ -48,19 +48,19 @@ def test_the_source_of_the_catalogue_is_the_file_that_is_read() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "there is no such file."
+    assert refusal(tmp_path / "none.json") == "file not found."
     assert not LocomoBenchmark().available(tmp_path / "none.json")
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"locomo/locomo10\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"locomo/locomo10\.json: file not found"):
         LocomoBenchmark().open(tmp_path)
     assert not LocomoBenchmark().available(tmp_path)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe") == "this is no file."
+    assert refusal(tmp_path / "pipe") == "this is not a file."
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -75,23 +75,23 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (b" \n", "the file is empty."),
         (
             b'[{"sample_id": "syn',
-            f"the file is cut off: it ends after 19 bytes, and the released file has {FULL_BYTES:,}.",
+            f"the file is truncated: it has 19 bytes, expected {FULL_BYTES:,}.",
         ),
         (b'[{"sample_id": "\xc3', "the file is cut off: it ends after 17 bytes"),
         (b"<html>", "not valid JSON ("),
         (b"[] []", "not valid JSON ("),
         (b"[NaN]", "not valid JSON ("),
         (b"[" * 100_000, "not valid JSON ("),
-        (b'["\xff\xfe"]', "the file is not UTF-8: byte 2 is no part of any letter."),
-        ("[]".encode("utf-16"), "the file is not UTF-8: byte 0 is no part of any letter."),
+        (b'["\xff\xfe"]', "the file is not UTF-8, at byte 2."),
+        ("[]".encode("utf-16"), "the file is not UTF-8, at byte 0."),
         (b"{}", "expected a list of conversations."),
         (b"7", "expected a list of conversations."),
         (
             b'{"qa": [], "session_1": []}',
             "this is one conversation and not the list of all; so is each file of the",
         ),
-        (b"[1]", "this is another file: its first entry has neither a conversation nor questions."),
-        (b'[{"scenario_id": "x"}]', "this is another file: its first entry has neither a conversation nor questions."),
+        (b"[1]", "not a file of LoCoMo: its first entry has neither a conversation nor questions."),
+        (b'[{"scenario_id": "x"}]', "not a file of LoCoMo: its first entry has neither a conversation nor questions."),
         (b"[]", "the file has the right shape but is not the released one"),
     ],
 )
@@ -147,7 +147,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         (lambda s: s[0].pop("sample_id"), "conversation 1: 'sample_id' is missing."),
         (lambda s: s[0].update(sample_id="../etc"), "conversation 1 ('../etc'): 'sample_id': "),
         (lambda s: s.append(samples()[1]), "the conversation id 'syn-2' occurs more than once."),
-        (lambda s: s.append(7), "conversation 3: a table of names and values belongs here."),
+        (lambda s: s.append(7), "conversation 3: expected an object."),
         (lambda s: s[0]["qa"][2].update(category=6), "conversation 1 ('syn-1'): 'qa.2.category': Input should be 1, 2"),
         (lambda s: s[0]["qa"][2].update(category="2"), "conversation 1 ('syn-1'): 'qa.2.category': "),
         (lambda s: s[0]["qa"][2].update(answer=True), "conversation 1 ('syn-1'): 'qa.2.answer': text belongs here."),
@@ -178,7 +178,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         ),
         (
             lambda s: conversation(s).pop("session_2_date_time"),
-            "conversation 1 ('syn-1'): session_2 has no date: 'session_2_date_time' is missing.",
+            "conversation 1 ('syn-1'): 'session_2_date_time' is missing, the date of session_2.",
         ),
         (
             lambda s: conversation(s).update(session_2_date_time="13:56 pm on 8 May, 2024"),
@@ -191,7 +191,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         (lambda s: conversation(s).update(session_2=[]), "conversation 1 ('syn-1'), session_2: 'turns': "),
         (
             lambda s: s[0].update(conversation={"speaker_a": "A", "speaker_b": "B", "session_1_date_time": "x"}),
-            "conversation 1 ('syn-1'): there is no session in it.",
+            "conversation 1 ('syn-1') has no sessions.",
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D2:1", "Ines", "A."), turn("D2:1", "Ines", "B.")]),
@@ -199,7 +199,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D3:1", "Ines", "A.")]),
-            "conversation 1 ('syn-1'): D3:1 stands in session_2.",
+            "conversation 1 ('syn-1'): session_2 has a turn of another session (D3:1).",
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D2:1", "Ines", "")]),

@@ -26,7 +26,7 @@ def first_key(dataset: Dataset) -> LongMemEvalKey:
 
 def test_sessions_are_taken_in_by_time_under_ordinals_and_then_the_question_is_asked(tmp_path: Path) -> None:
     scenario = made(tmp_path).scenario("00000001")
-    taken = [step for step in scenario.steps if isinstance(step, Ingest)]
+    ingested = [step for step in scenario.steps if isinstance(step, Ingest)]
     assert [step.source_id for step in taken] == ["answer_9f_1", "ultrachat_7", "sharegpt_x_0", "answer_9f_2"]
     assert [step.session.session_id for step in taken] == ["s001", "s002", "s003", "s004"]
     assert [step.session.date for step in taken] == [

@@ -33,9 +33,9 @@ def refusal(path: Path, file: str | None = None) -> str:
         (b"", "the file is empty."),
         (b'[{"question_id": "1a2', "the file is cut off: it ends after 21 bytes"),
         (b"<html>", "expected a JSON array of objects."),
-        (b'["1a2b3c4d"]', "element 1 is no object."),
+        (b'["1a2b3c4d"]', "element 1 is not an object."),
         (b'[{"question_id": "\xff"}]', "element 1 is not UTF-8"),
-        (b"[]", "the file holds no question."),
+        (b"[]", "the file has no questions."),
         (b"[{}]", "question 1: 'question_id' is missing."),
     ],
 )
@@ -46,15 +46,15 @@ def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, probl
 
 
 def test_a_missing_file_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.json: there is no such file\. 'memeval data pull longmemeval' fetches"):
+    with pytest.raises(BadInput, match=r"none\.json: file not found\. 'memeval data pull longmemeval' fetches"):
         opened(tmp_path / "none.json")
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
     written(tmp_path, rows())
-    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: file not found"):
         opened(tmp_path)
-    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: file not found"):
         opened(tmp_path, "oracle")
 
 
@@ -68,19 +68,19 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
         ({"question_type": ""}, FIRST + "'question_type': Input should be 'single-session-user', "),
         ({"question_type": "multi-session_abs"}, FIRST + "'question_type': Input should be 'single-session-user', "),
         ({"question_type": None}, FIRST + "'question_type': Input should be 'single-session-user', "),
-        ({"question": ""}, FIRST + "'question': text belongs here, and it is blank."),
-        ({"question": " \n"}, FIRST + "'question': text belongs here, and it is blank."),
+        ({"question": ""}, FIRST + "'question': must not be blank."),
+        ({"question": " \n"}, FIRST + "'question': must not be blank."),
         ({"question": "\ud800"}, "element 1 is not valid JSON"),
-        ({"answer": ""}, FIRST + "'answer': text belongs here, and it is blank."),
-        ({"answer": None}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": True}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": 2.5}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": 10**4000}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": ["Three"]}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": ""}, FIRST + "'answer': must not be blank."),
+        ({"answer": None}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": True}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": 2.5}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": 10**4000}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": ["Three"]}, FIRST + "'answer': must be text or a whole number."),
         ({"question_date": None}, FIRST + "'question_date': text belongs here."),
-        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each needs one of both."),
-        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each needs one of both."),
-        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each needs one of both."),
+        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each session needs both."),
+        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each session needs both."),
+        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each session needs both."),
         ({"haystack_sessions": {}}, FIRST + "'haystack_sessions': a list belongs here."),
         ({"haystack_sessions": [[], [], [], [7]]}, FIRST + "'haystack_sessions.3.0': a table of names and values"),
         (
@@ -166,8 +166,8 @@ def test_a_released_file_is_told_by_its_digest(tmp_path: Path, monkeypatch: pyte
         dataset = opened(path, file)
         assert dataset.parameters == {"file": "oracle"}
         assert dataset.released
-    assert refusal(path, "s") == "this is the file 'oracle', and 's' is asked for."
-    assert refusal(path, "local") == "this is the file 'oracle', and 'local' is asked for."
+    assert refusal(path, "s") == "this is the file 'oracle', not 's'."
+    assert refusal(path, "local") == "this is the file 'oracle', not 'local'."
 
 
 def test_evidence_that_a_released_file_lacks_counts_as_published(
@@ -188,7 +188,7 @@ def test_the_file_that_memeval_keeps_is_the_one_of_the_parameter(
     benchmark = LongMemEvalBenchmark()
     assert benchmark.open(None, {"file": "oracle"}).parameters == {"file": "oracle"}
     assert not benchmark.available()
-    with pytest.raises(BadInput, match=r"longmemeval_s_cleaned\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval_s_cleaned\.json: file not found"):
         benchmark.open()
     path.rename(path.with_name("longmemeval_s_cleaned.json"))
     assert benchmark.available() and benchmark.available(tmp_path)
@@ -207,7 +207,7 @@ def test_the_older_release_is_refused_with_the_reason(tmp_path: Path, monkeypatc
     [
         ({"file": "xl"}, "longmemeval@1 has no file 'xl'. Choose one of: s, oracle, m."),
         ({"file": 1}, "longmemeval@1 has no file '1'. Choose one of: s, oracle, m."),
-        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It takes 'file': s, oracle, m."),
+        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. Choose one of: file=s, oracle, m."),
     ],
 )
 def test_an_unknown_parameter_is_refused(parameters: dict[str, str | int], sentence: str) -> None:

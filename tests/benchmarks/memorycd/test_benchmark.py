@@ -27,7 +27,7 @@ from tests.support.memorycd import item_id, products, users, write_data, write_l
 from tests.support.runs import make_run
 
 BENCHMARK = MemoryCDBenchmark()
-NO_METADATA = tuple(f"There is no metadata of {domain}." for domain in DOMAINS)
+NO_METADATA = tuple(f"The metadata of {domain} is missing." for domain in DOMAINS)
 PROTOCOLS = [each.name for each in BENCHMARK.info.protocols]
 
 

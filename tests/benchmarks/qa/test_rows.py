@@ -60,9 +60,9 @@ def test_each_scorer_needs_its_own_field_and_no_other() -> None:
     (with_needles,) = rows_of(lines(needles), EXACT, "x")
     (with_reference,) = rows_of(lines(reference), JUDGE, "x")
     assert (with_needles.body, with_reference.body) == ("Ada", "Ada")
-    assert "'expected_substrings' are missing" in refused(lines(reference))
-    assert "'expected_substrings' are empty" in refused(lines(reference | {"expected_substrings": ["", " "]}))
-    assert "'expected_substrings' are missing" in refused(lines(reference | {"expected_substrings": []}))
+    assert "'expected_substrings' is missing" in refused(lines(reference))
+    assert "'expected_substrings' is empty" in refused(lines(reference | {"expected_substrings": ["", " "]}))
+    assert "'expected_substrings' is missing" in refused(lines(reference | {"expected_substrings": []}))
     assert "'reference_answer' is missing" in refused(lines(needles), JUDGE)
     assert "'reference_answer' is missing" in refused(lines(needles | {"reference_answer": "  "}), JUDGE)
 
@@ -71,13 +71,13 @@ def test_every_fault_is_named_with_its_line() -> None:
     said = refused(lines("# one", WHOLE, {"question": 7}, WHOLE, "{", "[]", WHOLE | {"id": "c", "tags": "x"}))
     assert said == (
         "set.jsonl: 5 rows cannot be used.\n"
-        "  line 3: 'question' is a number, and text belongs there. 'id' is missing. "
-        "'expected_substrings' are missing, and the exact scorer looks for nothing else.\n"
-        "  line 4: the id 'a' stands in line 2 already.\n"
-        "  line 5: it is cut off (Expecting property name enclosed in double quotes, column 2).\n"
-        "  line 6: it is no JSON object.\n"
-        "  line 7: 'tags' is text, and a list of texts belongs there.\n"
-        "  Mend the file, and run it again."
+        "  line 3: 'question' must be text, not a number. 'id' is missing. "
+        "'expected_substrings' is missing. The exact scorer needs it.\n"
+        "  line 4: the id 'a' is already used in line 2.\n"
+        "  line 5: cut off JSON (Expecting property name enclosed in double quotes, column 2).\n"
+        "  line 6: not a JSON object.\n"
+        "  line 7: 'tags' must be a list of texts, not text.\n"
+        "  Fix the file and run again."
     )
 
 
@@ -87,15 +87,15 @@ def test_every_fault_is_named_with_its_line() -> None:
         ({"id": " "}, "'id' is blank."),
         ({"id": "a\nb"}, "signs that do not print"),
         ({"id": " a"}, "spaces around it"),
-        ({"id": "x" * 201}, "'id' has a text of 201 characters, and 200 may be."),
-        ({"id": 7}, "'id' is a number, and text belongs there."),
+        ({"id": "x" * 201}, "'id' has a text of 201 characters; the limit is 200."),
+        ({"id": 7}, "'id' must be text, not a number."),
         ({"id": True}, "'id' is true or false"),
         ({"id": None}, "'id' is missing."),
         ({"question": ""}, "'question' is blank."),
         ({"question": ["Who?"]}, "'question' is a list"),
         ({"question": "\ud800"}, "half a character"),
         ({"question": "a\0b"}, "a NUL"),
-        ({"expected_substrings": "Ada"}, "'expected_substrings' is text, and a list of texts belongs there."),
+        ({"expected_substrings": "Ada"}, "'expected_substrings' must be a list of texts, not text."),
         ({"expected_substrings": {"Ada": 1}}, "'expected_substrings' is an object"),
         ({"expected_substrings": ["Ada", 0]}, "'expected_substrings' has a number in it"),
         ({"expected_substrings": ["Ada", None]}, "'expected_substrings' has null in it"),
@@ -111,7 +111,7 @@ def test_every_fault_is_named_with_its_line() -> None:
         ({"tags": ["a\tb"]}, "'tags' has signs in it that do not print"),
         ({"tags": ["x" * 41]}, "'tags' has a text of 41 characters"),
         ({"expected_substring": ["Ada"]}, "Did you mean 'expected_substrings'?"),
-        ({"weather": 1}, "there is no field 'weather'."),
+        ({"weather": 1}, "unknown field 'weather'."),
     ],
 )
 def test_a_value_that_does_not_belong_is_refused(change: dict[str, Any], said: str) -> None:
@@ -123,14 +123,14 @@ def test_a_value_that_does_not_belong_is_refused(change: dict[str, Any], said: s
     [
         (b"", "the file is empty."),
         (b" \n\t\n", "the file is empty."),
-        (b"# nothing\n", "there are no rows in it."),
+        (b"# nothing\n", "the file has no rows."),
         (gzip.compress(lines(WHOLE)), "compressed with gzip"),
         (lines(WHOLE).decode().encode("utf-16"), "the file is UTF-16."),
         (json.dumps([WHOLE], indent=1).encode(), "the file is a JSON list."),
         (lines(WHOLE)[:-20], "line 1: it is cut off"),
-        (b'{"id": "\xff"}\n', "line 1: it is not UTF-8, at byte 9."),
-        (b'{"id": "a", "id": "b"}\n', "the field 'id' stands there twice."),
-        (b'{"id": NaN}\n', "NaN is no number."),
+        (b'{"id": "\xff"}\n', "line 1: not UTF-8, at byte 9."),
+        (b'{"id": "a", "id": "b"}\n', "the field 'id' appears twice."),
+        (b'{"id": NaN}\n', "NaN is not a valid number."),
         (b'{"id": ' + b"9" * 5000 + b"}\n", "'id' is a number"),
         (b"[" * 100_000 + b"\n", "the file is a JSON list."),
         (b'{"id": ' + b"[" * 100_000 + b"\n", "nested too deep"),
@@ -149,7 +149,7 @@ def test_a_file_of_nothing_but_faults_is_refused_in_a_bounded_sentence() -> None
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"no\.jsonl: there is no such file"):
+    with pytest.raises(BadInput, match=r"no\.jsonl: file not found"):
         read_rows(tmp_path / "no.jsonl", EXACT)
     with pytest.raises(BadInput, match="this is a folder"):
         read_rows(tmp_path, EXACT)

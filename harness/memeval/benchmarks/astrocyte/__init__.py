@@ -1,4 +1,4 @@
-"""Suites of retaining, recalling and reflecting: those that memeval ships, one that it generates, and anyone's own."""
+"""Suites of retain, recall and reflect: built-in ones, a generated one, and your own."""
 
 from memeval.benchmarks.astrocyte.benchmark import BroughtSuite, BuiltInSuite, StressSuite
 

@@ -1,4 +1,4 @@
-"""What the suites say of themselves: a file each, on top of what they have in common."""
+"""Catalogues of the suites: common fields, with one file per suite on top."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ COMMON = "common"
 
 @cache
 def load(name: str) -> BenchmarkInfo:
-    """Return what a suite says of itself; read once.
+    """Return the catalogue of a suite; read once.
 
     Args:
-        name: of its file.
+        name: stem of its file.
 
     Raises:
-        BadInput: the file is not what a catalogue must be.
+        BadInput: the file is not a valid catalogue.
     """
     common, own = _read(COMMON), _read(name)
     measures = common.pop("measures")

@@ -1,4 +1,4 @@
-"""A suite as its file has it: texts to retain, searches, and questions to reflect on."""
+"""Records of a suite: texts to retain, searches, and questions to reflect on."""
 
 from __future__ import annotations
 
@@ -9,63 +9,63 @@ from memeval.records.base import Digest
 from memeval.records.scenario import Recall, Reflect, Retain
 
 MAIN = "main"
-"""The bank of what names none. Where a system is called, it is the system's own."""
+"""Bank of entries that name none. Calls to a system send no bank for it."""
 
 
 @dataclass(frozen=True)
 class RecallCase:
-    """A search, and what it should bring up."""
+    """A search with its expected results."""
 
     step: Recall
-    """The search, under the case's id."""
+    """The search, with the id of the case."""
     category: str | None
-    """Where it counts, as the suite says."""
+    """Category in the suite."""
     absent: bool = False
-    """Whether nothing should come up."""
+    """Whether the correct result is empty."""
     keywords: tuple[str, ...] = ()
-    """What a relevant text holds."""
+    """Keywords of a relevant text."""
     one_keyword: bool = False
-    """Whether one of the keywords is enough."""
+    """Whether one keyword is enough."""
     relevant: tuple[str, ...] = ()
-    """Ordinals of the relevant texts; none where nothing should come up, or the suite names no truth."""
+    """Ordinals of the relevant texts; empty if the correct result is empty or unknown."""
     min_score: float | None = None
-    """Hits of a lower score do not count as brought up."""
+    """Results with a lower score do not count."""
 
     @property
     def graded(self) -> bool:
-        """Whether there is a truth."""
+        """Whether the suite has an expected result."""
         return self.absent or bool(self.relevant)
 
 
 @dataclass(frozen=True)
 class ReflectCase:
-    """A question to reflect on, and what the answer should say."""
+    """A question to reflect on, with its expected answer."""
 
     step: Reflect
-    """The question, under the case's id."""
+    """The question, with the id of the case."""
     category: str | None
-    """Where it counts, as the suite says."""
+    """Category in the suite."""
     points: tuple[Fact, ...] = ()
-    """What it should state, the central point first."""
+    """Points that the answer should state, the central point first."""
     forbidden: tuple[Fact, ...] = ()
-    """What it must not claim."""
+    """Claims that the answer must not make."""
 
     @property
     def graded(self) -> bool:
-        """Whether there is a truth."""
+        """Whether the suite has an expected result."""
         return bool(self.points or self.forbidden)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite, checked."""
+    """A valid suite."""
 
     name: str
     version: str | int
     digest: Digest
-    """Digest of the file's bytes."""
+    """Digest of the bytes of the file."""
     texts: tuple[Retain, ...]
     recalls: tuple[RecallCase, ...]
     reflects: tuple[ReflectCase, ...]
     warnings: tuple[str, ...]
-    """What the suite's author should know, a sentence each."""
+    """Warnings for the author of the suite, as sentences."""

@@ -1,4 +1,4 @@
-"""The stress suite's vocabulary: words in pairs that mean nearly the same, and what is said of things in both."""
+"""Vocabulary of the stress suite: pairs of synonyms, and sentence patterns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KINDS = (
     *(("foldable", "collapsible"), ("rusty", "corroded"), ("spare", "surplus"), ("costly", "pricey")),
     *(("azure", "sky-coloured"), ("soft", "plushy"), ("noisy", "loud"), ("narrow", "slim")),
 )
-"""What things are like: as a text says it, and as a paraphrase does."""
+"""Adjectives: in texts and in paraphrases."""
 
 THINGS = (
     *(("kayak", "paddling boat"), ("bicycle", "two-wheeler"), ("lantern", "lamp"), ("kettle", "water boiler")),
@@ -23,19 +23,19 @@ THINGS = (
     *(("sledge", "snow slider"), ("piano", "keyboard instrument"), ("mower", "grass cutter")),
     *(("aquarium", "fish bowl"), ("projector", "beamer")),
 )
-"""Things, in the same two ways."""
+"""Nouns: in texts and in paraphrases."""
 
 
 @dataclass(frozen=True)
 class Saying:
-    """What can be said of a thing. ``{it}`` stands for the thing, ``{value}`` for what is said."""
+    """A sentence pattern, with ``{it}`` for the thing and ``{value}`` for the value."""
 
     text: str
-    """As a text says it."""
+    """Pattern of a text."""
     exact: str
-    """A search in the text's own words."""
+    """Pattern of a search in the words of the text."""
     paraphrase: str
-    """A search in other words."""
+    """Pattern of a search in other words."""
     values: tuple[str, ...]
 
 
@@ -77,7 +77,7 @@ SAYINGS = (
         ("hinge", "handle", "rim", "bolt", "lid", "strap", "spring", "frame"),
     ),
 )
-"""What is said of things."""
+"""All sentence patterns."""
 
 AGAIN = ("{text} That still holds.", "Once more: {text}", "{text} So I was told.", "As I said: {text}")
-"""How a text is said again, in slightly other words."""
+"""Patterns of near duplicates."""

@@ -1,4 +1,4 @@
-"""beliefs@1: memeval's own benchmark of beliefs that change, generated from timelines."""
+"""beliefs@1: memeval's own benchmark of changing beliefs, generated from timelines."""
 
 from memeval.benchmarks.beliefs.benchmark import BeliefsBenchmark
 

@@ -1,4 +1,4 @@
-"""What every generation must hold to; broken rules are errors, not warnings."""
+"""Rules that all generated data must satisfy. A broken rule is an error, not a warning."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _TWINS = ("changed", "reconfirmed", "unchanged")
 
 
 class BrokenRule(ValueError):
-    """A generation that does not hold to its own rules."""
+    """The generated data breaks one of its rules."""
 
 
 def check(items: Sequence[Made], size: int) -> None:
-    """Refuse a generation that breaks a rule.
+    """Check all rules on generated data.
 
     Raises:
         BrokenRule: names the scenario and the rule.
@@ -43,17 +43,17 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def text_of(scenario: Scenario) -> str:
-    """Return all that is said in a scenario's sessions."""
+    """Return the text of all sessions of a scenario."""
     return "\n".join(turn.content for session in scenario.sessions() for turn in session.turns)
 
 
-def _require(holds: bool, where: str, rule: str) -> None:
-    if not holds:
+def _require(condition: bool, where: str, rule: str) -> None:
+    if not condition:
         raise BrokenRule(f"{where}: {rule}")
 
 
 def _whole(items: Sequence[Made], size: int) -> None:
-    """Check what holds of all items together."""
+    """Check the rules on the whole set: counts, weights, unique ids and kinds of twins."""
     found = Counter(item.key.category for item in items)
     for category, count in counts(size).items():
         _require(found[category] == count, category, f"{found[category]} items instead of {count}.")
@@ -72,7 +72,7 @@ def _whole(items: Sequence[Made], size: int) -> None:
 
 
 def _dates(scenario: Scenario) -> None:
-    """Check that time runs forward, ids count up, and nobody is asked before what was said."""
+    """Check that dates increase, ids are ordinals, and no question precedes the sessions before it."""
     days = [session.date for session in scenario.sessions()]
     _require(all(a < b for a, b in pairwise(days)), scenario.scenario_id, "dates are inverted.")
     ids = [session.session_id for session in scenario.sessions()]
@@ -86,7 +86,7 @@ def _dates(scenario: Scenario) -> None:
 
 
 def check_key(item: Made) -> None:
-    """Refuse a key that is wrong about its scenario.
+    """Check an answer key against its scenario.
 
     Raises:
         BrokenRule: names the scenario and the rule.
@@ -123,7 +123,7 @@ def _outside(scenario: Scenario, evidence: frozenset[str]) -> str:
 
 
 def _apart(where: str, gold: Fact, others: Sequence[Fact]) -> None:
-    """Check that no phrase of the gold stands in a phrase of another fact, or the other way round."""
+    """Check that no phrase of the correct fact contains a phrase of another fact, or the reverse."""
     for other in others:
         crossed = any(states((a,), b) or states((b,), a) for a in gold.phrases for b in other.phrases)
         _require(not crossed, where, f"{gold.phrases} and {other.phrases} overlap.")
@@ -139,7 +139,7 @@ def _unnamed(where: str, gold: Fact, questions: Sequence[str]) -> None:
 
 
 def _temporal(item: Made, key: TemporalKey, inside: str, outside: str) -> None:
-    """Check a question about time: its gold, and that no change lies in the month it asks about."""
+    """Check a question about time: its correct fact, and that no change is in the month it asks about."""
     where = item.scenario.scenario_id
     evidence = frozenset(item.key.evidence or ())
     days = [session.date for session in item.scenario.sessions() if session.session_id in evidence]
@@ -153,7 +153,7 @@ def _temporal(item: Made, key: TemporalKey, inside: str, outside: str) -> None:
 
 
 def _delta(item: Made, key: DeltaKey) -> None:
-    """Check twenty questions: each answer can be given from what was said before it, and none is given away."""
+    """Check twenty questions: earlier sessions state each answer, and no question contains its answer."""
     where = item.scenario.scenario_id
     asks = item.scenario.questions()
     _require(len(key.facts_by_turn) == len(asks) == 20, where, "not twenty questions.")

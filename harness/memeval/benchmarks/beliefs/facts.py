@@ -1,4 +1,4 @@
-"""Facts as keys state them, and the slices that say how hard an item is."""
+"""Facts in the wording of answer keys, and slices for the difficulty of items."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def held(person: Person, topic: str, value: TopicValue) -> Fact:
 
 
 def never_held(person: Person, event: TimelineEvent) -> Fact:
-    """Return the fact that something was only announced and taken back, or only daydreamed of."""
+    """Return the fact that a value was only announced and taken back, or only a daydream."""
     doing = clause(BY_ID[event.topic], event.value, Form.GERUND, person.her)
     how = "only daydreamed of" if event.act is Act.MUSE else "announced, and then took back,"
     return Fact(text=f"{person.name} {how} {doing}.", phrases=event.value.phrases)
 
 
 def of_another(person: Person, event: TimelineEvent) -> Fact:
-    """Return the fact that ``event`` tells of somebody else."""
+    """Return the fact that ``event`` states about another person."""
     who = event.about
     if who is None:
         raise ValueError("not about somebody else.")
@@ -43,7 +43,7 @@ def of_another(person: Person, event: TimelineEvent) -> Fact:
 
 
 def not_taken_up(person: Person, timeline: Timeline, topic: str) -> tuple[Fact, ...]:
-    """Return what was said of ``topic`` without ever coming to hold."""
+    """Return the values of ``topic`` that were mentioned but never became true."""
     events = (*timeline.taken_back(topic), *(e for e in timeline.of(topic) if e.act is Act.MUSE))
     return tuple(never_held(person, event) for event in events)
 
@@ -54,7 +54,7 @@ def month(day: date) -> str:
 
 
 def began(person: Person, topic: str, value: TopicValue, day: date) -> Fact:
-    """Return the fact that ``value`` came to hold on ``day``; the month is enough of an answer."""
+    """Return the fact that ``value`` began on ``day``. The month alone is a correct answer."""
     name = MONTHS[day.month - 1]
     phrases = dict.fromkeys(
         (
@@ -70,12 +70,12 @@ def began(person: Person, topic: str, value: TopicValue, day: date) -> Fact:
 
 
 def difficulty(points: int) -> str:
-    """Return the difficulty of an item from the points its makers counted: links, detours, remarks in passing."""
+    """Return the difficulty of an item from its points (links, detours, remarks in passing)."""
     return "easy" if points <= 1 else "medium" if points == 2 else "hard"
 
 
 def announced(timeline: Timeline, topic: str) -> str:
-    """Return what is peculiar about how the last state of ``topic`` was told."""
+    """Return the slice ``announced``: how the last value of ``topic`` was announced."""
     if timeline.taken_back(topic):
         return "retracted"
     if any(event.act is Act.MUSE for event in timeline.of(topic)):
@@ -85,12 +85,12 @@ def announced(timeline: Timeline, topic: str) -> str:
 
 
 def detours(timeline: Timeline, topic: str) -> int:
-    """Return the points that the telling of ``topic`` adds to an item's difficulty."""
+    """Return the difficulty points for the way in which ``topic`` was announced."""
     last = [event for event in timeline.of(topic) if event.act is Act.ANNOUNCE][-1]
     return int(announced(timeline, topic) in ("retracted", "hypothetical")) + int(last.manner is Manner.INDIRECT)
 
 
-def noise(writer_sessions: int, focus_sessions: int) -> str:
-    """Return the noise slice of a history: how much of it is about something else."""
-    other = writer_sessions - focus_sessions
+def noise(all_sessions: int, focus_sessions: int) -> str:
+    """Return the slice ``noise``: how many sessions of a history are about other topics."""
+    other = all_sessions - focus_sessions
     return "none" if other == 0 else "light" if other < 25 else "heavy"

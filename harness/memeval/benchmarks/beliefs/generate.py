@@ -1,4 +1,4 @@
-"""From seed and size to scenarios and keys."""
+"""Generates scenarios and answer keys from seed and size."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MAKERS: dict[str, Callable[[Writer], Made]] = {
 
 @lru_cache(maxsize=4)
 def generate(seed: int, size: int) -> tuple[Made, ...]:
-    """Return the ``size`` items of a generation, by category and number; equal arguments give equal bytes.
+    """Return ``size`` items, by category and number. Equal arguments give equal bytes.
 
     Raises:
-        ValueError: the generation breaks one of its own rules (see :mod:`memeval.benchmarks.beliefs.checks`).
+        ValueError: the data breaks a rule (see :mod:`memeval.benchmarks.beliefs.checks`).
     """
     made: dict[tuple[int, int], Made] = {}
     order = list(WEIGHTS)

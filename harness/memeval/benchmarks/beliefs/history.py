@@ -1,4 +1,4 @@
-"""From what is told on which day to the steps of a scenario."""
+"""Collects dated sessions and turns them into the steps of a scenario."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DraftSession:
     on: date
     lines: tuple[DraftTurn, ...]
     event: TimelineEvent | None
-    """What it tells; ``None`` for chatter."""
+    """The event that it states; ``None`` for chatter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Made:
 
     scenario: Scenario
     key: ItemKey
-    told: tuple[DraftSession, ...] = ()
-    """What its sessions tell, in their order."""
+    drafts: tuple[DraftSession, ...] = ()
+    """Drafts of its sessions, in order."""
 
 
 class Writer:
     """Collects the sessions of one scenario.
 
     Args:
-        seed: the generation's seed.
-        life: whose scenario.
+        seed: seed of the generator.
+        life: the life that it is about.
         need: the planned item.
     """
 
@@ -51,21 +51,21 @@ class Writer:
         self.need = need
         self.rng = stream(seed, "scenario", need.scenario_id)
         self.talker = Talker(life.person, life.timeline, self.rng)
-        self._told: list[DraftSession] = []
+        self._drafts: list[DraftSession] = []
         self._days: set[date] = set()
 
     @property
     def first(self) -> date:
-        """The first day anything is told."""
+        """Day of the first session."""
         return min(self._days)
 
     @property
     def last(self) -> date:
-        """The last day anything is told."""
+        """Day of the last session."""
         return max(self._days)
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._drafts)
 
     def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
         """Add a session for each event."""
@@ -73,7 +73,7 @@ class Writer:
             self._add(DraftSession(event.on, tuple(self.talker.event(event)), event))
 
     def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
-        """Add up to ``number`` facts of the same life on other topics than ``avoid``, and return how many."""
+        """Add up to ``number`` facts of the same life on topics outside ``avoid``. Return the number added."""
         timeline = self.life.timeline
         pool = [
             event
@@ -91,7 +91,7 @@ class Writer:
         return len(chosen)
 
     def chatter(self, number: int, start: date, end: date) -> None:
-        """Add ``number`` sessions without facts on free days from ``start`` to ``end``, or later for want of room."""
+        """Add ``number`` sessions without facts on free days from ``start`` to ``end``, or later if necessary."""
         while end - start < timedelta(days=2 * number + 4):
             end += timedelta(days=1)
         span = [start + timedelta(days=i) for i in range((end - start).days + 1)]
@@ -100,25 +100,25 @@ class Writer:
             self._add(DraftSession(day, tuple(self.talker.chatter()), None))
 
     def later(self, least: int = 2, most: int = 12) -> date:
-        """Return a day after the last session: the day of asking."""
+        """Return a day after the last session, the day of the question."""
         return self.last + timedelta(days=self.rng.randint(least, most))
 
     def sessions(self) -> tuple[tuple[DraftSession, Ingest], ...]:
-        """Return the sessions in order of days, with their ids."""
-        told = sorted(self._told, key=lambda item: item.on)
-        return tuple((item, self._step(item, f"s{i:03d}")) for i, item in enumerate(told, start=1))
+        """Return the drafts in order of days, with their steps."""
+        drafts = sorted(self._drafts, key=lambda item: item.on)
+        return tuple((item, self._step(item, f"s{i:03d}")) for i, item in enumerate(drafts, start=1))
 
     def name(self) -> str:
-        """Return how a question names the person: in full, or by first name."""
+        """Return the full name or the first name of the person for a question."""
         return self.life.person.name if self.rng.random() < 0.6 else self.life.person.first
 
-    def _add(self, told: DraftSession) -> None:
-        if told.on in self._days:
-            raise ValueError(f"{self.need.scenario_id}: two sessions on {told.on}.")
-        self._days.add(told.on)
-        self._told.append(told)
+    def _add(self, draft: DraftSession) -> None:
+        if draft.on in self._days:
+            raise ValueError(f"{self.need.scenario_id}: two sessions on {draft.on}.")
+        self._days.add(draft.on)
+        self._drafts.append(draft)
 
-    def _step(self, told: DraftSession, ordinal: str) -> Ingest:
+    def _step(self, draft: DraftSession, ordinal: str) -> Ingest:
         turns = tuple(
             Turn(
                 turn_id=f"{ordinal}:t{i:02d}",
@@ -126,14 +126,16 @@ class Writer:
                 content=line.text,
                 speaker=self.life.person.name if line.role == USER else "Assistant",
             )
-            for i, line in enumerate(told.lines, start=1)
+            for i, line in enumerate(draft.lines, start=1)
         )
-        session = Session(session_id=ordinal, date=told.on.isoformat(), turns=turns)
-        return Ingest(session=session, source_id=f"{self.need.scenario_id}:{told.on.isoformat()}")
+        session = Session(session_id=ordinal, date=draft.on.isoformat(), turns=turns)
+        return Ingest(session=session, source_id=f"{self.need.scenario_id}:{draft.on.isoformat()}")
 
 
 def ordinals(
     sessions: tuple[tuple[DraftSession, Ingest], ...], events: tuple[TimelineEvent, ...] | list[TimelineEvent]
 ) -> tuple[str, ...]:
-    """Return the ids of the sessions in which ``events`` are told, in order."""
-    return tuple(step.session.session_id for told, step in sessions if told.event in events and told.event is not None)
+    """Return the ids of the sessions that state ``events``, in order."""
+    return tuple(
+        step.session.session_id for draft, step in sessions if draft.event in events and draft.event is not None
+    )

@@ -1,4 +1,4 @@
-"""Which items there will be: how many of each kind, about whom, with which traits."""
+"""Plans the items: numbers per category, people and traits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WEIGHTS = {
     "delta-efficiency": (80, 0.10),
     "uncertainty-abstention": (80, 0.15),
 }
-"""Per category, its items at size 500 and its weight."""
+"""Items at size 500 and weight of each category."""
 
 ITEMS_PER_PERSON = 9
-"""About how many items one life carries."""
+"""Approximate number of items per person."""
 
 _Traits = Mapping[str, Mapping[str, float] | Mapping[int, float]]
 
@@ -48,35 +48,35 @@ TRAITS: Mapping[str, _Traits] = {
     "delta-efficiency": {"news": {4: 1, 5: 2, 6: 1}},
     "uncertainty-abstention": _UNREVISITED,
 }
-"""Per category, its traits with the share of each value."""
+"""Traits of each category, with the share of each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """An item to be made."""
+    """A planned item."""
 
     category: str
     number: int
     """Ordinal within the category, from 1."""
     traits: Mapping[str, str | int]
-    """What it is to be like."""
+    """Traits of the item."""
 
     @property
     def scenario_id(self) -> str:
-        """The id of its scenario; stays in memeval."""
+        """Id of its scenario; systems never see it."""
         return f"beliefs-1-{self.category}-{self.number:04d}"
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A person, and the items that are to be about them."""
+    """A person with their planned items."""
 
     person: Person
     needs: tuple[Need, ...]
 
 
 def counts(size: int) -> dict[str, int]:
-    """Return the number of items in each category for ``size`` items in all."""
+    """Return the number of items in each category for a total of ``size``."""
     return dict(zip(WEIGHTS, shares(size, [items for items, _ in WEIGHTS.values()]), strict=True))
 
 
@@ -96,7 +96,7 @@ def people(seed: int | str, number: int) -> tuple[Person, ...]:
 
 
 def plan(seed: int, size: int) -> tuple[Cast, ...]:
-    """Return the people of a generation, each with the items that are to be about them."""
+    """Return the people, each with their planned items."""
     cast = people(seed, max(1, round(size / ITEMS_PER_PERSON)))
     needs: list[list[Need]] = [[] for _ in cast]
     for category, count in counts(size).items():

@@ -1,12 +1,11 @@
-"""The protocol ``shared``: everyone's history in one live memory, with the questions between the sessions.
+"""The protocol ``shared``: the histories of all people in one memory, with the questions between the sessions.
 
-The sessions are those of the separate scenarios, word for word, in order of days; what several items of one person tell
-of the same day's event is told once. Every question keeps its id and its words, so that an item's answers here and in
-the default protocol are a pair: the same question after the same sessions, with everyone else's around them.
+The sessions are those of the separate scenarios, word for word, in order of days. If several items of a person state
+the same event, it appears once. Questions keep ids and words, so the answers of both protocols form pairs: the same
+question after the same sessions, here among the sessions of other people.
 
-Delta efficiency has no part in it. Its rule compares the contexts of twenty questions in one conversation, and other
-people's questions and sessions would come between them; its facts are those that its own scenario has told by then, and
-other items of the same person tell more.
+Delta efficiency is left out. Its rule compares the contexts of twenty questions in one conversation, but other people's
+questions and sessions would come between them. Also, other items of the same person would add facts.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from memeval.keys import BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, Tempora
 from memeval.records.scenario import Ask, Ingest, Scenario, Step, Turn
 
 SCENARIO = "beliefs-1-shared"
-"""The id of the one scenario; stays in memeval."""
+"""Id of the only scenario; systems never see it."""
 
 LEFT_OUT = "delta-efficiency"
 
 ASKED = 1.0 - WEIGHTS[LEFT_OUT][1]
-"""The weight of the categories that are asked, of which each keeps its share."""
+"""Total weight of the asked categories; each keeps its share."""
 
 
 Named = tuple[int, int]
-"""A session: the number of its item, and its place in the item's own history, from 1."""
+"""A session: index of its item, and position in the history of the item, from 1."""
 
 Kept = Mapping[Named, Named]
-"""For each session, the one in which what it tells is told."""
+"""For each session, the kept session that states the same event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +49,26 @@ class _Put:
     asks: bool
     """Questions of a day come after its sessions."""
     item: int
-    """Which item it is of."""
+    """Index of its item."""
     place: int
-    """Which session of its item; 0 for the question."""
+    """Position of the session in its item, from 1; 0 for the question."""
     step: Ingest | Ask
 
 
 @lru_cache(maxsize=2)
 def shared(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
-    """Return the one scenario of a generation, and the keys of its items by category and number.
+    """Return the only scenario, and the keys of its items by category and number.
 
     Args:
-        seed: of the generation.
-        size: items of the generation, those of delta efficiency among them.
+        seed: seed of the generator.
+        size: number of items, with those of delta efficiency.
 
     Raises:
-        BrokenRule: a key would not be right in company.
+        BrokenRule: another item would make a key wrong.
     """
     items = tuple(item for item in generate(seed, size) if item.key.category != LEFT_OUT)
     check_company(items)
-    kept = _each_told_once(items)
+    kept = _without_duplicates(items)
     puts = [put for number, item in enumerate(items) for put in _laid_out(number, item, kept)]
     puts.sort(key=lambda put: (put.on, put.asks, put.item, put.place))
     names = _Names(items)
@@ -80,21 +79,21 @@ def shared(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, .
             ordinal = ordinals[put.item, put.place] = f"s{len(ordinals) + 1:03d}"
             steps.append(_numbered(put.step, ordinal))
         else:
-            steps.append(put.step.model_copy(update={"question": names.spelt_out(put.item, put.step.question)}))
+            steps.append(put.step.model_copy(update={"question": names.with_full_name(put.item, put.step.question)}))
     keys = tuple(_key(number, item, kept, ordinals) for number, item in enumerate(items))
     scenario = Scenario(scenario_id=SCENARIO, steps=tuple(steps))
     return (scenario,), keys
 
 
 def check_company(items: Sequence[Made]) -> None:
-    """Refuse items of which one says something about what another asks.
+    """Check that no item says something about the question of another.
 
     Args:
         items: the items that share a memory.
 
     Raises:
-        BrokenRule: two people share a full name; or a session of the same person, outside an item's own scenario,
-            tells what its item does not know, or uses the words of its key.
+        BrokenRule: two people share a full name; or another session of the same person states an event that the item
+            does not have, or contains words of its key.
     """
     people: dict[str, list[Made]] = defaultdict(list)
     for item in items:
@@ -104,25 +103,25 @@ def check_company(items: Sequence[Made]) -> None:
         raise BrokenRule(f"{twice[0]}: two people of one memory share a name.")
     for mine in people.values():
         for item in mine:
-            own = {told.event for told in item.told}
+            own = {draft.event for draft in item.drafts}
             elsewhere = [
-                (told.event, session)
+                (draft.event, session)
                 for other in mine
                 if other is not item
-                for told, session in zip(other.told, other.scenario.each_session(), strict=True)
-                if told.event is None or told.event not in own
+                for draft, session in zip(other.drafts, other.scenario.each_session(), strict=True)
+                if draft.event is None or draft.event not in own
             ]
-            asked = {told.event.topic for place, told in _places(item) if told.event and _is_evidence(item, place)}
+            asked = {draft.event.topic for place, draft in _places(item) if draft.event and _is_evidence(item, place)}
             if any(event is not None and event.topic in asked for event, _ in elsewhere):
-                raise BrokenRule(f"{item.key.item_id}: another item tells more of what it asks about.")
+                raise BrokenRule(f"{item.key.item_id}: another item says more about its topic.")
             said = "\n".join(turn.content for _, session in elsewhere for turn in session.turns)
             if found := _words_of(item.key).search(said):
                 raise BrokenRule(f"{item.key.item_id}: {found.group()!r} is said in another item.")
 
 
 def _places(item: Made) -> Iterator[tuple[int, DraftSession]]:
-    """Yield what an item's sessions tell, each with its place in the item's own history."""
-    return enumerate(item.told, start=1)
+    """Yield the drafts of the sessions of an item, each with its position, from 1."""
+    return enumerate(item.drafts, start=1)
 
 
 def _is_evidence(item: Made, place: int) -> bool:
@@ -130,7 +129,7 @@ def _is_evidence(item: Made, place: int) -> bool:
 
 
 def _words_of(key: ItemKey) -> re.Pattern[str]:
-    """Return what finds any phrase that a right or a wrong answer would hold; dates are everyone's."""
+    """Return a pattern for all phrases of correct and wrong answers, without dates, which all people share."""
     facts: tuple[Fact, ...] = ()
     match key.key:
         case BeliefKey(current=current, stale=stale):
@@ -145,21 +144,20 @@ def _words_of(key: ItemKey) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)" if phrases else r"(?!)", re.IGNORECASE)
 
 
-def _each_told_once(items: Sequence[Made]) -> Kept:
-    """Return, for each session, the one that stays: itself, or that in which the same event is told.
+def _without_duplicates(items: Sequence[Made]) -> Kept:
+    """Return, for each session, the kept session that states the same event.
 
-    Where an event is evidence of an item, that
-    item's telling of it stays; else the first one does.
+    If the event is evidence of an item, the session of that item is kept, else the first one.
     """
-    tellings: dict[tuple[str, TimelineEvent], list[tuple[bool, int, int]]] = defaultdict(list)
+    sessions_of: dict[tuple[str, TimelineEvent], list[tuple[bool, int, int]]] = defaultdict(list)
     stays: dict[Named, Named] = {}
     for number, item in enumerate(items):
-        for place, told in _places(item):
-            if told.event is None:
+        for place, draft in _places(item):
+            if draft.event is None:
                 stays[number, place] = number, place
             else:
-                tellings[item.key.cluster, told.event].append((not _is_evidence(item, place), number, place))
-    for found in tellings.values():
+                sessions_of[item.key.cluster, draft.event].append((not _is_evidence(item, place), number, place))
+    for found in sessions_of.values():
         _, *chosen = min(found)
         for _, number, place in found:
             stays[number, place] = chosen[0], chosen[1]
@@ -167,9 +165,9 @@ def _each_told_once(items: Sequence[Made]) -> Kept:
 
 
 def _laid_out(number: int, item: Made, kept: Kept) -> list[_Put]:
-    """Return the sessions of an item that stay, and its question: on the day it is asked, after all of them.
+    """Return the kept sessions of an item and its question, with their days.
 
-    A question that is asked as of an earlier time is put the day after the last session.
+    The question is on its own day; if it asks about an earlier time, on the day after the last session.
     """
     sessions = [step for step in item.scenario.steps if isinstance(step, Ingest)]
     (question,) = (step for step in item.scenario.steps if isinstance(step, Ask))
@@ -184,7 +182,7 @@ def _laid_out(number: int, item: Made, kept: Kept) -> list[_Put]:
 
 
 def _numbered(step: Ingest, ordinal: str) -> Ingest:
-    """Return a session under its ordinal in the shared history."""
+    """Return a session with its ordinal in the shared history."""
     turns = tuple(
         Turn(turn_id=f"{ordinal}:t{i:02d}", role=turn.role, content=turn.content, speaker=turn.speaker)
         for i, turn in enumerate(step.session.turns, start=1)
@@ -194,7 +192,7 @@ def _numbered(step: Ingest, ordinal: str) -> Ingest:
 
 
 def _key(number: int, item: Made, kept: Kept, ordinals: Mapping[Named, str]) -> ItemKey:
-    """Return an item's key in the shared scenario."""
+    """Return the key of an item in the shared scenario."""
     evidence = tuple(ordinals[kept[number, int(name[1:])]] for name in item.key.evidence or ())
     return item.key.model_copy(update={"scenario_id": SCENARIO, "evidence": evidence})
 
@@ -206,14 +204,14 @@ def _speaker(item: Made) -> str:
 
 
 class _Names:
-    """Whose first name is enough to know them by."""
+    """Knows which first names identify a person."""
 
     def __init__(self, items: Sequence[Made]) -> None:
         self._of = [_speaker(item) for item in items]
         self._firsts = Counter(name.partition(" ")[0] for name in set(self._of))
 
-    def spelt_out(self, item: int, question: str) -> str:
-        """Return a question with the person's full name where somebody else has the same first name."""
+    def with_full_name(self, item: int, question: str) -> str:
+        """Return a question, with the full name if another person has the same first name."""
         name = self._of[item]
         first = name.partition(" ")[0]
         if self._firsts[first] == 1 or name in question:

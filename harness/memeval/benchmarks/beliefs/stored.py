@@ -1,4 +1,4 @@
-"""The protocol ``stored``: one life told from beginning to end, and then a look at what is kept of it."""
+"""The protocol ``stored``: one whole life as sessions, then an export of all memories."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Phrases = tuple[str, ...]
 CATEGORY = "stored-facts"
 
 CHATTER = (12, 20)
-"""How many sessions of a life tell nothing."""
+"""Minimum and maximum number of sessions without facts in a life."""
 
 QUESTION = "What do you keep?"
-"""What stands for the question in rows; no system is asked it."""
+"""Placeholder for the question in rows; no system receives it."""
 
 _VALUES = Mentions(
     (phrase, value.phrases) for topic in BY_ID.values() for value in topic.values for phrase in value.phrases
@@ -34,14 +34,14 @@ _VALUES = Mentions(
 
 @lru_cache(maxsize=2)
 def stored(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
-    """Return a scenario and a key for each person of a generation.
+    """Return a scenario and a key for each person.
 
     Args:
-        seed: of the generation.
-        size: items of the generation, which decides how many people there are.
+        seed: seed of the generator.
+        size: number of items, which determines the number of people.
 
     Raises:
-        BrokenRule: a key is not right about its history.
+        BrokenRule: a key contradicts its history.
     """
     made = [_make(seed, live(seed, cast), number) for number, cast in enumerate(plan(seed, size), start=1)]
     return tuple(item.scenario for item in made), tuple(item.key for item in made)
@@ -53,12 +53,12 @@ def _make(seed: int, life: Life, number: int) -> Made:
     writer = Writer(seed, life, need)
     writer.tell(life.timeline.events)
     writer.chatter(writer.rng.randint(*CHATTER), writer.first, writer.last)
-    seen, sessions = writer.later(), writer.sessions()
+    export_day, sessions = writer.later(), writer.sessions()
     question_id = f"{need.scenario_id}:q01"
-    export = Export(question_id=question_id, question=QUESTION, timestamp=seen.isoformat())
+    export = Export(question_id=question_id, question=QUESTION, timestamp=export_day.isoformat())
     scenario = Scenario(scenario_id=need.scenario_id, steps=(*(step for _, step in sessions), export))
     said = _VALUES.within(text_of(scenario))
-    key = store_key(life, seen, said)
+    key = store_key(life, export_day, said)
     _check(need.scenario_id, key, said)
     item = ItemKey(
         item_id=need.scenario_id,
@@ -68,19 +68,19 @@ def _make(seed: int, life: Life, number: int) -> Made:
         cluster=life.person.slug,
         key=key,
     )
-    return Made(scenario, item, tuple(told for told, _ in sessions))
+    return Made(scenario, item, tuple(draft for draft, _ in sessions))
 
 
 def store_key(life: Life, now: date, said: Set[Phrases]) -> StoreKey:
-    """Return what should be kept of a life.
+    """Return the facts that a memory of a life should contain.
 
-    What was only daydreamed of, and what other people said of themselves, is neither asked for nor held against
-    anyone. A fact whose ground has gone without anybody coming back to it is open.
+    Daydreams and facts of other people are neither required nor wrong. A fact is open if its basis changed and nobody
+    mentioned the fact again.
 
     Args:
         life: the life.
-        now: the day of looking.
-        said: the values that were said, of anybody, each as its phrases.
+        now: the day of the export.
+        said: the values that occur in the sessions, for any person, each as its phrases.
     """
     topics = sorted({event.topic for event in life.timeline.events if event.about is None})
     return StoreKey(subjects=tuple(_subject(life, topic, now, said) for topic in topics))
@@ -100,11 +100,11 @@ def _subject(life: Life, topic: str, now: date, said: Set[Phrases]) -> StoredTop
 
 
 def _check(where: str, key: StoreKey, said: Set[Phrases]) -> None:
-    """Refuse a key whose facts were never said, or that knows two facts by one phrase."""
-    told: tuple[Fact, ...] = (*key.current, *key.stale)
-    for fact in told:
+    """Check that all facts of a key occur in the sessions, and that no two facts share a phrase."""
+    stated: tuple[Fact, ...] = (*key.current, *key.stale)
+    for fact in stated:
         if fact.phrases not in said:
             raise BrokenRule(f"{where}: {fact.phrases[0]!r} is nowhere said.")
-    phrases = [phrase.lower() for fact in (*told, *key.never) for phrase in fact.phrases]
+    phrases = [phrase.lower() for fact in (*stated, *key.never) for phrase in fact.phrases]
     if len(phrases) != len(set(phrases)):
         raise BrokenRule(f"{where}: two facts share a phrase.")

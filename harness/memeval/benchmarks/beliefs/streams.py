@@ -1,4 +1,4 @@
-"""Chance that repeats: a named stream of random numbers for every purpose, and decks with exact shares."""
+"""Reproducible randomness: a named random stream for every purpose, and shuffled decks with exact shares."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ T = TypeVar("T")
 
 
 def stream(*purpose: str | int) -> random.Random:
-    """Return the random stream that belongs to ``purpose``; equal purposes give equal streams anywhere.
+    """Return the random stream of ``purpose``. Equal purposes give equal streams on every machine.
 
-    A text seeds Python's generator through SHA-512, not through ``hash``, so ``PYTHONHASHSEED`` is without effect.
+    Python seeds its generator with the SHA-512 of a text, so ``PYTHONHASHSEED`` has no effect.
     """
     return random.Random("/".join(str(part) for part in ("beliefs@1", *purpose)))  # noqa: S311
 
 
 def shares(total: int, weights: Sequence[float]) -> list[int]:
-    """Split ``total`` by ``weights`` into whole numbers: largest remainder, earlier entries first among equals."""
+    """Split ``total`` by ``weights`` into whole numbers by largest remainder; ties go to earlier entries."""
     whole = sum(weights)
     exact = [total * weight / whole for weight in weights]
     counts = [int(value) for value in exact]
@@ -37,14 +37,14 @@ def deck(rng: random.Random, size: int, cards: Mapping[T, float]) -> list[T]:
 
 
 class Hand:
-    """Draws from pools without repeating itself until a pool is used up."""
+    """Draws from pools without repetition until a pool is exhausted."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self._left: dict[tuple[object, ...], list[object]] = {}
 
     def draw(self, pool: Sequence[T]) -> T:
-        """Return one of ``pool`` (hashable entries) that was not drawn lately."""
+        """Return an entry of ``pool`` (hashable entries) that was not drawn since the last shuffle."""
         name = tuple(pool)
         left = self._left.get(name)
         if not left:
@@ -53,6 +53,6 @@ class Hand:
         return left.pop()  # type: ignore[return-value]
 
     def left(self, pool: Sequence[T]) -> int:
-        """Return how many of ``pool`` can be drawn before it repeats itself."""
+        """Return how many entries of ``pool`` can be drawn before the next shuffle."""
         left = self._left.get(tuple(pool))
         return len(pool) if left is None else len(left)

@@ -1,4 +1,4 @@
-"""Turns events, and nothing at all, into conversation."""
+"""Writes conversations: sessions that state events, and sessions of chatter."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
 USER, ASSISTANT = "user", "assistant"
 
 _GROUPED = frozenset(BY_ID) - {topic.id for topic in TOPICS}
-"""Topics that rest on one another. What is said of them shares its turn with no question: an answer that repeats the
-turn would otherwise pass for one that asks back."""
+"""Topics that depend on one another. Their turns contain no question, because an answer that repeats the turn would
+look like one that asks back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Talker:
     """Writes the sessions of one scenario, without repeating its own wording.
 
     Args:
-        person: who talks.
-        timeline: what is true of them.
-        rng: the scenario's own chance.
+        person: the user.
+        timeline: the facts of the user.
+        rng: random stream of the scenario.
     """
 
     def __init__(self, person: Person, timeline: Timeline, rng: random.Random) -> None:
@@ -51,16 +51,16 @@ class Talker:
         self.hand = Hand(rng)
 
     def event(self, event: TimelineEvent) -> list[DraftTurn]:
-        """Return a session in which ``event`` is told."""
+        """Return a session that states ``event``."""
         topic = BY_ID[event.topic]
         if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
             return self._in_passing(topic, event.value)
-        told, noted = self._telling(event, topic)
+        statement, noted = self._statement_and_reply(event, topic)
         leads = event.about is None and event.act in (Act.ANNOUNCE, Act.CONFIRM)
-        return self._conversation(topic, told, noted, leads)
+        return self._conversation(topic, statement, noted, leads)
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session in which nothing of interest is told."""
+        """Return a session without facts."""
         ask, reply, more, end = self._theme()
         lines = [
             DraftTurn(USER, ask),
@@ -71,7 +71,7 @@ class Talker:
         return self._close(lines, 0.15)
 
     def _indirect(self, event: TimelineEvent, topic: Topic) -> bool:
-        """Return whether the event is told in passing: not when it will be taken back, nor what it rests on."""
+        """Return whether to state the event in passing; never if it will be taken back."""
         gone = event in self.timeline.taken_back(event.topic)
         return event.manner is Manner.INDIRECT and bool(topic.hints) and not gone
 
@@ -87,8 +87,8 @@ class Talker:
             "youing": clause(topic, value, Form.GERUND, "your"),
         }
 
-    def _telling(self, event: TimelineEvent, topic: Topic) -> tuple[str, str]:
-        """Return how the user says it, and what the assistant makes of it."""
+    def _statement_and_reply(self, event: TimelineEvent, topic: Topic) -> tuple[str, str]:
+        """Return the sentence of the user and the reply of the assistant."""
         slots = self._slots(topic, event.value)
         if event.about is not None:
             return self._other(event, topic, slots)
@@ -141,7 +141,7 @@ class Talker:
         return sentence(self.hand.draw(pool).format(**slots))
 
     def _addressed(self, text: str) -> str:
-        """Return what the assistant says, with the person's name in front or behind, or as it is."""
+        """Return the text of the assistant, sometimes with the name of the person."""
         shape = self.rng.randrange(4)
         if shape == 0 and _lowers(text):
             return f"{self.person.first}, {text[0].lower()}{text[1:]}"
@@ -150,7 +150,7 @@ class Talker:
         return text
 
     def _theme(self) -> tuple[str, str, str, str]:
-        """Return a request, a reply, something added, and what is said to that; the assistant says *your* for *my*."""
+        """Return request, reply, addition and closing reply; the assistant says *your* for *my*."""
         theme: Theme = self.hand.draw(THEMES)
         slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
         slots |= {f"the_{name}": _mentioned(text) for name, text in slots.items()}
@@ -165,7 +165,7 @@ class Talker:
         )
 
     def _in_passing(self, topic: Topic, value: TopicValue) -> list[DraftTurn]:
-        """Return a session about something else in which a remark gives the new value away."""
+        """Return a session about another subject, with a remark that implies the new value."""
         slots = {"v": value.text, "bare": value.phrases[0]}
         hint = sentence(self.hand.draw(topic.hints).format(**slots))
         ask, reply, more, end = self._theme()
@@ -173,9 +173,9 @@ class Talker:
         turn = self.hand.draw(frames.BY_THE_WAY)
         shape = self.rng.randrange(2)
         if topic.id in _GROUPED:
-            told = [DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
+            remark = [DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
             asked = [DraftTurn(USER, ask), DraftTurn(ASSISTANT, self._addressed(reply))]
-            lines = [*told, *asked] if shape else [*asked, *told]
+            lines = [*remark, *asked] if shape else [*asked, *remark]
         elif shape:
             lines = [DraftTurn(USER, f"{hint} {turn} {ask}"), DraftTurn(ASSISTANT, f"{aside} {reply}")]
             lines += [DraftTurn(USER, more), DraftTurn(ASSISTANT, end)]
@@ -184,14 +184,14 @@ class Talker:
             lines += [DraftTurn(USER, f"{more} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end}")]
         return self._close(lines, 0.3)
 
-    def _conversation(self, topic: Topic, told: str, noted: str, leads: bool) -> list[DraftTurn]:
-        """Return a session in which ``told`` is said outright, somewhere.
+    def _conversation(self, topic: Topic, statement: str, noted: str, leads: bool) -> list[DraftTurn]:
+        """Return a session that contains ``statement``.
 
         Args:
-            topic: what it is about.
-            told: what the user says.
-            noted: what the assistant says to it.
-            leads: whether it may answer the assistant's asking back.
+            topic: the topic of the statement.
+            statement: the sentence of the user.
+            noted: the reply of the assistant.
+            leads: whether it may answer a question of the assistant.
         """
         aside = f"{self.hand.draw(frames.BY_THE_WAY)}"
         if self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0 or self.rng.random() < 0.25:
@@ -202,7 +202,7 @@ class Talker:
                 DraftTurn(USER, more),
                 DraftTurn(ASSISTANT, end),
             ]
-            return self._close([*lines, DraftTurn(USER, f"{aside} {told}"), DraftTurn(ASSISTANT, noted)], 0.3)
+            return self._close([*lines, DraftTurn(USER, f"{aside} {statement}"), DraftTurn(ASSISTANT, noted)], 0.3)
         tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
         shape = self.rng.randrange(0 if leads else 1, 2 if topic.id in _GROUPED else 3)
         if shape == 0:
@@ -211,22 +211,22 @@ class Talker:
                 DraftTurn(USER, opener),
                 DraftTurn(ASSISTANT, self.hand.draw(pool).format(first=self.person.first)),
             ]
-            lines += [DraftTurn(USER, told), DraftTurn(ASSISTANT, f"{noted} {tip}")]
+            lines += [DraftTurn(USER, statement), DraftTurn(ASSISTANT, f"{noted} {tip}")]
         elif shape == 1:
             lines = [
-                DraftTurn(USER, told),
+                DraftTurn(USER, statement),
                 DraftTurn(ASSISTANT, noted),
                 DraftTurn(USER, opener),
                 DraftTurn(ASSISTANT, tip),
             ]
         else:
             ask, reply, _, _ = self._theme()
-            lines = [DraftTurn(USER, f"{told} {aside} {ask}"), DraftTurn(ASSISTANT, f"{noted} {reply}")]
+            lines = [DraftTurn(USER, f"{statement} {aside} {ask}"), DraftTurn(ASSISTANT, f"{noted} {reply}")]
             lines += [DraftTurn(USER, opener), DraftTurn(ASSISTANT, tip)]
         return self._close(lines, 0.3)
 
     def _close(self, lines: list[DraftTurn], chance: float) -> list[DraftTurn]:
-        """Return the lines, with a goodbye by that chance."""
+        """Return the lines, with a goodbye at the given probability."""
         if self.rng.random() < chance:
             thanks = f"{self.hand.draw(frames.THANKS)}. {self.hand.draw(frames.PARTINGS)}"
             lines += [
@@ -237,18 +237,18 @@ class Talker:
 
 
 def _mentioned(text: str) -> str:
-    """Return a noun phrase as it is called the second time: *the letter* for *a letter*."""
+    """Return a noun phrase for its second mention: *the letter* for *a letter*."""
     article, _, rest = text.partition(" ")
     return f"the {rest}" if article in ("a", "an") else text
 
 
 def _yours(text: str) -> str:
-    """Return a noun phrase as the other one calls it: *your* for *my*."""
+    """Return a noun phrase in the words of the other speaker: *your* for *my*."""
     return re.sub(r"\b(my|our)\b", "your", text)
 
 
 def _lowers(text: str) -> bool:
-    """Return whether the first word may lose its capital: it is neither a name nor ``I``."""
+    """Return whether the first word can be lower case: it is neither a name nor ``I``."""
     word = text.partition(" ")[0]
     return word.isalpha() and word in _PLAIN
 

@@ -1,7 +1,7 @@
-"""One timeline of dated facts per person, and what follows from it.
+"""One timeline of dated events per person, and conclusions from it.
 
-Nothing that a key says is typed in: what held when, what came before it, what rests on what, and what was never
-revisited after its ground had gone are computed here, from events.
+All contents of answer keys are computed from events: values and their periods, earlier values, dependencies, and facts
+that nobody mentioned again after their basis changed.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from memeval.benchmarks.beliefs.vocabulary.people import Relation
 
 
 class Act(StrEnum):
-    """What is said of a topic."""
+    """Kind of statement about a topic."""
 
     ANNOUNCE = "announce"
-    """A value holds from now on."""
+    """A value is true from now on."""
     RETRACT = "retract"
-    """The value announced last was never taken up after all."""
+    """The last announced value did not become true after all."""
     MUSE = "muse"
-    """A value might hold one day; nothing changes."""
+    """A value may be true one day; nothing changes."""
     CONFIRM = "confirm"
-    """The value that holds still holds."""
+    """The current value is still true."""
 
 
 class Manner(StrEnum):
-    """How it is said."""
+    """Whether a statement is direct or a remark in passing."""
 
     DIRECT = "direct"
     INDIRECT = "indirect"
 
 
 class DependentStatus(StrEnum):
-    """What has become of a dependent fact."""
+    """Status of a dependent fact."""
 
     UNCHANGED = "unchanged"
-    """What it rests on is as it was."""
+    """Its basis has not changed."""
     RECONFIRMED = "reconfirmed"
-    """What it rests on has changed, and it was confirmed afterwards."""
+    """Its basis changed, and the fact was confirmed afterwards."""
     UNREVISITED = "changed"
-    """What it rests on has changed, and nobody came back to it."""
+    """Its basis changed, and nobody mentioned the fact again."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """Something said on a day about one topic of one life."""
+    """A statement on a day about one topic."""
 
     on: date
     topic: str
@@ -57,12 +57,12 @@ class TimelineEvent:
     value: TopicValue
     manner: Manner = Manner.DIRECT
     about: Relation | None = None
-    """Whose life; ``None`` for the person's own."""
+    """The other person it is about; ``None`` for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValuePeriod:
-    """A value, and the days it held: from ``since`` up to, and without, ``until``."""
+    """A value and its period: from ``since`` to the day before ``until``."""
 
     value: TopicValue
     since: date
@@ -73,8 +73,8 @@ class Timeline:
     """The events of one life in order of days.
 
     Args:
-        events: what was said; no two events share a day.
-        rests_on: per dependent topic, the topic it rests on.
+        events: the events; no two share a day.
+        rests_on: for each dependent topic, the topic that it depends on.
     """
 
     def __init__(self, events: tuple[TimelineEvent, ...], rests_on: Mapping[str, str]) -> None:
@@ -85,17 +85,17 @@ class Timeline:
             raise ValueError("two events of a timeline share a day.")
 
     def of(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
-        """Return what was said of the person's own ``topic`` up to and including ``now``."""
+        """Return the events on ``topic`` of the user, up to and including ``now``."""
         return tuple(e for e in self.events if e.topic == topic and e.about is None and (now is None or e.on <= now))
 
     def others(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
-        """Return what was said of other people's ``topic`` up to and including ``now``."""
+        """Return the events on ``topic`` of other people, up to and including ``now``."""
         return tuple(
             e for e in self.events if e.topic == topic and e.about is not None and (now is None or e.on <= now)
         )
 
     def taken_back(self, topic: str, now: date | None = None) -> tuple[TimelineEvent, ...]:
-        """Return the announcements on ``topic`` that a later event, up to ``now``, took back."""
+        """Return the announcements on ``topic`` that were taken back up to ``now``."""
         standing: list[TimelineEvent] = []
         gone: list[TimelineEvent] = []
         for event in self.of(topic, now):
@@ -106,9 +106,9 @@ class Timeline:
         return tuple(gone)
 
     def states(self, topic: str, now: date | None = None) -> tuple[ValuePeriod, ...]:
-        """Return the chain of states of ``topic`` as it is known at ``now``.
+        """Return the values of ``topic`` with their periods, as known at ``now``.
 
-        An announcement that was taken back never held.
+        Announcements that were taken back do not count.
         """
         gone = self.taken_back(topic, now)
         kept = [e for e in self.of(topic, now) if e.act is Act.ANNOUNCE and e not in gone]
@@ -116,17 +116,17 @@ class Timeline:
         return tuple(ValuePeriod(e.value, e.on, end) for e, end in zip(kept, [*ends, None], strict=False))
 
     def state_at(self, topic: str, day: date, now: date | None = None) -> ValuePeriod | None:
-        """Return what held on ``day``, as it is known at ``now``; ``None`` before the first announcement."""
+        """Return the value on ``day``, as known at ``now``; ``None`` before the first announcement."""
         held = [s for s in self.states(topic, now) if s.since <= day and (s.until is None or day < s.until)]
         return held[0] if held else None
 
     def current(self, topic: str, now: date | None = None) -> ValuePeriod | None:
-        """Return what holds at ``now``."""
+        """Return the value at ``now``, or ``None``."""
         states = self.states(topic, now)
         return states[-1] if states else None
 
     def previous(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
-        """Return the state right before ``value`` held; ``None`` where there is none."""
+        """Return the value just before ``value``, or ``None``."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
             if after.value == value:
@@ -134,7 +134,7 @@ class Timeline:
         return None
 
     def following(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
-        """Return the state right after ``value`` held; ``None`` where there is none."""
+        """Return the value just after ``value``, or ``None``."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
             if before.value == value:
@@ -146,16 +146,16 @@ class Timeline:
         return tuple(state.since for state in self.states(topic, now)[1:])
 
     def ground(self, topic: str) -> tuple[str, ...]:
-        """Return what ``topic`` rests on: its base, the base of that, and so on to the root."""
+        """Return the basis of ``topic``: the topic it depends on, the basis of that, and so on to the root."""
         found: list[str] = []
-        here = topic
-        while here in self.rests_on:
-            here = self.rests_on[here]
-            found.append(here)
+        current = topic
+        while current in self.rests_on:
+            current = self.rests_on[current]
+            found.append(current)
         return tuple(found)
 
     def last_stated(self, topic: str, now: date | None = None) -> date | None:
-        """Return the day on which the current state of ``topic`` was last announced or confirmed."""
+        """Return the day on which the current value of ``topic`` was last announced or confirmed, or ``None``."""
         state = self.current(topic, now)
         if state is None:
             return None
@@ -167,7 +167,7 @@ class Timeline:
         return max(days)
 
     def ground_changed(self, topic: str, now: date | None = None) -> date | None:
-        """Return the last day on which anything ``topic`` rests on changed since ``topic`` took its current value."""
+        """Return the last day on which the basis of ``topic`` changed since its current value began, or ``None``."""
         state = self.current(topic, now)
         if state is None:
             return None
@@ -175,10 +175,10 @@ class Timeline:
         return max(days, default=None)
 
     def standing(self, topic: str, now: date | None = None) -> DependentStatus:
-        """Return whether a dependent's ground has changed, and if so whether it was revisited since.
+        """Return the status of a dependent topic.
 
         Raises:
-            ValueError: nothing was ever said of ``topic``.
+            ValueError: there is no event on ``topic``.
         """
         stated = self.last_stated(topic, now)
         if stated is None:

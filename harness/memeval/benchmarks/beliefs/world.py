@@ -1,4 +1,4 @@
-"""Lives: for each person, a timeline that gives every planned item something to be about."""
+"""Generates lives: for each person, a timeline with a topic for every planned item."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from memeval.benchmarks.beliefs.vocabulary import GROUPS, TOPICS, Topic, TopicGr
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Person
 
 EPOCH = date(2024, 1, 8)
-"""No life's main topics begin before this day."""
+"""First possible day of main topics."""
 
 GAP = (68, 104)
-"""Days between two changes of a topic, so that a whole month without a change lies between them."""
+"""Minimum and maximum days between two changes of a topic. At least one full month without a change is between them."""
 
 EARLY = 7
 LATE = 4
-"""Topics a life holds besides those its items need: from the start, and from later on."""
+"""Numbers of additional topics in a life: from the start, and from later on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Life:
     person: Person
     timeline: Timeline
     focus: dict[str, str]
-    """Per scenario id the topic asked about; none for delta-efficiency, which asks about many."""
+    """Topic of each scenario id, without delta-efficiency, which has many topics."""
     needs: tuple[Need, ...]
 
 
 class _Weaver:
-    """Lays events onto free days of one life."""
+    """Places events on free days of one life."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -45,30 +45,30 @@ class _Weaver:
         self._taken: set[date] = set()
 
     def day(self, after: date, least: int, most: int) -> date:
-        """Return a free day ``least`` to ``most`` days after ``after``, or the next free one."""
+        """Return a day ``least`` to ``most`` days after ``after``, or the next free one."""
         wanted = after + timedelta(days=self.rng.randint(least, most))
         while wanted in self._taken:
             wanted += timedelta(days=1)
         return wanted
 
     def within(self, start: date, end: date) -> date:
-        """Return a free day from ``start`` to ``end``; the next free one after ``end`` where all are taken."""
+        """Return a free day from ``start`` to ``end``, or the next free one after ``end``."""
         days = [start + timedelta(days=i) for i in range((end - start).days + 1)]
         free = [day for day in days if day not in self._taken]
         return self.rng.choice(free) if free else self.day(end, 1, 1)
 
     def put(self, event: TimelineEvent) -> date:
-        """Add an event and take its day."""
+        """Add an event and mark its day as taken."""
         self._taken.add(event.on)
         self.events.append(event)
         return event.on
 
     def manner(self) -> Manner:
-        """Return a manner by chance."""
+        """Return a random manner."""
         return self.rng.choice((Manner.DIRECT, Manner.INDIRECT))
 
     def chain(self, topic: Topic, values: list[TopicValue], first: date, last: Manner) -> list[date]:
-        """Announce ``values`` one after the other, from ``first`` on; the last one in the manner ``last``."""
+        """Announce ``values`` one by one from the day ``first`` on; the last one in the manner ``last``."""
         days: list[date] = []
         for i, value in enumerate(values):
             on = first if i == 0 else self.day(days[-1], *GAP)
@@ -77,16 +77,16 @@ class _Weaver:
         return days
 
     def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
-        """Let ``value`` be announced some weeks after ``after``, and taken back within a fortnight."""
+        """Announce ``value`` some weeks after ``after``, and take it back within two weeks."""
         on = self.put(TimelineEvent(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
         self.put(TimelineEvent(self.day(on, 6, 14), topic, Act.RETRACT, value))
 
     def muse(self, topic: str, value: TopicValue, after: date) -> None:
-        """Let ``value`` be daydreamed of some weeks after ``after``."""
+        """Add a daydream about ``value`` some weeks after ``after``."""
         self.put(TimelineEvent(self.day(after, 14, 40), topic, Act.MUSE, value))
 
     def others(self, topic: str, values: list[TopicValue], start: date, end: date) -> None:
-        """Give other people values of their own, on days between ``start`` and ``end``."""
+        """Add events with values of other people between ``start`` and ``end``."""
         people = self.rng.sample(RELATIONS, len(values))
         width = (end - start).days
         for i, (value, relation) in enumerate(zip(values, people, strict=True)):
@@ -96,11 +96,14 @@ class _Weaver:
 
 
 def _chain_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
-    """Lay out a topic for an item on a chain of states (belief-update, temporal-belief)."""
+    """Create the events for an item on several values of a topic (belief-update, temporal-belief)."""
     rng = weaver.rng
     depth, announced = int(need.traits["depth"]), need.traits["announced"]
     asked = need.traits.get("asked")
-    if asked in ("before", "after"):  # With two states, the one asked for would be the only one the question leaves.
+    if asked in (
+        "before",
+        "after",
+    ):  # With two values, the question would name one, so only the other could be the answer.
         depth = max(depth, 3)
     extra = rng.choice((0, 1, 1, 2))
     values = rng.sample(topic.values, depth + 1 + extra)
@@ -117,7 +120,7 @@ def _chain_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
 
 
 def _noise_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
-    """Lay out a topic with one state of the person's own and several of other people."""
+    """Create the events of a topic with one value of the user and several of other people."""
     level = str(need.traits["cell"]).partition("/")[0]
     values = weaver.rng.sample(topic.values, 1 + (2 if level == "light" else 4))
     on = weaver.day(weaver.start, 110, 135)
@@ -128,7 +131,7 @@ def _noise_topic(weaver: _Weaver, need: Need, topic: Topic) -> None:
 
 
 def _group(weaver: _Weaver, need: Need, group: TopicGroup) -> str:
-    """Lay out a root and its dependents down to the asked depth; return the dependent asked about."""
+    """Create the events of a root and its dependents to the required depth; return the asked dependent."""
     rng, traits = weaver.rng, need.traits
     depth, twin = int(traits["depth"]), traits["twin"]
     roots = rng.sample(group.root.values, 3)
@@ -160,7 +163,7 @@ def _group(weaver: _Weaver, need: Need, group: TopicGroup) -> str:
 
 
 def _everyday(weaver: _Weaver, topics: list[Topic]) -> None:
-    """Lay out the topics that fill a life: some from the start, some from later on."""
+    """Create the events of additional topics: some from the start, some from later on."""
     rng = weaver.rng
     for i, topic in enumerate(topics):
         early = i < EARLY
@@ -170,7 +173,7 @@ def _everyday(weaver: _Weaver, topics: list[Topic]) -> None:
 
 
 def live(seed: int | str, cast: Cast) -> Life:
-    """Return the life of one person: what their items need, and what fills it besides."""
+    """Return the life of one person, with the topics of their items and additional ones."""
     weaver = _Weaver(stream(seed, "life", cast.person.slug))
     topics = weaver.rng.sample(TOPICS, len(TOPICS))
     groups = weaver.rng.sample(GROUPS, len(GROUPS))

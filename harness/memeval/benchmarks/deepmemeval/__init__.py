@@ -1,4 +1,4 @@
-"""DeepMemEval: beliefs that change, noise, time, context and uncertainty; 500 synthetic scenarios as released."""
+"""DeepMemEval: 500 synthetic scenarios on changing beliefs, noise, time, context and uncertainty, as released."""
 
 from memeval.benchmarks.deepmemeval.benchmark import DeepMemEvalBenchmark
 

@@ -1,4 +1,4 @@
-"""By which words an answer can be seen to state a fact of DeepMemEval."""
+"""Key phrases: the words that show that an answer states a fact of DeepMemEval."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _LEAD = re.compile(r"^(?:.*\buses |the |an? )", re.IGNORECASE)
 
 
 def key_phrase(fact: str) -> str:
-    """Return the words that tell a fact of this data from others.
+    """Return the words that distinguish a fact of this data from others.
 
-    The words between the first word and the first ``for`` standing alone, if there are any, else the second word:
+    The words between the first word and the first ``for``, if there are any, else the second word:
     "Uses Drone CI for CI/CD pipelines" gives "Drone CI", "Uses Jenkinsfile declarative pipelines" gives "Jenkinsfile".
 
     Args:
-        fact: a fact as the data writes it, of at least two words.
+        fact: a fact as in the data, of at least two words.
     """
     words = fact.split()
     end = words.index("for", 1) if "for" in words[1:] else 0
@@ -26,10 +26,10 @@ def key_phrase(fact: str) -> str:
 
 @lru_cache(maxsize=1024)
 def fact_of(text: str) -> Fact:
-    """Return a fact with its key phrase, and with an alias where the phrase begins with a verb or an article.
+    """Return a fact with its key phrase, and with an alias if the phrase starts with a verb or an article.
 
-    "Team uses Discord for real-time communication" has the key phrase "uses Discord"; whoever answers "Discord" is
-    right as well. So is "ELK stack" for "the ELK stack".
+    "Team uses Discord for real-time communication" has the key phrase "uses Discord"; the alias "Discord" is also
+    correct. The alias of "the ELK stack" is "ELK stack".
     """
     phrase = key_phrase(text)
     return Fact(text=text, phrases=tuple(dict.fromkeys((phrase, _LEAD.sub("", phrase)))))

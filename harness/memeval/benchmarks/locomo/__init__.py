@@ -1,4 +1,4 @@
-"""LoCoMo: ten very long conversations between two people, and 1,986 questions about what was said, as released."""
+"""LoCoMo: ten very long conversations between two people, with 1,986 questions, as released."""
 
 from memeval.benchmarks.locomo.benchmark import LocomoBenchmark
 

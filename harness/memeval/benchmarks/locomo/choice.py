@@ -1,6 +1,6 @@
-"""The two-option form of adversarial questions: one option is the trap, the other that nothing was said of it.
+"""Adversarial questions with two options: one is the trap, the other says that it was not mentioned.
 
-LoCoMo tosses a coin for the order of the options; here the question's id decides, so that a run can be repeated.
+LoCoMo chooses the order of the options at random. Here the id of the question decides, so that runs are repeatable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 NOT_MENTIONED = "Not mentioned in the conversation"
-"""The right option: the rule of the category looks for these words."""
+"""The correct option. The rule of the category looks for these words."""
 
 
 def options_of(question_id: str, trap: str) -> tuple[str, str]:
@@ -26,7 +26,7 @@ def options_of(question_id: str, trap: str) -> tuple[str, str]:
 
 
 def with_options(question: str, options: tuple[str, ...]) -> str:
-    """Return a question as it is asked with its options; as it is where there are none."""
+    """Return a question with its options; unchanged if there are none."""
     if not options:
         return question
     first, second = options
@@ -34,23 +34,23 @@ def with_options(question: str, options: tuple[str, ...]) -> str:
 
 
 def chosen(answer: str, options: tuple[str, ...]) -> str:
-    """Return the option that an answer names, as LoCoMo reads it (``task_eval/gpt_utils.py``).
+    """Return the option that an answer names, by the rule of LoCoMo (``task_eval/gpt_utils.py``).
 
-    An answer of one character names (a) if it is an a, one of three if it is ``(a)``, and else (b), whatever it says.
-    Any other stands for itself, in lower case.
+    ``a`` and ``(a)`` name the first option. Any other answer of one or three characters names the second. A longer
+    answer is returned in lower case.
     """
-    said = answer.strip().lower()
-    if len(said) not in (1, 3):
-        return said
+    text = answer.strip().lower()
+    if len(text) not in (1, 3):
+        return text
     first, second = options
-    return first if said in ("a", "(a)") else second
+    return first if text in ("a", "(a)") else second
 
 
 class Chosen:
-    """Grades an option as the answer that it stands for.
+    """Replaces an option letter by the text of the option, then grades it.
 
     Args:
-        inner: who grades the answer.
+        inner: grades the text.
     """
 
     def __init__(self, inner: Grader) -> None:
@@ -58,19 +58,19 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        """Name and version of who grades the answer."""
+        """Name and version of the inner grader."""
         return self._inner.name
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return what a judge is asked; see :class:`memeval.grading.base.Grader`."""
-        return self._inner.cases(item, scenario, _spelt_out(item, responses))
+        """Return the cases for a judge; see :class:`memeval.grading.base.Grader`."""
+        return self._inner.cases(item, scenario, _with_option_texts(item, responses))
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`."""
-        return self._inner.grade(item, scenario, _spelt_out(item, responses), judge)
+        return self._inner.grade(item, scenario, _with_option_texts(item, responses), judge)
 
 
-def _spelt_out(item: ItemKey, responses: Sequence[Response]) -> Sequence[Response]:
+def _with_option_texts(item: ItemKey, responses: Sequence[Response]) -> Sequence[Response]:
     if not (isinstance(item.key, LocomoKey) and item.key.options):
         return responses
     options = item.key.options

@@ -1,4 +1,4 @@
-"""One conversation by ordinals: what a system takes in, and where evidence stands in it."""
+"""One conversation with ordinals: the steps that a system ingests, and the positions of evidence."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from memeval.records.scenario import Ingest, Session, Turn
 
 @dataclass(frozen=True)
 class LocatedEvidence:
-    """Where a question's evidence stands; what names no turn of the conversation is left out."""
+    """Positions of the evidence of a question, without ids that name no turn of the conversation."""
 
     turns: tuple[str, ...]
-    """Ordinals of the turns, each once, as listed."""
+    """Ordinals of the turns, without repetitions, in the listed order."""
     sessions: tuple[str, ...]
     """Ordinals of their sessions, in order of ingestion."""
     dates: tuple[str, ...]
-    """When these sessions took place."""
+    """Dates of these sessions."""
     photo: bool
-    """Whether one of the turns shares a photo that is described."""
+    """Whether one of the turns has a photo caption."""
 
 
 class Conversation:
-    """A released conversation, its sessions and turns numbered in order of ingestion.
+    """A released conversation; sessions and turns have ordinals in order of ingestion.
 
     Args:
         raw: the conversation.
@@ -33,9 +33,9 @@ class Conversation:
     def __init__(self, raw: RawConversation) -> None:
         self.raw = raw
         self.sessions = {f"S{session.number}": f"s{place:03}" for place, session in enumerate(raw.sessions, 1)}
-        """Ordinals of the sessions, by what evaluation code in circulation calls them."""
+        """Ordinals of the sessions, by the names that common evaluation code uses (``S1``)."""
         self.turns: dict[str, str] = {}
-        """Ordinals of the turns, by the file's ids."""
+        """Ordinals of the turns, by their ids in the file."""
         self._dates: dict[str, str] = {}
         self._photos: set[str] = set()
         for session, ordinal in zip(raw.sessions, self.sessions.values(), strict=True):
@@ -46,7 +46,7 @@ class Conversation:
                     self._photos.add(turn.dia_id)
 
     def steps(self) -> Iterator[Ingest]:
-        """Yield the sessions as they are taken in, in the order of their numbers."""
+        """Yield the sessions to ingest, in the order of their numbers."""
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
                 Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
@@ -55,10 +55,10 @@ class Conversation:
             yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
 
     def locate(self, evidence: Iterable[str]) -> LocatedEvidence:
-        """Return where evidence stands.
+        """Return the positions of evidence.
 
         Args:
-            evidence: ids of turns as the file has them, and strings that are none.
+            evidence: turn ids of the file; invalid ids are ignored.
         """
         named = [name for name in dict.fromkeys(evidence) if name in self.turns]
         turns = tuple(self.turns[name] for name in named)
@@ -72,5 +72,5 @@ class Conversation:
 
 
 def _content(turn: LocomoTurn) -> str:
-    """Return what a turn says, with the photo it shares; both people are human, and neither is the assistant."""
+    """Return the text of a turn, with the caption of its photo."""
     return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text

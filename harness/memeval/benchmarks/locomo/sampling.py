@@ -1,6 +1,6 @@
-"""Samples of the questions: the one that is in use elsewhere, and an exact one that is drawn evenly.
+"""Samples of the questions: the documented one of other projects, and exact ones drawn by hashes.
 
-Question order follows the order of sessions, so the first questions of a category favour what was said early.
+Questions follow the order of sessions, so the first questions of a category favour early sessions.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from functools import partial
 from memeval.keys import ItemKey
 
 Groups = dict[str, dict[str, list[ItemKey]]]
-"""Questions by conversation, in the order of the file, and in it by category."""
+"""Questions by conversation, in the order of the file, then by category."""
 
 Rank = Callable[[str], str]
-"""What a name is sorted by where it is drawn."""
+"""Sort key of a name in a draw."""
 
 Quotas = Callable[[Mapping[str, int], int, Rank], dict[str, int]]
-"""From the sizes of groups, the number to choose in all, and the order of dealing: how many of each group."""
+"""Returns the sample size of each group, from group sizes, total and order."""
 
 
 def documented(keys: Sequence[ItemKey], per_conversation: int) -> tuple[ItemKey, ...]:
-    """Return the first questions of each category of each conversation: fair, and nothing is drawn.
+    """Return the first questions of each category of each conversation. Nothing is random.
 
     Args:
         keys: the questions, in the file's order.
-        per_conversation: N; a category gives ``max(1, ceil(N / categories that the conversation has))``.
+        per_conversation: N; each category gives ``max(1, ceil(N / number of categories in the conversation))``.
 
     Returns:
-        By conversation in the file's order, in it by category in the order of their names, then in the file's order.
+        By conversation in the order of the file, then by category name, then in the order of the file.
     """
     chosen: list[ItemKey] = []
     for categories in _grouped(keys).values():
@@ -41,19 +41,19 @@ def documented(keys: Sequence[ItemKey], per_conversation: int) -> tuple[ItemKey,
 
 
 def exact(keys: Sequence[ItemKey], total: int, quotas: Quotas, seed: int) -> tuple[ItemKey, ...]:
-    """Return exactly ``total`` questions (all, where there are no more), drawn by the hashes of their ids.
+    """Return exactly ``total`` questions, or all if there are fewer, drawn by the hashes of their ids.
 
-    Conversations get quotas of the total, and categories quotas of their conversation's; of each the questions with
-    the smallest ``K(x) = sha256("seed:x")`` are taken, so what is drawn stays drawn where the data grows.
+    Conversations get quotas of the total, and categories get quotas of their conversation. A quota takes the questions
+    with the smallest ``K(x) = sha256("seed:x")``, so that the sample stays stable if the data grows.
 
     Args:
         keys: the questions, in the file's order.
-        total: how many.
+        total: sample size.
         quotas: :func:`equal` or :func:`proportional`.
-        seed: goes into every hash.
+        seed: part of every hash.
 
     Returns:
-        By conversation in the file's order, in it by category in the order of their names, then by hash.
+        By conversation in the order of the file, then by category name, then by hash.
     """
     groups = _grouped(keys)
     sizes = {name: sum(map(len, categories.values())) for name, categories in groups.items()}
@@ -68,7 +68,7 @@ def exact(keys: Sequence[ItemKey], total: int, quotas: Quotas, seed: int) -> tup
 
 
 def equal(sizes: Mapping[str, int], total: int, rank: Rank) -> dict[str, int]:
-    """Deal ``total`` one at a time in the order of ``rank``, round and round, past groups that are used up."""
+    """Distribute ``total`` one at a time in the order of ``rank``, repeatedly; skip exhausted groups."""
     counts = dict.fromkeys(sizes, 0)
     left = min(total, sum(sizes.values()))
     open_groups = sorted(sizes, key=rank)
@@ -81,7 +81,7 @@ def equal(sizes: Mapping[str, int], total: int, rank: Rank) -> dict[str, int]:
 
 
 def proportional(sizes: Mapping[str, int], total: int, _rank: Rank) -> dict[str, int]:
-    """Share ``total`` out by the largest remainder of ``size · total / Σ size``; of equal ones the first name gains."""
+    """Distribute ``total`` by the largest remainders of ``size · total / Σ size``; ties go to the first name."""
     whole = sum(sizes.values())
     total = min(total, whole)
     counts = {name: size * total // whole for name, size in sizes.items()}
@@ -99,7 +99,7 @@ SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
     "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
 }
-"""How the questions of a tier are chosen, by its name."""
+"""Sampler of each tier."""
 
 
 def _grouped(keys: Sequence[ItemKey]) -> Groups:

@@ -1,4 +1,4 @@
-"""LongMemEval: 500 questions to a chat assistant, each over a long history of its own, as released."""
+"""LongMemEval: 500 questions to a chat assistant, each with its own long history, as released."""
 
 from memeval.benchmarks.longmemeval.benchmark import LongMemEvalBenchmark
 

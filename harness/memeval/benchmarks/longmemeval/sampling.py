@@ -1,4 +1,4 @@
-"""The stratified sample: the same items on every machine and in every language.
+"""The stratified sample: the same items on every machine and in every programming language.
 
 The algorithm is that of jeffs-brain/memory (``go/eval/lme/dataset.go``), to the bit.
 """
@@ -13,19 +13,19 @@ T = TypeVar("T")
 
 MULTIPLIER = 6364136223846793005
 INCREMENT = 1442695040888963407
-"""Of the 64-bit linear congruential generator; its upper 31 bits are what is drawn."""
+"""Constants of the 64-bit linear congruential generator. Draws use its upper 31 bits."""
 
 
 def sampled(items: Sequence[T], group: Callable[[T], str], size: int, seed: int) -> tuple[T, ...]:
-    """Return a sample in which every group has its share, group by group in the order of their names.
+    """Return a stratified sample, group by group in the order of their names.
 
-    A group that is taken whole keeps its order, another gives the first of a shuffle.
+    A group that is taken completely keeps its order; other groups are shuffled and cut.
 
     Args:
-        items: what there is, in the order of the file.
-        group: the group of an item.
-        size: items in the sample; all, in the order of the file, where there are no more than that.
-        seed: of the shuffles; every group starts from it anew.
+        items: all items, in the order of the file.
+        group: returns the group of an item.
+        size: sample size; if there are no more items, all are returned in the order of the file.
+        seed: seed of the shuffle; each group starts with the same seed.
     """
     if size <= 0 or size >= len(items):
         return tuple(items)
@@ -42,18 +42,18 @@ def sampled(items: Sequence[T], group: Callable[[T], str], size: int, seed: int)
 
 
 def allocations(sizes: Mapping[str, int], size: int) -> dict[str, int]:
-    """Return how many of each group are sampled, by the names in order.
+    """Return the sample size of each group, in the order of names.
 
-    Each group has its proportional share, rounded down; what is left over goes, one each, to the groups with the
-    largest remainders, and at equal remainders to the first by name.
+    Each group has its proportional share, rounded down. The groups with the largest remainders get one more each; ties
+    go to the first name.
 
     Args:
-        sizes: per group, how many there are.
-        size: items in the sample, fewer than there are.
+        sizes: number of items in each group.
+        size: sample size, less than the number of items.
     """
     total = sum(sizes.values())
     shares = {name: sizes[name] * size // total for name in sorted(sizes)}
-    # What is left over is less than the groups with a remainder, and none of those is full.
+    # Fewer items are left than groups have a remainder, and none of those groups is full.
     left = size - sum(shares.values())
     for name in sorted(shares, key=lambda name: (-(sizes[name] * size % total), name))[:left]:
         shares[name] += 1
@@ -64,8 +64,8 @@ def shuffled(count: int, seed: int) -> list[int]:
     """Return the numbers below ``count`` in shuffled order (Fisher and Yates, from the end).
 
     Args:
-        count: how many.
-        seed: the generator's first state.
+        count: how many numbers.
+        seed: first state of the generator.
     """
     order = list(range(count))
     state = seed

@@ -1,4 +1,4 @@
-"""MemoryCD: what a person will rate, write and choose, from years of real reviews, in one domain and across domains."""
+"""MemoryCD: predict what a person rates, writes and chooses, from years of reviews, in one or across domains."""
 
 from memeval.benchmarks.memorycd.benchmark import MemoryCDBenchmark
 

@@ -1,4 +1,4 @@
-"""What systems are shown: reviews and products as MemoryCD writes them, and the pieces of work in our own words."""
+"""Texts for systems: reviews and products in the format of MemoryCD, tasks in memeval's own words."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from memeval.benchmarks.memorycd.users import Interaction
 from memeval.keys import MemoryCDTask
 
 REVIEW_CHARACTERS = 200
-"""So much of a remembered review is shown."""
+"""Characters of a remembered review that are shown."""
 
 DESCRIPTION_CHARACTERS = 200
-"""So much of a candidate's description is shown."""
+"""Characters of the description of a candidate that are shown."""
 
 SEED = 42
-"""Goes into the order in which candidates are shown."""
+"""Seed of the order of candidates."""
 
 UNKNOWN = "Nothing is known about it."
 
@@ -39,16 +39,16 @@ INSTRUCTIONS: Mapping[MemoryCDTask, str] = {
         " B00EXAMPL1, B00EXAMPL2, B00EXAMPL3."
     ),
 }
-"""What is asked for, by task; the name in brackets tells a reader of rules which it is."""
+"""Instruction of each task. Rule-based readers recognise the task by the name in brackets."""
 
 
 def remembered(item: Interaction, product: Product | None, *, with_domain: bool) -> str:
-    """Return a review as it is remembered.
+    """Return the text of a review in the memory.
 
     Args:
         item: the review.
-        product: what is known of the product; ``None`` where nothing is.
-        with_domain: whether the domain is named, as it is where the memory is of several.
+        product: the metadata of the product, or ``None``.
+        with_domain: whether to name the domain, as in memories of several domains.
     """
     text = _cut(item.text, REVIEW_CHARACTERS)
     return _block(
@@ -69,14 +69,14 @@ def work(
     shown: Sequence[tuple[str, Product | None]],
     clean: bool,
 ) -> str:
-    """Return a piece of work: what is to be done, and to what.
+    """Return the text of a task: instruction and target.
 
     Args:
-        task: what is to be done.
-        item: the review that is asked for.
-        product: what is known of its product; ``None`` where nothing is.
-        shown: for a ranking, the candidates in the order shown, each with what is known of it.
-        clean: whether a rating is asked for without the title of the very review.
+        task: the kind of task.
+        item: the review to predict.
+        product: the metadata of its product, or ``None``.
+        shown: for a ranking, the candidates in the shown order, each with its metadata or ``None``.
+        clean: whether a rating task leaves out the title of the review.
     """
     title = item.title if task is MemoryCDTask.RATING and not clean else ""
     rating = "" if item.rating is None else f"{item.rating}/5"
@@ -99,14 +99,14 @@ def query(
     shown: Sequence[tuple[str, Product | None]],
     clean: bool,
 ) -> str:
-    """Return what the memory is searched for: what the released code searches for, or the domain where that is nothing.
+    """Return the search query for the memory: that of the released code, or the domain if it is empty.
 
     Args:
-        task: what is to be done.
-        item: the review that is asked for.
-        product: what is known of its product; ``None`` where nothing is.
-        shown: for a ranking, the candidates in the order shown, each with what is known of it.
-        clean: whether the review's own title is left out, and a ranking searches for all candidates alike.
+        task: the kind of task.
+        item: the review to predict.
+        product: the metadata of its product, or ``None``.
+        shown: for a ranking, the candidates in the shown order, each with its metadata or ``None``.
+        clean: whether to leave out the title of the review and, for a ranking, search for all candidates.
     """
     if clean and task is MemoryCDTask.RANKING:
         words = [text for _id, known in shown if known is not None for text in known.words]
@@ -118,12 +118,12 @@ def query(
 
 
 def candidates(user_id: str, item: Interaction, *, once: bool) -> tuple[str, ...]:
-    """Return the ids to be ranked in the order shown, by ``sha256("seed:user:target:id")``.
+    """Return the ids to rank in the shown order, by ``sha256("seed:user:target:id")``.
 
     Args:
         user_id: the user.
-        item: the review of what was chosen.
-        once: whether an id that is listed twice is shown once.
+        item: the review of the chosen product.
+        once: whether to remove repeated ids.
     """
     ids = [item.item, *item.negatives]
     keyed = sorted((hashlib.sha256(f"{SEED}:{user_id}:{item.domain}:{each}".encode()).digest(), each) for each in ids)
@@ -132,7 +132,7 @@ def candidates(user_id: str, item: Interaction, *, once: bool) -> tuple[str, ...
 
 
 def _known(product: Product | None, title: str) -> list[tuple[str, str]]:
-    """Return what is told of a product; its name only where it is not the review's title anyway."""
+    """Return the shown metadata of a product; its name only if it differs from the title of the review."""
     if product is None:
         return []
     return [
@@ -143,11 +143,11 @@ def _known(product: Product | None, title: str) -> list[tuple[str, str]]:
 
 
 def _candidate(number: int, item: str, product: Product | None) -> str:
-    told = [("ID", item), ("Number", str(number))]
+    fields = [("ID", item), ("Number", str(number))]
     if product is None:
-        return _block([*told, ("Product", UNKNOWN)])
+        return _block([*fields, ("Product", UNKNOWN)])
     return _block(
-        [*told, *_known(product, ""), ("Description", _cut(product.description, DESCRIPTION_CHARACTERS))],
+        [*fields, *_known(product, ""), ("Description", _cut(product.description, DESCRIPTION_CHARACTERS))],
     )
 
 

@@ -1,4 +1,4 @@
-"""Which reviews a memory is given and which are asked for: MemoryCD's splits, as released and cleaned."""
+"""Splits reviews into memory and tests, as released or cleaned."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ DEFAULT_TESTS = 3
 
 @dataclass(frozen=True)
 class SplitSetting:
-    """How histories are split."""
+    """Settings of a split."""
 
     cross: bool = False
-    """Whether the memory is of other domains than the one asked about."""
+    """Whether the memory has the other domains instead of the tested one."""
     clean: bool = False
-    """Whether the memory ends before what is asked about begins."""
+    """Whether the memory ends before the first test."""
     tests: int = DEFAULT_TESTS
-    """How many of the last reviews of a domain are asked for."""
+    """Number of last reviews of a domain that are tests."""
     sources: tuple[str, ...] = DOMAINS
-    """Domains that the memory is of, in their order, where it is of others; the one asked about is left out."""
+    """Domains of a cross-domain memory, in their order; the tested domain is left out."""
 
     @property
     def name(self) -> str:
@@ -31,36 +31,36 @@ class SplitSetting:
         return "cross" if self.cross else "single"
 
     def sources_of(self, target: str) -> tuple[str, ...]:
-        """Return the domains that the memory is of."""
+        """Return the domains of the memory."""
         return tuple(each for each in self.sources if each != target) if self.cross else (target,)
 
     def takes(self, histories: Mapping[str, History], target: str) -> bool:
-        """Return whether a user has reviews enough in a domain to be counted at all."""
+        """Return whether a user has enough reviews in a domain to count."""
         return len(histories.get(target, ())) >= self.tests + (not self.cross)
 
 
 @dataclass(frozen=True)
 class Split:
-    """A user's reviews, parted."""
+    """The reviews of a user, split into memory and tests."""
 
     memory: Sequence[Interaction]
-    """What is remembered, by time."""
+    """Reviews to remember, by time."""
     tests: Sequence[Interaction]
-    """What is asked for, by time."""
+    """Reviews to predict, by time."""
 
     @property
     def later(self) -> int:
-        """How much of the memory is no earlier than the first test."""
+        """Number of reviews in the memory at or after the time of the first test."""
         return sum(each.time >= self.tests[0].time for each in self.memory)
 
 
 def split(histories: Mapping[str, History], target: str, setting: SplitSetting) -> Split | None:
-    """Return a user's reviews parted for a domain; ``None`` where nothing is remembered.
+    """Return the split of a user for a domain; ``None`` if the memory is empty.
 
     Args:
-        histories: the user's reviews, by domain.
-        target: the domain asked about; the user must have enough in it, see :meth:`SplitSetting.takes`.
-        setting: how.
+        histories: the reviews of the user, by domain.
+        target: the tested domain, with enough reviews; see :meth:`SplitSetting.takes`.
+        setting: the settings of the split.
     """
     own = histories[target]
     tests = own[-setting.tests :]

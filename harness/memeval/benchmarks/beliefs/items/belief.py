@@ -1,4 +1,4 @@
-"""belief-update: what holds after the last update."""
+"""belief-update: the value after the last change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memeval.keys import BeliefKey
 
 
 def make(writer: Writer) -> Made:
-    """Return the item of a chain of states, asked for its end."""
+    """Return an item that asks for the last of several values."""
     life, person = writer.life, writer.life.person
     timeline, topic = life.timeline, BY_ID[life.focus[writer.need.scenario_id]]
     own = timeline.of(topic.id)

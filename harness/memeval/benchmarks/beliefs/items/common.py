@@ -1,4 +1,4 @@
-"""What all items with one question have in common."""
+"""Common parts of items with one question."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Sessions = tuple[tuple[DraftSession, Ingest], ...]
 
 
 def surround(writer: Writer, avoid: frozenset[str], least: int = 4) -> None:
-    """Put other talk around the focus of a short history: facts on other topics, and chatter.
+    """Add other sessions to a short history: facts on other topics, and chatter.
 
-    A quarter of the histories that hold ``least`` sessions already are left as they are.
+    A quarter of the histories with at least ``least`` sessions stay unchanged.
     """
     rng = writer.rng
     if len(writer) >= least and rng.random() < 0.25:
@@ -33,7 +33,7 @@ def one_question(
     evidence: tuple[str, ...],
     slices: dict[str, str],
 ) -> Made:
-    """Return the item whose one question is asked after all sessions."""
+    """Return an item with one question after all sessions."""
     need = writer.need
     question_id = f"{need.scenario_id}:q01"
     ask = Ask(question_id=question_id, question=question, timestamp=asked.isoformat())
@@ -48,4 +48,4 @@ def one_question(
         evidence=evidence,
         key=key,
     )
-    return Made(scenario, item, tuple(told for told, _ in sessions))
+    return Made(scenario, item, tuple(draft for draft, _ in sessions))

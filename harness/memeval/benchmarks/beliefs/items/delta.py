@@ -16,7 +16,7 @@ from memeval.records.scenario import Ask, Ingest, Scenario, Step
 
 QUESTIONS = 20
 ESTABLISHED = (5, 6)
-"""How many topics are known before the first question."""
+"""Minimum and maximum number of topics before the first question."""
 
 _ALL = (
     "What do you know about {name} so far?",
@@ -42,17 +42,17 @@ _NEWS = (
     "Has {name} mentioned anything since my last question?",
 )
 _KINDS = {"all": 3, "two": 5, "one": 12}
-"""How the questions that do not follow news are shared out."""
+"""Numbers of the questions without news, by kind."""
 
 
 @dataclass
 class _State:
-    """What is known while the conversation goes on."""
+    """Known facts during the conversation."""
 
     known: dict[str, Fact] = field(default_factory=dict)
-    """Per topic, the fact that holds now, in the order of first mention."""
+    """Current fact of each topic, in the order of first mention."""
     news: list[str] = field(default_factory=list)
-    """Topics told of since the last question."""
+    """Topics with news since the last question."""
 
 
 def make(writer: Writer) -> Made:
@@ -68,9 +68,9 @@ def make(writer: Writer) -> Made:
 
 
 def _choose(writer: Writer) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
-    """Return the events that are told before the first question, and those told between later ones.
+    """Return the events before the first question, and those between later questions.
 
-    Established are topics first heard of early in the life; news are their changes, and topics first heard of later.
+    Established topics first appear early in the life. News are their changes, and topics that first appear later.
     """
     timeline, rng = writer.life.timeline, writer.rng
     plain = [
@@ -98,7 +98,7 @@ def _choose(writer: Writer) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
 
 
 def _converse(writer: Writer, sessions: tuple[tuple[DraftSession, Ingest], ...], cut: date) -> Made:
-    """Lay out questions and news, and note after each step what holds."""
+    """Arrange questions and news, and record the known facts after each step."""
     rng, person, need = writer.rng, writer.life.person, writer.need
     early = [pair for pair in sessions if pair[0].on <= cut]
     news = [pair for pair in sessions if pair[0].on > cut]
@@ -107,16 +107,16 @@ def _converse(writer: Writer, sessions: tuple[tuple[DraftSession, Ingest], ...],
     steps: list[Step] = []
     by_turn: list[tuple[Fact, ...]] = []
     today = cut
-    for told, step in early:
+    for draft, step in early:
         steps.append(step)
-        _learn(writer, state, told)
+        _learn(writer, state, draft)
     state.news.clear()
     for turn in range(QUESTIONS):
         if turn in gaps:
-            told, step = news[gaps.index(turn)]
+            draft, step = news[gaps.index(turn)]
             steps.append(step)
-            today = told.on
-            _learn(writer, state, told)
+            today = draft.on
+            _learn(writer, state, draft)
         horizon = [pair[0].on for pair in news if pair[0].on > today]
         today = min([today + timedelta(days=1), *(day - timedelta(days=1) for day in horizon)])
         question, gold = asker.ask(state)
@@ -127,9 +127,9 @@ def _converse(writer: Writer, sessions: tuple[tuple[DraftSession, Ingest], ...],
         state.news.clear()
     scenario = Scenario(scenario_id=need.scenario_id, steps=tuple(steps), agent_keeps_context=True)
     updates = sum(
-        1 for told, _ in news if told.event and writer.life.timeline.previous(told.event.topic, told.event.value)
+        1 for draft, _ in news if draft.event and writer.life.timeline.previous(draft.event.topic, draft.event.value)
     )
-    indirect = sum(1 for told, _ in news if told.event and told.event.manner == "indirect")
+    indirect = sum(1 for draft, _ in news if draft.event and draft.event.manner == "indirect")
     key = ItemKey(
         item_id=need.scenario_id,
         scenario_id=need.scenario_id,
@@ -140,28 +140,28 @@ def _converse(writer: Writer, sessions: tuple[tuple[DraftSession, Ingest], ...],
             "difficulty": facts.difficulty(updates - 2 + int(indirect > 2)),
             "family": "mixed",
             "news": str(len(news)),
-            "noise": facts.noise(len(sessions), sum(1 for told, _ in sessions if told.event is not None)),
+            "noise": facts.noise(len(sessions), sum(1 for draft, _ in sessions if draft.event is not None)),
             "updates": str(updates),
         },
-        evidence=tuple(step.session.session_id for told, step in sessions if told.event is not None),
+        evidence=tuple(step.session.session_id for draft, step in sessions if draft.event is not None),
         key=DeltaKey(facts_by_turn=tuple(by_turn)),
     )
-    return Made(scenario, key, tuple(told for told, _ in sessions))
+    return Made(scenario, key, tuple(draft for draft, _ in sessions))
 
 
-def _learn(writer: Writer, state: _State, told: DraftSession) -> None:
-    """Take note of what a session tells."""
-    if told.event is None:
+def _learn(writer: Writer, state: _State, draft: DraftSession) -> None:
+    """Add the fact of a session to the known facts."""
+    if draft.event is None:
         return
-    topic = told.event.topic
-    now = writer.life.timeline.state_at(topic, told.on, told.on)
+    topic = draft.event.topic
+    now = writer.life.timeline.state_at(topic, draft.on, draft.on)
     if now is not None:
         state.known[topic] = facts.holds(writer.life.person, topic, now.value)
         state.news.append(topic)
 
 
 class _Asker:
-    """Finds the next question, never the same twice."""
+    """Chooses the next question, without repetitions."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -178,7 +178,7 @@ class _Asker:
         }
 
     def ask(self, state: _State) -> tuple[str, tuple[Fact, ...]]:
-        """Return a question that was not asked yet, and the facts that its answer should hold."""
+        """Return a new question and the facts that its answer should contain."""
         kind = "news" if state.news else self.kinds.pop(0)
         for _ in range(200):
             question, gold = self.ways[kind](state)

@@ -1,4 +1,4 @@
-"""noise-resistance: one fact in a lot of talk, some of it about other people."""
+"""noise-resistance: one fact among many unrelated sessions, some about other people."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from memeval.benchmarks.beliefs.vocabulary import BY_ID
 from memeval.keys import NoiseKey
 
 SESSIONS = {"light": (15, 19), "heavy": (36, 40)}
-"""Per level, how many sessions a history has."""
+"""Minimum and maximum number of sessions, by level."""
 
 BEFORE = {"early": (0.12, 0.28), "late": (0.72, 0.88)}
-"""Per position, the share of the sessions that come before the one that matters."""
+"""Minimum and maximum share of sessions before the relevant one, by position."""
 
 OVERLAP = 0.5
-"""A session shares too many words with the question when it holds more than this share of them."""
+"""Maximum share of the words of the question in an unrelated session."""
 
 SPARE = 1
-"""Sessions, besides those about other people's answer to the same question, that may."""
+"""Maximum number of unrelated sessions above that share."""
 
 _COMMON = frozenset(
     {
@@ -48,11 +48,11 @@ _COMMON = frozenset(
         *("do", "does", "did", "who", "what", "which", "where", "how", "now", "these", "days", "s", "her", "his"),
     }
 )
-"""Words of a question that say nothing about what it asks for."""
+"""Function words, which are ignored in a question."""
 
 
 def make(writer: Writer) -> Made:
-    """Return the item of one state among much other talk."""
+    """Return an item that asks for one value among unrelated sessions."""
     life, person, rng = writer.life, writer.life.person, writer.rng
     timeline, topic = life.timeline, BY_ID[life.focus[writer.need.scenario_id]]
     level, _, position = str(writer.need.traits["cell"]).partition("/")
@@ -98,9 +98,9 @@ def make(writer: Writer) -> Made:
 
 
 def overlap(question: str, text: str, name: str) -> float:
-    """Return the share of the question's telling words, the person's name apart, that occur in ``text``.
+    """Return the share of the content words of the question, without the name, that occur in ``text``.
 
-    A single word in common is no likeness.
+    0 for a single shared word.
     """
     words = set(re.findall(r"\w+", question.lower())) - _COMMON - set(re.findall(r"\w+", name.lower()))
     shared = words & set(re.findall(r"\w+", text.lower()))
@@ -108,16 +108,16 @@ def overlap(question: str, text: str, name: str) -> float:
 
 
 def _question(writer: Writer, sessions: Sessions, templates: tuple[str, ...]) -> str:
-    """Return a question that little of the other talk sounds like.
+    """Return a question that shares few words with unrelated sessions.
 
     Raises:
-        ValueError: too much of it sounds like every one of ``templates``.
+        ValueError: none of the ``templates`` gives such a question.
     """
     person, focus = writer.life.person, writer.life.focus[writer.need.scenario_id]
     noise = [
         " ".join(turn.content for turn in step.session.turns)
-        for told, step in sessions
-        if told.event is None or told.event.topic != focus
+        for draft, step in sessions
+        if draft.event is None or draft.event.topic != focus
     ]
     for template in writer.rng.sample(templates, len(templates)):
         question = template.format(name=writer.name(), my=person.her)

@@ -1,4 +1,4 @@
-"""cascade-propagation and uncertainty-abstention: facts whose ground may have gone, and their control twins."""
+"""cascade-propagation and uncertainty-abstention: facts whose basis may have changed, and control items."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STILL = (
 
 
 def make(writer: Writer) -> Made:
-    """Return the item of a dependent fact; what became of its ground is read off the timeline."""
+    """Return an item on a dependent fact. The timeline decides whether its basis has changed."""
     person, timeline = writer.life.person, writer.life.timeline
     topic = BY_ID[writer.life.focus[writer.need.scenario_id]]
     chain = (topic.id, *timeline.ground(topic.id))
@@ -48,7 +48,7 @@ def make(writer: Writer) -> Made:
         key = UncertaintyKey(
             reason=account.reason(standing), dependent=account.fact(), stance=stance, reference=account.answer(standing)
         )
-    told = facts.announced(timeline, chain[-1])
+    announced = facts.announced(timeline, chain[-1])
     return one_question(
         writer,
         sessions,
@@ -57,7 +57,7 @@ def make(writer: Writer) -> Made:
         key,
         ordinals(sessions, [event for event in own if event.act is not Act.MUSE]),
         {
-            "announced": told,
+            "announced": announced,
             "depth": str(len(chain) - 1),
             "difficulty": facts.difficulty(len(chain) - 2 + facts.detours(timeline, chain[-1])),
             "family": topic.family,
@@ -68,7 +68,7 @@ def make(writer: Writer) -> Made:
 
 
 class _Account:
-    """Says in words what the timeline holds of a dependent fact."""
+    """Describes a dependent fact and its basis in words."""
 
     def __init__(self, person: Person, timeline: Timeline, topic: Topic, now: date) -> None:
         self.person = person
@@ -88,14 +88,14 @@ class _Account:
         return facts.holds(self.person, self.topic.id, self.value)
 
     def change(self) -> str:
-        """Return what happened to the root, as ``old → new``, or that nothing did."""
+        """Return the changes of the root as ``old → new``, or that it is unchanged."""
         if len(self.states) > 1:
             return f"{self.root.label}: " + " → ".join(state.value.text for state in self.states)
         extra = "".join(f"; a change to {text} was announced and taken back" for text in self.dropped)
         return f"{self.root.label}: {self.states[0].value.text}, unchanged{extra}"
 
     def grounds(self) -> str:
-        """Return what the fact rested on, link by link."""
+        """Return the basis of the fact, link by link."""
         links = [self.states[0].value.text, *(state.value.text for _, state in reversed(self.chain))]
         return ", ".join(f"{links[i + 1]} because of {links[i]}" for i in range(len(links) - 1))
 
@@ -111,7 +111,7 @@ class _Account:
         return f"{then}, and nobody has come back to the fact since."
 
     def answer(self, standing: DependentStatus) -> str:
-        """Return a right answer."""
+        """Return a correct answer."""
         does = clause(self.topic, self.value, Form.THIRD, self.person.her)
         did = clause(self.topic, self.value, Form.PAST, self.person.her)
         if standing is DependentStatus.UNREVISITED:

@@ -1,4 +1,4 @@
-"""temporal-belief: what held at another time, and when it came to hold."""
+"""temporal-belief: the value at another time, and the time of a change."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from memeval.keys import Fact, TemporalKey
 
 @dataclass(frozen=True, slots=True)
 class _TemporalQuestion:
-    """A question, the time it is asked as of, and what answers it."""
+    """A question with its time and its correct answer."""
 
     question: str
     as_of: date
     gold: Fact
     named: TopicValue | None
-    """The value that the question names; saying it again is no mistake."""
+    """The value that the question names; an answer may repeat it."""
     gold_state: ValuePeriod
     others: tuple[Fact, ...] | None = None
-    """What else must not be offered, where it is not simply every other value."""
+    """Wrong answers; ``None`` for all other values."""
 
 
 def make(writer: Writer) -> Made:
-    """Return the item of a chain of states, asked for one of its links."""
+    """Return an item that asks for one of several values."""
     life, person = writer.life, writer.life.person
     timeline, topic = life.timeline, BY_ID[life.focus[writer.need.scenario_id]]
     own = timeline.of(topic.id)
@@ -131,7 +131,7 @@ def _after(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: d
 
 
 def _when(writer: Writer, topic: Topic, states: tuple[ValuePeriod, ...], now: date) -> _TemporalQuestion:
-    """Ask when a value came to hold; only for changes said straight out, as a remark leaves the day open."""
+    """Ask when a value began. Only for direct announcements, because a remark leaves the day open."""
     person = writer.life.person
     plain = {e.on for e in writer.life.timeline.of(topic.id, now) if e.manner is Manner.DIRECT}
     state = writer.rng.choice([state for state in states[1:] if state.since in plain])
@@ -157,4 +157,4 @@ _KINDS: dict[str, Callable[[Writer, Topic, tuple[ValuePeriod, ...], date], _Temp
     "when": _when,
     "current": _current,
 }
-"""Per way of asking, how the question is found."""
+"""Maker of the question for each value of the trait ``asked``."""

@@ -1,7 +1,7 @@
-"""What long histories are filled with: errands, other people's facts, and facts that nobody asks about.
+"""Filler sessions of long histories: errands, facts of other people, and facts that no question asks about.
 
-None of it answers a question, or makes another answer right: of what is asked about, other people have only such values
-as a key names as wrong, or such as never came up; and no key phrase of a right answer is ever said.
+They never answer a question and never make another answer correct. On asked topics, other people have only values that
+a key lists as wrong, or values that do not occur elsewhere. Key phrases of correct answers never occur.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Topic, TopicVal
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Relation
 
 CHATTER, OTHERS = 0.5, 0.8
-"""Below the first number a session is chatter, below the second it is about somebody else, else about a fact of the
-person's own that nobody asks about."""
+"""Thresholds of a random number: below the first, a session is chatter; below the second, about another person; else
+about a fact of the user that no question asks about."""
 
 KINS = {
     "she": ("classmate", "dentist", "flute teacher", "choir friend", "niece", "tenant", "sister-in-law", "mentor"),
     "he": ("barber", "nephew", "tutor", "bandmate", "stepfather", "plumber", "teammate", "brother-in-law"),
 }
-"""Who else there is besides those of whom lives tell: more of them than anyone can keep apart."""
+"""Relations of additional people, who have random names."""
 
 _NOTHING = Timeline((), {})
 _ANY_DAY = date(2024, 1, 1)
 
 
 class Filler:
-    """The sessions that fill a history, by number; equal numbers give equal sessions whatever the history's size.
+    """Filler sessions by number. Equal numbers give equal sessions at every size of the history.
 
     Args:
-        seed: the generation's seed.
-        name: of the history, as it goes into the chance of its sessions.
-        lives: whose history it is.
+        seed: seed of the generator.
+        name: name of the history, part of the random streams.
+        lives: the lives in the history.
     """
 
     def __init__(self, seed: int, name: str, lives: Sequence[LongLife]) -> None:
@@ -48,7 +48,7 @@ class Filler:
         self._own = {life.life.person.slug: _own(seed, life, values) for life in lives}
 
     def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
-        """Return whose a session is, and what is said in it."""
+        """Return the life and the turns of a session."""
         rng = stream(self._seed, "long", "filler", self._name, number)
         life = self._lives[int(rng.random() * len(self._lives))]
         person = life.life.person
@@ -69,14 +69,14 @@ class Filler:
 
 
 def _somebody(talker: DetailedTalker) -> Relation:
-    """Return somebody with a name made of syllables."""
+    """Return another person with a name of random syllables."""
     draw = talker.hand.draw
     she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
     return Relation(draw(KINS[she]), f"{draw(FIRST)}{draw(MIDDLE)}{draw(LAST)}", she, her, him)
 
 
 def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[TopicValue, ...]:
-    """Return the values of a topic that can be said of others without harm to any key of some lives."""
+    """Return the values of a topic that other people can have without an effect on any answer key."""
     golds = {phrase for life in lives for item in life.items for phrase in item.gold.phrases}
     fine = [value for value in topic.values if golds.isdisjoint(value.phrases)]
     asking = [life for life in lives if topic.id in life.life.focus.values()]
@@ -86,16 +86,18 @@ def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[TopicValue, ...]
 
 
 def _is_wrong(topic: Topic, value: TopicValue, life: LongLife) -> bool:
-    """Return whether an answer with a value would be seen to be wrong, or has nothing to do with what was said."""
+    """Return whether a value is listed as wrong, or does not occur in the sessions of a life."""
     named = {fact.phrases for item in life.items for fact in item.wrong}
-    said = {told.event.value.phrases for told in life.told if told.event is not None and told.event.topic == topic.id}
+    said = {
+        draft.event.value.phrases for draft in life.drafts if draft.event is not None and draft.event.topic == topic.id
+    }
     return value.phrases in named or (not said & named and value.phrases not in said)
 
 
 def _own(
     seed: int, life: LongLife, values: Mapping[str, tuple[TopicValue, ...]]
 ) -> tuple[tuple[Topic, TopicValue], ...]:
-    """Return the facts of a person that nobody asks about: one value a topic, for good."""
+    """Return the facts of a person that no question asks about: one constant value per topic."""
     rng = stream(seed, "long", "own", life.life.person.slug)
     return tuple(
         (topic, rng.choice(values[topic.id]))

@@ -1,4 +1,4 @@
-"""A history of a given length: where each session stands, and what it says, without making those before it."""
+"""A history of a given length, with random access to sessions without generating those before them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from memeval.keys import ItemKey
 from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
 
 WAKING = (7 * 3600, 16 * 3600)
-"""The second of the day at which people begin to talk, and for how many seconds they do."""
+"""Second of the day at which sessions can start, and length of that period in seconds."""
 
 MARGIN = timedelta(days=10)
-"""How long a history goes on before and after all that it is asked about."""
+"""Time before the first and after the last relevant session."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A session that questions rest on, with its place."""
+    """A relevant session with its time."""
 
     life: LongLife
-    told: DraftSession
+    draft: DraftSession
     second: int
     """Waking seconds since the history's first day."""
 
@@ -35,22 +35,22 @@ class _Placed:
 class LongHistory(Steps):
     """The steps of a history: sessions in order of time, then all questions.
 
-    Sessions between those that matter are spread evenly over the whole time. Each has a stretch of its own and stands
-    somewhere within it, so that its place and its time follow from its number.
+    Filler sessions are spread evenly over the whole time. Each has its own interval and a time in it, so that its
+    position and time follow from its number.
 
     Args:
-        scenario_id: the scenario's id.
-        lives: whose history it is.
-        filler: what it is filled with.
-        fillers: how many sessions of that it has.
+        scenario_id: the id of the scenario.
+        lives: the lives in the history.
+        filler: generates the filler sessions.
+        fillers: number of filler sessions.
     """
 
     def __init__(self, scenario_id: str, lives: Sequence[LongLife], filler: Filler, fillers: int) -> None:
         self.scenario_id, self._lives, self._filler, self._fillers = scenario_id, lives, filler, fillers
-        self._first = min(life.told[0].on for life in lives) - MARGIN
-        days = (max(life.told[-1].on for life in lives) + MARGIN - self._first).days
+        self._first = min(life.drafts[0].on for life in lives) - MARGIN
+        days = (max(life.drafts[-1].on for life in lives) + MARGIN - self._first).days
         self._gap = days * WAKING[1] // max(1, fillers)
-        placed = (_Placed(life, told, self._second(life, told)) for life in lives for told in life.told)
+        placed = (_Placed(life, draft, self._second(life, draft)) for life in lives for draft in life.drafts)
         self._placed = sorted(placed, key=lambda each: each.second)
         self._taken = {each.second for each in self._placed}
         self._places = [number + self._before(each.second) for number, each in enumerate(self._placed)]
@@ -91,15 +91,15 @@ class LongHistory(Steps):
 
     @property
     def sessions(self) -> int:
-        """How many sessions there are."""
+        """Number of sessions."""
         return self._sessions
 
     def source_id(self, place: int) -> str:
-        """Return the benchmark's own id of the session at a place."""
+        """Return the source id of the session at a position, from 0."""
         return f"{self.scenario_id}:{ordinal(place)}"
 
     def times(self) -> Iterator[int]:
-        """Yield when each session takes place, in waking seconds since the first day."""
+        """Yield the time of each session, in waking seconds since the first day."""
         return (self._found(place)[0] for place in range(self._sessions))
 
     def scenario(self) -> Scenario:
@@ -110,7 +110,9 @@ class LongHistory(Steps):
         """Yield the keys of its questions, in their order."""
         for life in self._lives:
             place_of = {
-                each.told.on: place for place, each in zip(self._places, self._placed, strict=True) if each.life is life
+                each.draft.on: place
+                for place, each in zip(self._places, self._placed, strict=True)
+                if each.life is life
             }
             for item in life.items:
                 yield ItemKey(
@@ -125,7 +127,7 @@ class LongHistory(Steps):
                 )
 
     def _found(self, place: int) -> tuple[int, _Placed | int]:
-        """Return the time of the session at a place, and the session, or its number among those that only fill."""
+        """Return the time of the session at a position, and the session if relevant, else its filler number."""
         number = bisect_left(self._places, place)
         if number < len(self._places) and self._places[number] == place:
             return self._placed[number].second, self._placed[number]
@@ -133,7 +135,7 @@ class LongHistory(Steps):
 
     def _step(self, place: int) -> Ingest:
         second, found = self._found(place)
-        life, lines = self._filler.session(found) if isinstance(found, int) else (found.life, found.told.lines)
+        life, lines = self._filler.session(found) if isinstance(found, int) else (found.life, found.draft.lines)
         day, clock = divmod(second, WAKING[1])
         clock += WAKING[0]
         on = (self._first + timedelta(days=day)).isoformat()
@@ -148,20 +150,20 @@ class LongHistory(Steps):
                 return place
         raise KeyError(session_id)
 
-    def _second(self, life: LongLife, told: DraftSession) -> int:
-        """Return when a session that matters takes place: on its day, at an hour that is its own at every size."""
-        clock = zlib.crc32(f"{life.life.person.slug}/{told.on}".encode()) % WAKING[1]
-        return (told.on - self._first).days * WAKING[1] + clock
+    def _second(self, life: LongLife, draft: DraftSession) -> int:
+        """Return the time of a relevant session: on its day, at the same second at every size."""
+        clock = zlib.crc32(f"{life.life.person.slug}/{draft.on}".encode()) % WAKING[1]
+        return (draft.on - self._first).days * WAKING[1] + clock
 
     def _time(self, number: int) -> int:
-        """Return when the session of a number that only fills takes place, never at the time of one that matters."""
+        """Return the time of a filler session by its number, never at the time of a relevant one."""
         start, within = number * self._gap, zlib.crc32(b"%d" % number) % self._gap
         while start + within in self._taken:
             within = (within + 1) % self._gap
         return start + within
 
     def _before(self, second: int) -> int:
-        """Return how many of the sessions that only fill come before a time."""
+        """Return the number of filler sessions before a time."""
         if not self._fillers:
             return 0
         number = second // self._gap
@@ -171,5 +173,5 @@ class LongHistory(Steps):
 
 
 def ordinal(place: int) -> str:
-    """Return the id of the session at a place, counted from 0."""
+    """Return the id of the session at a position, from 0."""
     return f"s{place + 1:06d}"

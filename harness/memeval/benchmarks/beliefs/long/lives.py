@@ -1,4 +1,4 @@
-"""Ten lives, what is told of them, and what is asked: the same at every size."""
+"""Ten lives with their relevant sessions and questions, the same at every size."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ MAKERS: dict[str, Callable[[Writer], Made]] = {
     "temporal-belief": temporal.make,
     "uncertainty-abstention": revisit.make,
 }
-"""The categories, each with who makes its items."""
+"""Maker of the items of each category."""
 
 ASKED_AFTER = 14
 """Days between the last day of the longest life and the day of all questions."""
 
 ATTEMPTS = 50
-"""How often a life is drawn anew whose sessions break a rule when they stand together."""
+"""Maximum number of attempts to draw a life whose sessions break no rule together."""
 
 
 @dataclass(frozen=True, slots=True)
 class LifeItem:
-    """A question with its key, before what it rests on has ordinals."""
+    """A question with its key, before its evidence has ordinals."""
 
     item_id: str
     ask: Ask
@@ -46,11 +46,11 @@ class LifeItem:
     slices: dict[str, str]
     key: AnswerKey
     rests_on: frozenset[date]
-    """The days of the sessions it rests on; no two sessions of a life share a day."""
+    """Days of the evidence sessions; no two sessions of a life share a day."""
 
     @property
     def gold(self) -> Fact:
-        """The fact that a right answer states, or doubts."""
+        """The fact that a correct answer states or doubts."""
         match self.key:
             case BeliefKey(current=fact) | NoiseKey(reference=fact) | TemporalKey(reference=fact):
                 return fact
@@ -60,7 +60,7 @@ class LifeItem:
 
     @property
     def wrong(self) -> tuple[Fact, ...]:
-        """The facts that a right answer does not state."""
+        """The facts that a correct answer must not state."""
         match self.key:
             case BeliefKey(stale=others) | NoiseKey(distractors=others) | TemporalKey(others=others):
                 return others
@@ -69,13 +69,13 @@ class LifeItem:
 
 @dataclass(frozen=True, slots=True)
 class LongLife:
-    """A life as long histories have it."""
+    """A life in a long history."""
 
     life: Life
-    told: tuple[DraftSession, ...]
-    """All that is said of what is asked about, in order of days."""
+    drafts: tuple[DraftSession, ...]
+    """The relevant sessions, in order of days."""
     items: tuple[LifeItem, ...]
-    """What is asked."""
+    """The questions."""
 
 
 @lru_cache(maxsize=2)
@@ -83,11 +83,11 @@ def lives(seed: int) -> tuple[LongLife, ...]:
     """Return the ten lives of a seed.
 
     Raises:
-        ValueError: one of them breaks a rule however often it is drawn.
+        ValueError: no attempt gave a life that breaks no rule.
     """
-    chosen = [_sound(seed, number, cast) for number, cast in enumerate(_casts(seed))]
+    chosen = [_valid_life(seed, number, cast) for number, cast in enumerate(_casts(seed))]
     asked = _asked([life for life, _ in chosen])
-    return tuple(LongLife(life, told, _items(seed, life, told, asked)) for life, told in chosen)
+    return tuple(LongLife(life, drafts, _items(seed, life, drafts, asked)) for life, drafts in chosen)
 
 
 def _casts(seed: int) -> tuple[Cast, ...]:
@@ -104,27 +104,27 @@ def _casts(seed: int) -> tuple[Cast, ...]:
     return tuple(Cast(person, tuple(mine)) for person, mine in zip(cast, needs, strict=True))
 
 
-def _sound(seed: int, number: int, cast: Cast) -> tuple[Life, tuple[DraftSession, ...]]:
-    """Return a life whose sessions give nothing away about one another."""
+def _valid_life(seed: int, number: int, cast: Cast) -> tuple[Life, tuple[DraftSession, ...]]:
+    """Return a life whose sessions break no rule together."""
     for attempt in range(ATTEMPTS):
         life = live(f"{seed}/long/{attempt}", cast)
-        told = _told(seed, life)
+        drafts = _relevant_sessions(seed, life)
         try:
-            for item in _items(seed, life, told, _asked([life])):
-                checks.check_key(_alone(life, told, item))
+            for item in _items(seed, life, drafts, _asked([life])):
+                checks.check_key(_alone(life, drafts, item))
         except ValueError:
             continue
-        return life, told
-    raise ValueError(f"beliefs@1: no life of person {number + 1} of seed {seed} holds to the rules.")
+        return life, drafts
+    raise ValueError(f"beliefs@1: found no valid life for person {number + 1} of seed {seed}.")
 
 
 def _asked(every: Sequence[Life]) -> date:
-    """Return the day of asking: after all that is said in any of some lives."""
+    """Return the day of all questions, after the last event of all lives."""
     return max(life.timeline.events[-1].on for life in every) + timedelta(days=ASKED_AFTER)
 
 
-def _told(seed: int, life: Life) -> tuple[DraftSession, ...]:
-    """Return the sessions in which all is said that is asked about, and all that is said of others in its place."""
+def _relevant_sessions(seed: int, life: Life) -> tuple[DraftSession, ...]:
+    """Return the sessions with all events on the asked topics and their basis."""
     timeline = life.timeline
     topics = {name for topic in life.focus.values() for name in (topic, *timeline.ground(topic))}
     rng = stream(seed, "long", "told", life.person.slug)
@@ -134,12 +134,12 @@ def _told(seed: int, life: Life) -> tuple[DraftSession, ...]:
     )
 
 
-def _items(seed: int, life: Life, told: tuple[DraftSession, ...], asked: date) -> tuple[LifeItem, ...]:
-    return tuple(_item(MAKERS[need.category](_Writer(seed, life, need, told, asked))) for need in life.needs)
+def _items(seed: int, life: Life, drafts: tuple[DraftSession, ...], asked: date) -> tuple[LifeItem, ...]:
+    return tuple(_item(MAKERS[need.category](_Writer(seed, life, need, drafts, asked))) for need in life.needs)
 
 
 def _item(made: Made) -> LifeItem:
-    """Return what a maker made, in the terms of long histories: noise is as much as there is room for."""
+    """Return an item for long histories, without the slices on noise, which the size determines."""
     key = made.key
     (ask,) = made.scenario.questions()
     assert isinstance(ask, Ask)  # noqa: S101 - the makers make no others
@@ -162,11 +162,11 @@ def _item(made: Made) -> LifeItem:
     )
 
 
-def _alone(life: Life, told: tuple[DraftSession, ...], item: LifeItem) -> Made:
-    """Return an item as one of a history that holds what is told of the life and nothing else."""
+def _alone(life: Life, drafts: tuple[DraftSession, ...], item: LifeItem) -> Made:
+    """Return an item in a history with only the relevant sessions of the life."""
     steps = tuple(
         Ingest(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life), source_id="")
-        for i, each in enumerate(told, start=1)
+        for i, each in enumerate(drafts, start=1)
     )
     key = ItemKey(
         item_id=item.item_id,
@@ -175,7 +175,7 @@ def _alone(life: Life, told: tuple[DraftSession, ...], item: LifeItem) -> Made:
         category=item.category,
         cluster=life.person.slug,
         slices=item.slices,
-        evidence=tuple(f"s{i:03d}" for i, each in enumerate(told, start=1) if each.on in item.rests_on),
+        evidence=tuple(f"s{i:03d}" for i, each in enumerate(drafts, start=1) if each.on in item.rests_on),
         key=item.key,
     )
     return Made(Scenario(scenario_id=item.item_id, steps=(*steps, item.ask)), key)
@@ -185,10 +185,10 @@ def session(ordinal: str, when: str, lines: Sequence[DraftTurn], life: Life) -> 
     """Return a session of a life.
 
     Args:
-        ordinal: its id.
-        when: its date, and time.
-        lines: what is said.
-        life: whose it is.
+        ordinal: the id of the session.
+        when: its date, with or without time.
+        lines: its turns.
+        life: the life.
     """
     speakers = {"user": life.person.name, "assistant": "Assistant"}
     turns = tuple(
@@ -199,38 +199,38 @@ def session(ordinal: str, when: str, lines: Sequence[DraftTurn], life: Life) -> 
 
 
 class _Writer(Writer):
-    """Lets the makers of items ask about a life that is told once, for all its items.
+    """Creates items from the existing sessions of a life, which all its items share.
 
     Args:
-        seed: the generation's seed.
-        life: whose.
+        seed: seed of the generator.
+        life: the life.
         need: the planned item.
-        told: all that is told of the life.
-        asked: the day of asking.
+        drafts: the relevant sessions of the life.
+        asked: the day of the questions.
     """
 
-    def __init__(self, seed: int, life: Life, need: Need, told: Sequence[DraftSession], asked: date) -> None:
+    def __init__(self, seed: int, life: Life, need: Need, drafts: Sequence[DraftSession], asked: date) -> None:
         super().__init__(seed, life, need)
         self.rng = stream(seed, "long", "item", need.scenario_id)
-        self._lines = {each.on: each.lines for each in told}
+        self._lines = {each.on: each.lines for each in drafts}
         self._asked = asked
 
     def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
-        """Add the sessions in which events are told."""
+        """Add the sessions that state the events."""
         for event in events:
             self._add(DraftSession(event.on, self._lines[event.on], event))
 
     def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
-        """Add nothing: what stands between the sessions is the size's matter."""
+        """Add nothing: the size determines the filler sessions."""
         return 0
 
     def chatter(self, number: int, start: date, end: date) -> None:
         """Add nothing; see :meth:`background`."""
 
     def later(self, least: int = 2, most: int = 12) -> date:
-        """Return the day of asking."""
+        """Return the day of the questions."""
         return self._asked
 
     def name(self) -> str:
-        """Return the person's full name: other people of the same first name may be around."""
+        """Return the full name, because other people may have the same first name."""
         return self.life.person.name

@@ -1,7 +1,7 @@
-"""Long histories gone through once: how much filler makes up their size, whether they hold to the rules, their digest.
+"""One pass over long histories: number of filler sessions, check of the rules, and digest.
 
-That takes a minute or two for ten million tokens, so what came of it is kept in the data folder, under the seed, the
-size and the digest of the very code that makes the histories; ``memeval data verify`` goes through them again.
+It takes a minute or two for ten million tokens, so the result is stored in the data folder, with the seed, the tier and
+the digest of the code that generates the histories. ``memeval data verify`` repeats the pass.
 """
 
 from __future__ import annotations
@@ -27,47 +27,47 @@ from memeval.storage import write_whole
 from memeval.tokens import count_tokens, tokenizer_name
 
 MADE_BY = ("benchmarks/beliefs", "keys/key.py", "records/base.py", "records/scenario.py")
-"""The code that the bytes of a history come from."""
+"""Code that determines the bytes of a history."""
 
 
 class Survey(Stored):
-    """What came of going through the histories of a tier."""
+    """Result of one pass over the histories of a tier."""
 
     seed: int
-    """The generation's seed."""
+    """Seed of the generator."""
     tier: str
     """The tier."""
     made_by: Digest
-    """Digest of the code that makes them, and of what tokens are counted with."""
+    """Digest of the code that generates them, and of the tokenizer name."""
     fillers: tuple[int, ...]
-    """Per history, how many of its sessions only fill it."""
+    """Number of filler sessions of each history."""
     tokens: tuple[int, ...]
-    """Per history, its tokens."""
+    """Tokens of each history."""
     sizes: tuple[int, ...]
-    """Per history, the bytes of it as JSON."""
+    """Bytes of each history as JSON."""
     digest: Digest
-    """Digest of all histories, a line of canonical JSON each, and then of all keys."""
+    """Digest of all histories, then all keys, each as a line of canonical JSON."""
 
 
 def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
     """Return the histories of a tier.
 
     Args:
-        seed: the generation's seed.
+        seed: seed of the generator.
         tier: the tier.
-        fillers: how many sessions fill each of them.
+        fillers: number of filler sessions of each history.
     """
     return tuple(
-        LongHistory(f"beliefs-1-{tier}-{name}", whose, Filler(seed, name, whose), fill)
-        for (name, whose), fill in zip(_casts(seed, tier), fillers, strict=True)
+        LongHistory(f"beliefs-1-{tier}-{name}", lives_of, Filler(seed, name, lives_of), fill)
+        for (name, lives_of), fill in zip(_casts(seed, tier), fillers, strict=True)
     )
 
 
 def surveyed(seed: int, tier: str) -> Survey:
-    """Return what came of going through the histories of a tier; where nobody has yet, now.
+    """Return the stored survey of a tier, or make it.
 
     Raises:
-        ValueError: they break a rule.
+        ValueError: the histories break a rule.
     """
     path = _path(seed, tier)
     with contextlib.suppress(OSError, MemevalError):
@@ -78,12 +78,12 @@ def surveyed(seed: int, tier: str) -> Survey:
 
 
 def survey(seed: int, tier: str) -> Survey:
-    """Go through the histories of a tier, and keep what comes of it.
+    """Pass over the histories of a tier and store the result.
 
     Raises:
-        ValueError: they break a rule.
+        ValueError: the histories break a rule.
     """
-    fitted = [_fit(Filler(seed, name, whose), whose, SIZES[tier]) for name, whose in _casts(seed, tier)]
+    fitted = [_fit(Filler(seed, name, lives_of), lives_of, SIZES[tier]) for name, lives_of in _casts(seed, tier)]
     fillers = tuple(number for number, _ in fitted)
     digest, sizes = hashlib.sha256(), []
     for history in histories(seed, tier, fillers):
@@ -106,17 +106,17 @@ def survey(seed: int, tier: str) -> Survey:
         digest=f"sha256:{digest.hexdigest()}",
     )
     path = _path(seed, tier)
-    with contextlib.suppress(OSError, BadInput):  # where nothing can be kept, it is done again the next time
+    with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, made.to_json().encode())
     return made
 
 
 def _check_order(history: LongHistory) -> None:
-    """Refuse a history in which a session is not later than the one before it.
+    """Check that each session of a history is later than the one before it.
 
     Raises:
-        BrokenRule: it is so.
+        BrokenRule: a session is not later.
     """
     if not all(before < after for before, after in pairwise(history.times())):
         raise BrokenRule(f"{history.scenario_id}: dates are inverted.")
@@ -124,7 +124,7 @@ def _check_order(history: LongHistory) -> None:
 
 @cache
 def made_by() -> Digest:
-    """Return the digest of the code that makes histories, and of what tokens are counted with."""
+    """Return the digest of the code that generates histories, and of the tokenizer name."""
     digest = hashlib.sha256(tokenizer_name().encode())
     for path in MADE_BY:
         for file in _sources(resources.files("memeval").joinpath(path)):
@@ -133,7 +133,7 @@ def made_by() -> Digest:
 
 
 def _sources(place: Traversable) -> Iterator[Traversable]:
-    """Yield the files of code at a place, in one order."""
+    """Yield the Python files of a file or folder, sorted by path."""
     if place.is_file():
         yield from (place,) if place.name.endswith(".py") else ()
         return
@@ -142,7 +142,7 @@ def _sources(place: Traversable) -> Iterator[Traversable]:
 
 
 def _casts(seed: int, tier: str) -> Iterator[tuple[str, Sequence[LongLife]]]:
-    """Yield the histories of a tier: their names, and whose they are."""
+    """Yield name and lives of each history of a tier."""
     everybody = lives(seed)
     if SIZES[tier] >= SHARED:
         yield "all", everybody
@@ -151,15 +151,15 @@ def _casts(seed: int, tier: str) -> Iterator[tuple[str, Sequence[LongLife]]]:
         yield f"{number:02d}", (life,)
 
 
-def _fit(filler: Filler, whose: Sequence[LongLife], size: int) -> tuple[int, int]:
-    """Return how many sessions fill a history up to its size, as near as whole sessions come, and its tokens then.
+def _fit(filler: Filler, lives_of: Sequence[LongLife], size: int) -> tuple[int, int]:
+    """Return the number of filler sessions that brings a history closest to its size, and its tokens.
 
     Raises:
-        BrokenRule: what fills it says what only the sessions that matter may say.
+        BrokenRule: a filler session states the answer to a question.
     """
-    golds = tuple(dict.fromkeys(phrase for life in whose for item in life.items for phrase in item.gold.phrases))
+    golds = tuple(dict.fromkeys(phrase for life in lives_of for item in life.items for phrase in item.gold.phrases))
     near = tuple(phrase.lower() for phrase in golds)
-    tokens = sum(count_tokens(line.text) for life in whose for told in life.told for line in told.lines)
+    tokens = sum(count_tokens(line.text) for life in lives_of for draft in life.drafts for line in draft.lines)
     for number in count():
         _, lines = filler.session(number)
         more = sum(count_tokens(line.text) for line in lines)
@@ -168,7 +168,7 @@ def _fit(filler: Filler, whose: Sequence[LongLife], size: int) -> tuple[int, int
         text = "\n".join(line.text for line in lines)
         lower = text.lower()
         if any(phrase in lower for phrase in near) and states(golds, text):
-            raise BrokenRule(f"what fills a history says what it is asked about: {text!r}.")
+            raise BrokenRule(f"a filler session states the answer to a question: {text!r}.")
         tokens += more
     raise AssertionError("a count has no end.")
 

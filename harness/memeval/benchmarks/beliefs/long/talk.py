@@ -1,4 +1,4 @@
-"""How people talk in long histories: as elsewhere, with more details."""
+"""Writes the conversations of long histories, with more details than elsewhere."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ T = TypeVar("T")
 
 
 class Loose(Hand):
-    """Draws from pools without remembering what was drawn: a session by itself hardly repeats anything."""
+    """Draws from pools with replacement, because a single session rarely repeats anything."""
 
     def draw(self, pool: Sequence[T]) -> T:
         """Return one of ``pool``."""
         return pool[int(self.rng.random() * len(pool))]
 
     def left(self, pool: Sequence[T]) -> int:
-        """Return how many can be drawn: all."""
+        """Return the size of ``pool``: all entries can always be drawn."""
         return len(pool)
 
 
 class DetailedTalker(Talker):
-    """Writes sessions whose errands have details in them; those that matter and those that do not alike.
+    """Writes sessions with details in their errands, both in relevant and in filler sessions.
 
     Args:
-        person: who talks.
-        timeline: what is true of them.
-        rng: chance.
-        hand: draws wording; ``None`` for one that does not repeat itself.
+        person: the user.
+        timeline: the facts of the user.
+        rng: random stream.
+        hand: draws the wording; ``None`` for draws without repetition.
     """
 
     def __init__(self, person: Person, timeline: Timeline, rng: random.Random, hand: Hand | None = None) -> None:
@@ -76,5 +76,5 @@ class DetailedTalker(Talker):
 
 
 def _one(rng: random.Random, pool: Sequence[T]) -> T:
-    """Return one of a pool: ``choice`` in a third of the time, which long histories are made of."""
+    """Return an entry of a pool. Three times as fast as ``choice``, which matters for long histories."""
     return pool[int(rng.random() * len(pool))]
