@@ -156,7 +156,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memry"), "Did you mean 'no-memory'?"),
         (("run", "missing.py"), "file or folder not found"),
         (("run", "no-memory", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
-        (("run", "no-memory", "--benchmark", "beliefs@9"), "there is no version '9'"),
+        (("run", "no-memory", "--benchmark", "beliefs@9"), "beliefs has no version '9'"),
         (("run", "no-memory", *SMALL, "--tier", "huge"), "has no tier 'huge'"),
         (("run", "no-memory", *SMALL, "--protocol", "f1"), "has no protocol 'f1'"),
         (("run", "no-memory", *SMALL, "--judge", "gpt"), "there is no judge 'gpt'"),
