@@ -60,7 +60,7 @@ def test_a_run_that_is_not_there_and_data_that_is_not_its_own_are_wrong_calls(
     stored: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert called(monkeypatch, "nowhere", "--results", str(tmp_path)) == ExitCode.BAD_INPUT
-    assert "there is no finished run nowhere" in capsys.readouterr().err
+    assert "no finished run nowhere" in capsys.readouterr().err
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "run.json").write_text("{}")

@@ -160,7 +160,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
     ("words", "said"),
     [
         (("rejudge", "results"), "Missing option '--judge'"),
-        (("rejudge", "nowhere", "--judge", "rules"), "there is no finished run nowhere"),
+        (("rejudge", "nowhere", "--judge", "rules"), "no finished run nowhere"),
         (("rejudge", "results", "--judge", "gpt-4o"), "there is no judge 'gpt-4o'"),
         (("rejudge", "results", "--judge", "openai:"), "there is no judge 'openai:'"),
         (("rejudge", "results", "--judge", f"{MODEL}@7"), "there is no version 7 of the model judge"),
@@ -180,7 +180,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
             "two budgets for usd",
         ),
         (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),
-        (("run", "no-memory", *SMALL, "--replay", "nowhere"), "there is no finished run nowhere"),
+        (("run", "no-memory", *SMALL, "--replay", "nowhere"), "no finished run nowhere"),
         (("run", "bm25", *SMALL, "--reader", "openai:"), "there is no reader 'openai:'"),
         (("run", "bm25", *SMALL, "--reader", MODEL), "there is no key for the reader's model"),
         (("judge", "audit"), "Missing option '--judge'"),

@@ -145,7 +145,7 @@ def find_run(results: Path, named: str) -> RunFolder:
         raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:
         raise BadInput(
-            f"there is no finished run {named} here or under {results}.",
+            f"no finished run {named}, neither as a folder nor under {results}.",
             remedy="Give the folder of a run, or its id with --results.",
         )
     return found[0]

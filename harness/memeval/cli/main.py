@@ -94,6 +94,8 @@ def main() -> None:
                 f"unexpected {type(error).__name__}: {error}. Run again with --debug, and report the traceback."
             )
             sys.exit(ExitCode.CHECK_FAILED)
+        if isinstance(message := getattr(error, "message", None), str):
+            setattr(error, "message", message.removeprefix("Value error, "))  # noqa: B010 (click's exception, untyped)
         error.show()  # a wrong call: click has its own message
         sys.exit(ExitCode.BAD_INPUT)
     if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code

@@ -26,8 +26,9 @@ def report(folder: RunFolder) -> None:
         head = f"composite {score_of(scores.composite)}"
     others = {} if gated else scores.alternates
     alternates = "".join(f", as {name} {percent(c.value)}" for name, c in others.items())
+    track = f"protocol {run.track.protocol} (track {run.track_id})"
     print(
-        f"{run.system.slug} on {run.track.benchmark} {run.track.protocol} (track {run.track_id}): {head}{alternates}; "
+        f"{run.system.slug} on {run.track.benchmark}, {track}: {head}{alternates}; "
         f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
         file=sys.stderr,
     )
