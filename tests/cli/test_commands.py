@@ -165,7 +165,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", *SMALL, "--ask-seconds", "nan"), "invalid --ask-seconds nan. Give a number"),
         (("run", "no-memory", *SMALL, "--ask-seconds", "inf"), "invalid --ask-seconds inf. Give a number"),
         (("run", "no-memory", *SMALL, "--ask-seconds", "-1"), "invalid --ask-seconds -1. Give a number"),
-        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=--5"), "invalid size=--5. It must be a whole number."),
+        (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=--5"), "invalid size=--5"),
         (("run", "no-memory", "--benchmark", "beliefs", "--parameter", "size=" + 5000 * "9"), "a whole number"),
         (("run", "no-memory", *SMALL, "--reader", "me"), "there is no reader 'me'"),
         (("run", "bm25", *SMALL, "--reader", "native"), "has no 'query'"),
