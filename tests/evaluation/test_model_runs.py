@@ -391,7 +391,7 @@ def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Pat
         go("judge.tokens=1700")
     asked = server.requests
     assert 0 < asked < 4
-    with pytest.raises(BudgetSpent, match=r"[1-9][0-9]* tokens are spent"):
+    with pytest.raises(BudgetSpent, match=r"[1-9][0-9]* tokens spent"):
         go("judge.tokens=1700")
     assert server.requests == asked, "what was spent before was forgotten"
     run = go("judge.tokens=1e6")

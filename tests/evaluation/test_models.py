@@ -64,7 +64,7 @@ def test_a_resumed_run_has_spent_what_it_paid_for_and_not_what_others_did(
     if fits:
         reserve(capped, more)
     else:
-        with pytest.raises(BudgetSpent, match="300 tokens are spent"):
+        with pytest.raises(BudgetSpent, match="300 tokens spent"):
             reserve(capped, more)
 
 
@@ -72,7 +72,7 @@ def test_a_resumed_run_has_spent_its_systems_calls_too(capped: Models) -> None:
     own = CallRecord(None)
     own.append_all([spent("mine", Phase.INGEST, tokens=400)])
     capped.open_run("mine", own)
-    with pytest.raises(BudgetSpent, match="700 tokens are spent"):
+    with pytest.raises(BudgetSpent, match="700 tokens spent"):
         reserve(capped, 300)
 
 

@@ -142,7 +142,7 @@ def test_a_full_disk_stops_with_a_sentence_and_what_is_stored_resumes(tmp_path: 
     stopped = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)
     assert stopped.returncode == 2, stopped.stderr
     assert "cannot be written" in stopped.stderr
-    assert "the same command resumes" in stopped.stderr
+    assert "run the same command to resume" in stopped.stderr
     assert stored_rows(results) > 0
     assert memeval(*words(adapter, results, 60), where=tmp_path).code == 0
     (run,) = sealed_runs(results)

@@ -194,7 +194,7 @@ def test_space_ends_and_the_system_goes_on(release: Release) -> None:
 
 def test_memory_and_processes_end_the_system_with_a_sentence(release: Release) -> None:
     process = release("takes_too_much", resources=Resources(memory_mb=128, processes=40))
-    with pytest.raises(SystemDied, match="was ended during query: it used more than 128 MiB of memory"):
+    with pytest.raises(SystemDied, match="was stopped during query: it used more than 128 MiB of memory"):
         process.ask("memory")
     process.start()
     with pytest.raises((SystemDied, AdapterRaised), match=r"it ran more than 40 processes|Resource temporarily"):

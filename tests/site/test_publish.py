@@ -213,8 +213,8 @@ def test_a_place_that_cannot_be_taken_is_refused_before_anything_is_frozen(resul
     (foreign / "1" / "thesis.tex").write_text("x")
     (taken / "latest").mkdir(parents=True)
     for to, said in (
-        (file, "cannot be made"),
-        (file / "below", "cannot be made"),
+        (file, "cannot be created"),
+        (file / "below", "cannot be created"),
         (foreign, "not a site of memeval"),
         (taken, "exists and is not a symlink"),
     ):

@@ -73,7 +73,7 @@ class Started:
         """Return its exit code, ``None`` while it runs."""
         return self._process.exitcode
 
-    def wait(self, timeout: float = 120) -> int:
+    def wait(self, timeout: float = 240) -> int:
         """Return its exit code once it has ended; kill it where that takes longer than ``timeout`` seconds."""
         self._process.join(timeout)
         if self._process.exitcode is None:
