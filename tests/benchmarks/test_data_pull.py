@@ -322,7 +322,7 @@ def test_a_disk_with_less_room_than_it_says_stops_the_download_and_what_came_sta
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match="cannot write here"):
+    with pytest.raises(BadInput, match="cannot write to this folder"):
         pull(server.source, tmp_path / "file" / "below")
 
 

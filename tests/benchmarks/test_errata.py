@@ -28,10 +28,10 @@ def test_a_file_of_errata_is_read(tmp_path: Path) -> None:
         (b"", "not valid JSON"),
         (FILE[:-9].encode(), "not valid JSON"),
         (gzip.compress(FILE.encode()), "not UTF-8 at byte 1."),
-        (b"[" * 200_000, "nested too deep"),
+        (b"[" * 200_000, "nested too deeply"),
         (FILE.replace('"kind"', '"kind": "wrong_answer", "kind"').encode(), "the key 'kind' occurs twice"),
         (b"[]", "a table of names and values"),
-        (FILE.replace(DATA, "b" * 64).encode(), "these errata are of other data"),
+        (FILE.replace(DATA, "b" * 64).encode(), "the errata are for other data"),
     ],
 )
 def test_what_is_no_file_of_errata_is_refused(tmp_path: Path, data: bytes, told: str) -> None:
@@ -43,5 +43,5 @@ def test_what_is_no_file_of_errata_is_refused(tmp_path: Path, data: bytes, told:
 def test_a_pipe_and_a_folder_are_no_files_of_errata(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(BadInput, match="this is no file"):
+        with pytest.raises(BadInput, match="this is not a file"):
             read_errata(path, f"sha256:{DATA}")

@@ -20,10 +20,10 @@ def test_a_benchmark_is_found_by_name_and_by_id() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("deepmemevil", "there is no benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
-        ("Beliefs", "there is no benchmark 'Beliefs'. Did you mean 'beliefs'?"),
-        ("beliefs@9", "there is no version '9' of beliefs. This memeval has beliefs@1."),
-        ("xyzzy", f"there is no benchmark 'xyzzy'. There are: {', '.join(NAMES)}."),
+        ("deepmemevil", "unknown benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
+        ("Beliefs", "unknown benchmark 'Beliefs'. Did you mean 'beliefs'?"),
+        ("beliefs@9", "beliefs has no version '9'. This memeval has beliefs@1."),
+        ("xyzzy", f"unknown benchmark 'xyzzy'. Choose one of: {', '.join(NAMES)}."),
     ],
 )
 def test_an_unknown_name_is_refused_with_a_hint(name: str, sentence: str) -> None:

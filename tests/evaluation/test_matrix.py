@@ -83,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     def find(name: str) -> Benchmark:
         if name not in known:
-            raise BadInput(f"there is no benchmark {name!r}.")
+            raise BadInput(f"unknown benchmark {name!r}.")
         return known[name]
 
     path = tmp_path_factory.mktemp("matrix")
@@ -209,7 +209,7 @@ surprise: 1
     )
     message = "\n".join(found)
     for line, sentence in (
-        (2, "is not a known benchmark: there is no benchmark 'tinny@1'."),
+        (2, "is not a known benchmark: unknown benchmark 'tinny@1'."),
         (3, "'protocol' is 'judges', but tiny@1 has: judge."),
         (3, "'tier' is 'quick', but tiny@1 has: full."),
         (3, "has 'size', which needs a text or a whole number."),
@@ -218,7 +218,7 @@ surprise: 1
         (7, "but has 'Bad Name'."),
         (8, "there is no system called 'nobody'."),
         (10, "'two' appears twice."),
-        (11, "takes short names with texts, numbers, true or false."),
+        (11, "must have short names with texts, numbers, true or false."),
         (12, "'bm25' takes no parameters"),
         (13, "unknown key 'sistem'. Did you mean 'system'?"),
         (14, "is the same system as 'two'"),
@@ -227,7 +227,7 @@ surprise: 1
         (16, "has 'someone'. Readers are native, extractive and openai:MODEL."),
         (17, "'judge' is not a judge"),
         (19, "has no limit. Give a minimum, a maximum or a drop."),
-        (20, "'minimum' takes a number, not the text 'half'."),
+        (20, "'minimum' must be a number, not the text 'half'."),
         (20, "has 'nine', which is not in the matrix."),
         (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
         (
@@ -244,15 +244,15 @@ surprise: 1
     [
         ("", "the file is empty."),
         ("# nothing\n\n", "the file is empty."),
-        ("benchmarks: &a [tiny@1]\nsystems: *a", "anchors (&) and aliases (*) are not read."),
-        ("benchmarks: !!python/object:os.system [x]", "tags (!) are not read."),
+        ("benchmarks: &a [tiny@1]\nsystems: *a", "anchors (&) and aliases (*) are not supported."),
+        ("benchmarks: !!python/object:os.system [x]", "tags (!) are not supported."),
         ("benchmarks: [tiny@1", "not valid YAML"),
-        ("- tiny@1", "keys with values belong here, not a list."),
-        ("benchmarks: tiny@1\nsystems: [bm25]", "takes a list"),
+        ("- tiny@1", "expected keys with values, not a list."),
+        ("benchmarks: tiny@1\nsystems: [bm25]", "must be a list"),
         ("benchmarks: []\nsystems: []", "is empty."),
         ("systems: [bm25]", "'benchmarks' is missing."),
         ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "Keep one of them."),
-        ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "stands here twice"),
+        ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "occurs twice"),
         ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "at most 40 lower-case letters, digits"),
         ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
     ],

@@ -1,4 +1,4 @@
-"""The benchmarks memeval knows, by name."""
+"""Registry of the benchmarks, by name."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "qa-smoke@1": _qa_smoke,
     "qa@1": _qa,
 }
-"""Every benchmark by its id, the built-in one first; each is imported when it is asked for, and not before."""
+"""Every benchmark by its id, the built-in one first. Each is imported on first use."""
 
 
 def all_benchmarks() -> tuple[Benchmark, ...]:
@@ -100,7 +100,7 @@ def find(name: str) -> Benchmark:
         name: ``beliefs``, or with its version ``beliefs@1``.
 
     Raises:
-        BadInput: there is none of that name, or not in that version.
+        BadInput: the name or the version is unknown.
     """
     known = {each.partition("@")[0]: each for each in BENCHMARKS}
     found = known.get(name, name)
@@ -108,9 +108,9 @@ def find(name: str) -> Benchmark:
         return BENCHMARKS[found]()
     wanted, _, version = name.partition("@")
     if version and wanted in known:
-        raise BadInput(f"there is no version {version!r} of {wanted}.", remedy=f"This memeval has {known[wanted]}.")
+        raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {known[wanted]}.")
     near = difflib.get_close_matches(wanted.lower(), known, n=1)
     names = ", ".join(known)
     raise BadInput(
-        f"there is no benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"There are: {names}."
+        f"unknown benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {names}."
     )

@@ -1,4 +1,4 @@
-"""What a benchmark is: scenarios and keys by different calls, and categories with their graders as data."""
+"""Base classes of benchmarks: data with scenarios and keys, and categories with their graders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Category:
     name: str
     title: str
     weight: float | None
-    """Its share of the composite; ``None`` where every item counts the same, and 0 where it stands apart."""
+    """Share of the composite; ``None`` if every item counts the same, 0 if the category is not part of it."""
     items: int
     grader: Grader
     tests: str
@@ -37,12 +37,12 @@ class Category:
 
     @classmethod
     def of(cls, info: CategoryInfo, grader: Grader, *, apart: bool = False) -> Category:
-        """Return a category of the catalogue with who grades it.
+        """Return a category of the catalogue with its grader.
 
         Args:
-            info: what the catalogue says of it.
-            grader: who grades it.
-            apart: whether it has no part in the composite.
+            info: the catalogue entry.
+            grader: grades its items.
+            apart: whether to exclude it from the composite (weight 0).
         """
         return cls(
             name=info.name,
@@ -56,7 +56,7 @@ class Category:
         )
 
     def info(self) -> CategoryInfo:
-        """Return what there is to say about the category."""
+        """Return the category as a catalogue entry."""
         return CategoryInfo(
             name=self.name,
             title=self.title,
@@ -69,80 +69,80 @@ class Category:
 
 
 class Dataset(ABC):
-    """A benchmark's data, opened and checked.
+    """The data of a benchmark, opened and checked.
 
-    Scenarios know sessions and turns by ordinals (``s001``, ``s001:t02``); what the source calls them stays in
-    :meth:`ordinals`.
+    In scenarios, sessions and turns have ordinals as ids (``s001``, ``s001:t02``). :meth:`ordinals` maps the ids of
+    the source to them.
     """
 
     digest: Digest
-    """Digest of the data, as it goes into the track."""
+    """Digest of the data; part of the track."""
 
     parameters: Parameters
-    """Parameters the data was generated with, or which of several files it is; empty where there is one file."""
+    """Parameters of the generator, or the name of the file; empty if the benchmark has one file."""
 
     released: bool = True
-    """Whether it is what the benchmark's authors released (or what memeval generates)."""
+    """Whether the data is exactly what the authors released, or what memeval generates."""
 
     notes: tuple[str, ...] = ()
-    """What should be said before it is used, as sentences: what was passed over, what is missing. None of its words."""
+    """Warnings to show before a run, as sentences: skipped lines, missing files. They never quote the data."""
 
     history_bytes: tuple[int, ...] | None = None
-    """Bytes of each history as JSON, where they are so long that room for them should be looked for."""
+    """Bytes of each history as JSON, if histories are so long that the disk space should be checked first."""
 
     @abstractmethod
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield what systems may see, in the benchmark's order."""
+        """Yield the scenarios, in the order of the benchmark. Systems may see all of their contents."""
 
     @abstractmethod
     def keys(self) -> Iterator[ItemKey]:
-        """Yield what they may not, in the benchmark's order."""
+        """Yield the answer keys, in the order of the benchmark. Systems must never see them."""
 
     def scenario(self, scenario_id: str) -> Scenario:
-        """Return one scenario; from any thread. Data too large to be held is opened here, piece by piece.
+        """Return one scenario. Thread-safe. Datasets too large for memory load the scenario here.
 
         Raises:
-            KeyError: there is none of that id.
+            KeyError: no scenario has that id.
         """
-        return self._held[scenario_id]
+        return self._by_id[scenario_id]
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenarios' ids, in the benchmark's order."""
-        return iter(self._held)
+        """Yield the scenario ids, in the order of the benchmark."""
+        return iter(self._by_id)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Return what the source calls sessions and turns (``D1:3``), each with its ordinal (``s001:t03``).
+        """Map the session and turn ids of the source (``D1:3``) to their ordinals (``s001:t03``).
 
         Raises:
-            KeyError: there is no scenario of that id.
+            KeyError: no scenario has that id.
         """
         steps = self.scenario(scenario_id).steps
         return {step.source_id: step.session.session_id for step in steps if isinstance(step, Ingest | Retain)}
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with what an erratum puts in the place of what is wrong.
+        """Return a key with the correction of an erratum applied.
 
         Args:
             key: the key as released.
             erratum: an entry whose action is ``replace``.
 
         Raises:
-            BadInput: the entry does not say what is right, or not in a form that this benchmark can use.
+            BadInput: the entry has no correction, or not in a form that this benchmark accepts.
         """
         raise BadInput(
-            f"{key.item_id}: this benchmark's answers cannot be replaced.", remedy="Use the action 'exclude'."
+            f"{key.item_id}: errata cannot replace answers of this benchmark.", remedy="Use the action 'exclude'."
         )
 
     def verify(self) -> str | None:
-        """Check again what opening took on trust, and say what was done; ``None`` where it took nothing.
+        """Check what :meth:`Benchmark.open` did not check. Return what was done, or ``None`` if nothing was left.
 
         Raises:
-            CheckFailed: it is not so.
+            CheckFailed: a check failed.
         """
         return None
 
     @cached_property
-    def _held(self) -> dict[str, Scenario]:
+    def _by_id(self) -> dict[str, Scenario]:
         return {scenario.scenario_id: scenario for scenario in self.scenarios()}
 
 
@@ -151,24 +151,24 @@ class Benchmark(ABC):
 
     info: BenchmarkInfo
     categories: tuple[Category, ...]
-    """Its categories under the default protocol."""
+    """Categories of the default protocol."""
     former: tuple[Grader, ...] = ()
-    """Graders of earlier versions. Stored runs that name one in their track are graded by it again."""
+    """Graders of earlier versions. They regrade stored runs whose track names them."""
 
     @abstractmethod
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the data.
 
         Args:
-            path: a local copy of the released file; ``None`` for the copy that ``memeval data pull`` keeps.
-            parameters: seed and size of a generated benchmark, or which of several files; ``None`` for the defaults.
+            path: a local copy of the released file; ``None`` for the copy of ``memeval data pull``.
+            parameters: seed and size of a generated benchmark, or the name of a file; ``None`` for the defaults.
 
         Raises:
-            BadInput: the data is missing, or is not what the benchmark says it is.
+            BadInput: the data is missing or invalid.
         """
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Open the data as a protocol and a tier have it: other data where they ask for other histories.
+        """Open the data of a protocol and a tier, if their histories differ.
 
         Args:
             path: see :meth:`open`.
@@ -182,48 +182,49 @@ class Benchmark(ABC):
         return self.open(path, parameters)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether :meth:`open` would find data."""
+        """Return whether :meth:`open` finds data."""
         return True
 
     def pull(self) -> Path | None:
-        """Fetch what no file of the catalogue is, such as a seed drawn after its announcement, and return where it is.
+        """Fetch data that is no file of the catalogue, such as a public random seed. Return its path, or ``None``.
 
         Raises:
-            BadInput: it is not to be had, or not yet.
+            BadInput: the data is not available, or not yet.
         """
         return None
 
     def remedy(self) -> str:
-        """Return what to do where :meth:`available` finds no data, as a sentence."""
+        """Return how to get the data, as a sentence. Shown if :meth:`available` is false."""
         return self.info.by_hand or f"'memeval data pull {self.info.name}' fetches it."
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them in a tier, the default one unless named."""
+        """Return the categories with the weights and graders of a protocol and a tier; ``None``: the default tier."""
         return self.categories
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items that a protocol asks, in the given order."""
+        """Return the items of a protocol, in the given order."""
         return tuple(keys)
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier, in the order they are done.
+        """Return the items of a tier, in the order of the run.
 
         Args:
-            keys: what the protocol asks, in the benchmark's order.
+            keys: the items of the protocol, in the order of the benchmark.
             tier: one of the benchmark's tiers.
         """
         return tuple(keys)
 
     def errata(self) -> Errata | None:
-        """Return the errata that memeval ships for this benchmark; ``None`` where it ships none."""
+        """Return the errata that memeval ships for this benchmark, or ``None``."""
         return None
 
     def plan(
         self, keys: Sequence[ItemKey], protocol: str | None = None, tier: str | None = None
     ) -> tuple[CategoryPlan, ...]:
-        """Return the fixed denominator: the categories with the number of items that ``keys`` declare in each.
+        """Return the fixed denominator: each category with its number of items in ``keys``.
 
-        Where every item counts the same, a category weighs its share of the items, and one without items is left out.
+        If every item counts the same, the weight of a category is its share of the items, and empty categories are
+        left out.
         """
         table = self.table(protocol or self.info.protocols[0].name, tier)
         counts = Counter(key.category for key in keys)

@@ -1,9 +1,8 @@
 """One download: resumable, checked against its digest, and never half-written.
 
-It uses ``urllib.request`` from the standard library: one GET with a Range header, a resumable file and a digest
-need nothing more, and the HTTP clients that come along with other dependencies are theirs to change or drop. What
-urllib would also do is taken away: only ``http`` and ``https`` are spoken, also after a redirect, and never ``http``
-after ``https``.
+It uses ``urllib.request`` from the standard library, which is enough for one GET with a Range header. HTTP clients of
+other dependencies could change or disappear. Other features of urllib are disabled: only ``http`` and ``https`` work,
+also after a redirect, and never ``http`` after ``https``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Progress = Callable[[int, int], None]
 CHUNK_BYTES = 1 << 18
 TIMEOUT_SECONDS = 60.0
 SPARE_BYTES = 16 << 20
-"""Space a download leaves free."""
+"""Disk space that must stay free after a download."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk: no space, user quota reached, file too large."""
@@ -62,7 +61,7 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
             raise BadInput(
                 f"the disk is full ({error.strerror}).", where=folder, remedy=f"Free some space. {_AGAIN}"
             ) from None
-        raise BadInput(f"cannot write here ({error.strerror or error}).", where=folder) from None
+        raise BadInput(f"cannot write to this folder ({error.strerror or error}).", where=folder) from None
     return target
 
 
@@ -75,10 +74,10 @@ class _Download:
     progress: Progress
 
     def run(self) -> None:
-        if self._here() > self.source.bytes:
+        if self._part_size() > self.source.bytes:
             self._forget()
-        if self._here() < self.source.bytes:
-            self._check_room()
+        if self._part_size() < self.source.bytes:
+            self._check_space()
             self._fetch()
         found = digest_of_file(self._part)
         if found != self.source.digest:
@@ -97,18 +96,18 @@ class _Download:
 
     @property
     def _note(self) -> Path:
-        """Beside the part: which address and version of the file it came from."""
+        """File beside the part with the address and the version it came from."""
         return self.target.with_name(self.target.name + ".part.json")
 
-    def _here(self) -> int:
+    def _part_size(self) -> int:
         return self._part.stat().st_size if self._part.is_file() else 0
 
     def _forget(self) -> None:
         self._part.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
-    def _check_room(self) -> None:
-        needed = self.source.bytes - self._here() + SPARE_BYTES
+    def _check_space(self) -> None:
+        needed = self.source.bytes - self._part_size() + SPARE_BYTES
         free = shutil.disk_usage(self.target.parent).free
         if free < needed:
             raise BadInput(
@@ -118,7 +117,7 @@ class _Download:
             )
 
     def _fetch(self) -> None:
-        """Get the missing bytes, all of them where the server cannot give a part."""
+        """Download the missing bytes; all bytes if the server cannot send a part."""
         response = self._open()
         with response:
             start = self._agreed_start(response)
@@ -130,11 +129,11 @@ class _Download:
                 os.fsync(file.fileno())
 
     def _open(self) -> HTTPResponse:
-        """Ask for the file from where the part ends."""
+        """Request the file from the end of the part on."""
         headers = {"User-Agent": "memeval", "Accept-Encoding": "identity"}
-        here, version = self._here(), self._noted_version()
-        if here:
-            headers["Range"] = f"bytes={here}-"
+        part_size, version = self._part_size(), self._noted_version()
+        if part_size:
+            headers["Range"] = f"bytes={part_size}-"
             if version:
                 headers["If-Range"] = version
         request = urllib.request.Request(self.source.url, headers=headers)  # noqa: S310 - the scheme is checked
@@ -142,7 +141,7 @@ class _Download:
             return opener().open(request, timeout=TIMEOUT_SECONDS)  # type: ignore[no-any-return]
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code == 416 and here:
+            if error.code == 416 and part_size:
                 self._forget()
                 return self._open()
             raise self._refused(error.code) from None
@@ -152,15 +151,15 @@ class _Download:
             raise self._unreachable(error) from None
 
     def _agreed_start(self, response: HTTPResponse) -> int:
-        """Return the position that the reply begins at; 0 where the server gives the whole file.
+        """Return the position of the first byte of the reply; 0 if the server sends the whole file.
 
         Raises:
-            BadInput: the reply is not the file that the benchmark names, by its size.
+            BadInput: the size is not that of the file, or the server sent another part.
         """
         start, total = 0, response.headers.get("Content-Length")
         if response.status == 206:
             span, _, total = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
-            start = self._here()
+            start = self._part_size()
             if span.partition("-")[0] != str(start):
                 self._forget()
                 raise BadInput(
@@ -191,7 +190,7 @@ class _Download:
             self.progress(done, total)
 
     def _noted_version(self) -> str | None:
-        """Return the version of the file that the part came from; a part of another address is forgotten."""
+        """Return the version of the file that the part came from; ``None`` if it came from another address."""
         try:
             note = json.loads(self._note.read_text())
             version = note["version"] if note["url"] == self.source.url else None
@@ -227,7 +226,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def opener() -> urllib.request.OpenerDirector:
-    """Return what opens ``http`` and ``https`` addresses and nothing else, wherever they redirect to."""
+    """Return an opener that accepts only ``http`` and ``https`` addresses, also after redirects."""
     director = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -242,7 +241,7 @@ def opener() -> urllib.request.OpenerDirector:
 
 
 def _version(headers: HTTPMessage) -> str | None:
-    """Return what a reply says its version of the file is, if that may stand in ``If-Range`` (RFC 9110, 13.1.5)."""
+    """Return the version of the file in a reply, if ``If-Range`` accepts it (RFC 9110, section 13.1.5)."""
     tag = headers.get("ETag")
     if tag:
         return None if tag.startswith("W/") else tag

@@ -1,9 +1,8 @@
-"""Large data files: a JSON array of objects, read once as a stream, then opened element by element.
+"""Large data files: a JSON array of objects, read once as a stream, then loaded element by element.
 
-The first reading parses one element at a time, and digests the bytes in a second thread meanwhile. What it found (where
-each element lies, what the benchmark keeps of it, the digest) is kept as an index in memeval's data folder, and serves
-for as long as the file is the same one by size, times and inode. Where that folder cannot be written, nothing is kept,
-and the file is read anew every time.
+The first pass parses one element at a time while a second thread computes the digest. The result is stored as an index
+in the data folder: the position and a summary of each element, and the digest of the file. The index is valid while
+size, times and inode of the file stay the same. If the data folder is not writable, the file is read again every time.
 """
 
 from __future__ import annotations
@@ -28,23 +27,22 @@ from memeval.records.errors import BadInput
 from memeval.storage import locked, write_whole
 
 Head = Callable[[Any], dict[str, Any]]
-"""Given an element, returns what is kept of it, as plain JSON data; may raise ``BadInput``."""
+"""Returns the summary of an element, as plain JSON data; may raise ``BadInput``."""
 
 WINDOW_BYTES = 4 << 20
-"""How much is read at a time; more where an element is larger. Each time the thread that digests may have to wait for
-this one's parser, so there should not be many."""
+"""Bytes per read; more for a larger element. Large, because the digest thread may wait for the parser after each."""
 
 WINDOWS_AHEAD = 3
-"""How many windows may wait to be digested."""
+"""Maximum number of windows that wait for the digest thread."""
 
 LARGEST_ELEMENT_BYTES = 256 << 20
-"""A larger element is refused: those of the largest known file have some 6 MB."""
+"""Largest accepted element. Elements of the largest known file have about 6 MB."""
 
 MOST_ELEMENTS = 100_000
-"""A file of more elements is refused."""
+"""Largest accepted number of elements in a file."""
 
 KEPT_FROM_BYTES = 1 << 20
-"""Smaller files are read anew each time, which takes milliseconds."""
+"""Files below this size have no index: reading them takes milliseconds."""
 
 INDEX_VERSION = 1
 
@@ -53,34 +51,34 @@ _SEAM = re.compile(rb"\}\s*,\s*\{\s*\Z")
 _LONGEST_SEAM = 64
 _DECODE = json.JSONDecoder().raw_decode
 _LONGEST_WORD = 16
-"""A constant or an escape that is cut off begins at most so many characters before the cut."""
+"""Maximum length of a constant or an escape that the end of the window can cut."""
 
 _Stamp = tuple[int, int, int, int]
-"""Size, times of the last change of the bytes and of the inode, and inode: what tells a file from another."""
+"""Size, times of the last change of content and inode, and inode number: identifies the state of a file."""
 
 
 @dataclass(frozen=True)
 class Indexed:
-    """A JSON array of objects, indexed once, opened element by element."""
+    """A JSON array of objects with an index, loaded element by element."""
 
     path: Path
     """The file."""
     digest: Digest
     """Digest of its bytes."""
     heads: tuple[dict[str, Any], ...] = field(repr=False)
-    """What was kept of each element, as plain JSON data."""
+    """Summary of each element, as plain JSON data."""
     _places: tuple[tuple[int, int], ...] = field(repr=False)
-    """The first byte of each element, and how many it has."""
+    """Position of the first byte and size in bytes of each element."""
     _stamp: _Stamp = field(repr=False)
 
     def element(self, place: int) -> bytes:
-        """Return the JSON text of an element; from any thread.
+        """Return the JSON text of an element. Thread-safe.
 
         Args:
-            place: which, counted from 0.
+            place: index of the element, from 0.
 
         Raises:
-            BadInput: the file is gone, or is not the one that was indexed.
+            BadInput: the file is missing or has changed since it was indexed.
         """
         start, size = self._places[place]
         try:
@@ -88,57 +86,57 @@ class Indexed:
                 found = os.pread(file.fileno(), size, start)
                 same = _stamp(file.fileno()) == self._stamp
         except OSError as error:
-            raise BadInput(f"the file cannot be read ({error.strerror}).", where=self.path) from None
+            raise BadInput(f"cannot read the file ({error.strerror}).", where=self.path) from None
         if not same or len(found) != size:
-            raise BadInput("the file was changed while it was in use.", where=self.path, remedy="Start again.")
+            raise BadInput("the file changed during the run.", where=self.path, remedy="Start again.")
         return found
 
 
 def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
-    """Return a file's elements, from the index that is kept of it, or after one reading.
+    """Return the elements of a file, from its stored index or after one pass.
 
     Args:
         path: the file: a JSON array of objects.
-        head: what is to be kept of each element; the same for the same ``kind``.
-        kind: names ``head`` and its version. An index of another kind is another index.
-        remedy: what to do about a bad file, as a sentence.
+        head: returns the summary of an element; always the same function for the same ``kind``.
+        kind: name and version of ``head``. Each kind has its own index.
+        remedy: how to fix an invalid file, as a sentence.
 
     Raises:
-        BadInput: the file is missing, empty or cut off, is not a JSON array of objects in UTF-8, has an element over
-            256 MB, or changed meanwhile; or ``head`` refused an element.
+        BadInput: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an element over
+            256 MB, or changed during the pass; or ``head`` refused an element.
     """
     try:
         with path.open("rb", buffering=0) as file:
             before = _stamp(file.fileno())
-            kept = _kept(path, kind) if before[0] >= KEPT_FROM_BYTES else None
-            found = kept and _read_index(kept, path, kind, before)
+            index_path = _index_path(path, kind) if before[0] >= KEPT_FROM_BYTES else None
+            found = index_path and _read_index(index_path, path, kind, before)
             if found:
                 return found
             made = _read(_IndexingPass(file.fileno(), path, remedy), head)
             if _stamp(file.fileno()) != before:
-                raise BadInput("the file was changed while it was read.", where=path, remedy="Start again.")
+                raise BadInput("the file changed while memeval read it.", where=path, remedy="Start again.")
     except FileNotFoundError:
-        raise BadInput("there is no such file.", where=path, remedy=remedy) from None
+        raise BadInput("file not found.", where=path, remedy=remedy) from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+        raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=remedy) from None
     digest, body = made
-    if kept:
-        _keep(kept, _header(path, kind, before, digest, body) + body)
+    if index_path:
+        _store_index(index_path, _header(path, kind, before, digest, body) + body)
     return _opened(path, before, digest, body)
 
 
 class _IndexingPass:
-    """One pass over a file: elements with their places, and the digest.
+    """One pass over a file: elements with their positions, and the digest.
 
-    Most elements end where a comma and an object with the same first key follow. That is only a guess, and parsing the
-    bytes up to there shows whether it is right, for no JSON object begins with another. Where it is not, the end is
-    found by parsing the window as if it were Latin-1, in which a character is a byte and structure, being ASCII, is
-    what it is in UTF-8; that takes thrice as long.
+    To find the end of an element, guess first: a comma and an object with the same first key usually follow it. Parsing
+    the bytes up to there proves the guess, because no JSON object is the start of another. If the guess is wrong, parse
+    the window as Latin-1, which takes three times as long. In Latin-1 a character is a byte, and JSON structure is
+    ASCII, so positions are the same as in UTF-8.
 
     Args:
         handle: the open file.
-        path: what it is called.
-        remedy: what to do about a bad file.
+        path: the path for error messages.
+        remedy: how to fix an invalid file.
     """
 
     def __init__(self, handle: int, path: Path, remedy: str) -> None:
@@ -147,8 +145,8 @@ class _IndexingPass:
         self._before = 0  # bytes of the file before the window
         self._ended = False
         self._number = 0
-        self._expected = 0  # bytes of the next element, about
-        self._first_key = b""  # of the element before, as it is written
+        self._expected = 0  # estimated bytes of the next element
+        self._first_key = b""  # of the previous element, as JSON
         self._hash = hashlib.sha256()
         self._hashed: deque[Future[None]] = deque()
 
@@ -158,35 +156,37 @@ class _IndexingPass:
         return "sha256:" + self._hash.hexdigest()
 
     def elements(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """Yield the first byte and the size of each element, and the element."""
+        """Yield the position of the first byte, the size, and the value of each element."""
         with ThreadPoolExecutor(1) as self._hashing:
-            first = self._next_sign()
+            first = self._next_byte()
             if not first:
                 self._refuse("the file is empty.")
             if first != b"[":
                 self._refuse("expected a JSON array of objects.")
             self._at += 1
-            while (sign := self._sign_of_element()) == b"{":
+            while (byte := self._next_element_byte()) == b"{":
                 yield self._element()
-            if sign != b"]":
-                self._refuse(f"element {self._number + 1} is no object.")
+            if byte != b"]":
+                self._refuse(f"element {self._number + 1} is not an object.")
             self._at += 1
-            if self._next_sign():
-                self._refuse(f"there is more after the end of the array, at byte {self._before + self._at + 1:,}.")
+            if self._next_byte():
+                self._refuse(f"unexpected data after the end of the array, at byte {self._before + self._at + 1:,}.")
 
-    def _sign_of_element(self) -> bytes:
-        """Go to the next element, or to the end of the array, and return the sign there."""
-        sign = self._next_sign()
-        if self._number and sign == b",":
+    def _next_element_byte(self) -> bytes:
+        """Move to the next element or the end of the array, and return the byte there."""
+        byte = self._next_byte()
+        if self._number and byte == b",":
             self._at += 1
-            sign = self._next_sign()
-            if sign == b"]":
-                self._refuse(f"there is a comma but no element after element {self._number}.")
-        elif self._number and sign not in (b"]", b""):
+            byte = self._next_byte()
+            if byte == b"]":
+                self._refuse(f"expected another element after the comma behind element {self._number}.")
+        elif self._number and byte not in (b"]", b""):
             self._refuse(f"expected a comma or the end of the array after element {self._number}.")
-        if not sign:
-            self._refuse(f"the file is cut off: it ends after {self._here:,} bytes and {self._number:,} elements.")
-        return sign
+        if not byte:
+            self._refuse(
+                f"the file is truncated: it ends after {self._read_bytes:,} bytes and {self._number:,} elements."
+            )
+        return byte
 
     def _element(self) -> tuple[int, int, dict[str, Any]]:
         self._number += 1
@@ -194,7 +194,9 @@ class _IndexingPass:
             self._refuse(f"the file has more than {MOST_ELEMENTS:,} elements.")
         while (found := self._whole()) is None:
             if self._ended:
-                self._refuse(f"the file is cut off: it ends after {self._here:,} bytes, within element {self._number}.")
+                self._refuse(
+                    f"the file is truncated: it ends after {self._read_bytes:,} bytes, in element {self._number}."
+                )
             if len(self._window) - self._at > LARGEST_ELEMENT_BYTES:
                 self._refuse(f"element {self._number} has more than {LARGEST_ELEMENT_BYTES:,} bytes.")
             self._more()
@@ -205,7 +207,7 @@ class _IndexingPass:
         return start, size, value
 
     def _whole(self) -> tuple[dict[str, Any], int] | None:
-        """Return the element, and where in the window it ends; ``None`` where the window may end before it."""
+        """Return the element and its end in the window; ``None`` if the window may end before it."""
         if len(self._window) - self._at < self._expected and not self._ended:
             return None  # an attempt that fails costs as much as one that succeeds
         end = self._guessed_end()
@@ -218,7 +220,7 @@ class _IndexingPass:
         return None if size is None else (self._parsed(self._window[self._at : self._at + size]), self._at + size)
 
     def _guessed_end(self) -> int | None:
-        """Return where the element ends if it is not much smaller than the last, and the next has its first key."""
+        """Return the probable end of the element: before the next object with the same first key, or ``None``."""
         own = self._window.find(self._first_key, self._at)
         near = max(own + 1, self._at + self._expected * 3 // 5)
         following = -1 if own < 0 else self._window.find(self._first_key, near)
@@ -229,7 +231,7 @@ class _IndexingPass:
         return seam and nearby + seam.start() + 1
 
     def _size(self) -> int | None:
-        """Return how many bytes the element has; ``None`` where the window may end before it."""
+        """Return the size of the element in bytes; ``None`` if the window may end before it."""
         text = self._window[self._at :].decode("latin-1")
         try:
             return _DECODE(text)[1]
@@ -253,8 +255,8 @@ class _IndexingPass:
             problem = f"is not UTF-8, at byte {self._before + self._at + error.start + 1:,} of the file"
         self._refuse(f"element {self._number} {problem}.")
 
-    def _next_sign(self) -> bytes:
-        """Pass blanks, and return the byte that follows; nothing at the end of the file."""
+    def _next_byte(self) -> bytes:
+        """Skip whitespace and return the next byte; empty at the end of the file."""
         while True:
             blank = _BLANK.match(self._window, self._at)
             self._at = blank.end() if blank else self._at
@@ -263,12 +265,12 @@ class _IndexingPass:
             self._more()
 
     @property
-    def _here(self) -> int:
-        """Bytes of the file that were read."""
+    def _read_bytes(self) -> int:
+        """Bytes of the file that were read so far."""
         return self._before + len(self._window)
 
     def _more(self) -> None:
-        """Read a window on; at least as much as is still in work, so that the time stays linear."""
+        """Read the next window, at least as large as the unparsed rest, so that the total time stays linear."""
         rest = self._window[self._at :]
         self._before += self._at
         chunk = os.read(self._handle, max(WINDOW_BYTES, len(rest), self._expected))
@@ -283,12 +285,12 @@ class _IndexingPass:
 
 
 def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
-    """Return whether a text that cannot be parsed may only lack its end."""
+    """Return whether the error may come only from the end of the window."""
     return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
 def _read(reading: _IndexingPass, head: Head) -> tuple[Digest, bytes]:
-    """Return a file's digest, and its elements as the body of an index."""
+    """Return the digest of a file and the body of its index."""
     rows = []
     for start, size, value in reading.elements():
         rows.append(json.dumps([start, size, head(value)], separators=(",", ":")).encode())
@@ -300,14 +302,14 @@ def _stamp(handle: int) -> _Stamp:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-def _kept(path: Path, kind: str) -> Path:
-    """Return where the index of a file is kept: one a file and kind, so that a changed file's replaces the old one."""
+def _index_path(path: Path, kind: str) -> Path:
+    """Return the path of an index: one per file and kind, so the index of a changed file replaces the old one."""
     name = hashlib.sha256(f"{kind}\0{path.resolve()}".encode()).hexdigest()[:32]
     return data_folder() / "indexes" / f"{name}.jsonl"
 
 
 def _header(path: Path, kind: str, stamp: _Stamp, digest: Digest, body: bytes) -> bytes:
-    """Return an index's first line: what it is of, and the digest of what follows."""
+    """Return the first line of an index: its file, and the digest of the body."""
     header = {
         "schema_version": INDEX_VERSION,
         "kind": kind,
@@ -319,10 +321,10 @@ def _header(path: Path, kind: str, stamp: _Stamp, digest: Digest, body: bytes) -
     return json.dumps(header).encode() + b"\n"
 
 
-def _read_index(kept: Path, path: Path, kind: str, stamp: _Stamp) -> Indexed | None:
-    """Return what an index says; ``None`` where there is none, or it is of another state of the file, or is damaged."""
+def _read_index(index_path: Path, path: Path, kind: str, stamp: _Stamp) -> Indexed | None:
+    """Return the stored index; ``None`` if it is missing, outdated or damaged."""
     try:
-        line, _, body = kept.read_bytes().partition(b"\n")
+        line, _, body = index_path.read_bytes().partition(b"\n")
         digest = json.loads(line)["digest"]
         if line + b"\n" != _header(path, kind, stamp, digest, body):
             return None
@@ -342,12 +344,12 @@ def _opened(path: Path, stamp: _Stamp, digest: Digest, body: bytes) -> Indexed:
     )
 
 
-def _keep(kept: Path, index: bytes) -> None:
-    """Write an index, whole or not at all; where that cannot be done, there is none."""
+def _store_index(index_path: Path, index: bytes) -> None:
+    """Write an index completely or not at all; ignore a full or read-only disk."""
     with suppress(OSError, BadInput):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with locked(kept.parent):
+        index_path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(index_path.parent):
             try:
-                write_whole(kept, index)
-            except BadInput:  # no room: a part of it helps nobody
-                kept.with_name(kept.name + ".part").unlink(missing_ok=True)
+                write_whole(index_path, index)
+            except BadInput:  # the disk is full: a partial index is useless
+                index_path.with_name(index_path.name + ".part").unlink(missing_ok=True)

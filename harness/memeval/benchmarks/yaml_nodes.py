@@ -1,6 +1,6 @@
-"""YAML from outside as a tree that knows its lines: bounded, without anchors, and with every problem noted, not raised.
+"""Untrusted YAML as a tree with line numbers: limited in size, without anchors, with all problems in one error.
 
-What a scalar is follows from how it is written, as everywhere in YAML: ``yes`` is no text, and neither is ``2024``.
+The type of a scalar follows from its spelling, as always in YAML: neither ``yes`` nor ``2024`` is text.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import yaml
 
 BYTES = 8_000_000
-"""The longest file that is read."""
+"""Largest accepted file, in bytes."""
 
 DEPTH = 8
-"""How deep lists and mappings may stand in one another."""
+"""Maximum nesting of lists and mappings."""
 
 LONGEST_TEXT = 100_000
-"""Characters of the longest text."""
+"""Maximum length of a text, in characters."""
 
 LONGEST_NAME = 64
-"""Characters of the longest name: of an id, a bank, a tag, a category."""
+"""Maximum length of a name (id, bank, tag, category), in characters."""
 
 LISTED = 50
-"""How many problems are told; the others are counted."""
+"""Maximum number of problems in the message; the others are counted."""
 
 QUOTED = 40
 
@@ -42,7 +42,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class Problems:
-    """What is wrong with a file, line by line.
+    """Collects the problems of a file, with their lines.
 
     Args:
         path: the file.
@@ -53,33 +53,34 @@ class Problems:
         self._found: list[tuple[int, str]] = []
 
     def add(self, line: int, sentence: str) -> None:
-        """Note a problem."""
+        """Add a problem."""
         self._found.append((line, sentence))
 
     def check(self) -> None:
-        """Refuse the file where there are problems.
+        """Raise if there are problems.
 
         Raises:
-            BadInput: there are: all of them, a line each.
+            BadInput: lists all problems, one per line.
         """
         if not self._found:
             return
         found = sorted(dict.fromkeys(self._found))
-        told = [f"{visible(str(self.path))}:{line}: {sentence}" for line, sentence in found[:LISTED]]
+        lines = [f"{visible(str(self.path))}:{line}: {sentence}" for line, sentence in found[:LISTED]]
         if len(found) > LISTED:
-            told.append(f"{visible(str(self.path))}: and {len(found) - LISTED} more.")
-        raise BadInput("\n".join(told))
+            lines.append(f"{visible(str(self.path))}: {len(found) - LISTED} more problems.")
+        raise BadInput("\n".join(lines))
 
 
 def compose(path: Path, data: bytes) -> yaml.Node:
-    """Return a file's one document as a tree of nodes.
+    """Return the single document of a file as a tree of nodes.
 
     Args:
-        path: the file, for what is said of it.
+        path: the file, for error messages.
         data: its bytes.
 
     Raises:
-        BadInput: it is too large or too deep, no UTF-8, no YAML, empty, more than one document, or has anchors or tags.
+        BadInput: the file is too large, nested too deeply, not UTF-8, not YAML or empty, or has several documents,
+            anchors or tags.
     """
     import yaml
 
@@ -91,7 +92,7 @@ def compose(path: Path, data: bytes) -> yaml.Node:
         raise BadInput("the file is not UTF-8 text.", where=f"{path}:{line}", remedy="Save it as UTF-8.") from None
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _look_over(path, yaml.parse(text, Loader=loader))
+        _check_events(path, yaml.parse(text, Loader=loader))
         root = yaml.compose(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -100,80 +101,86 @@ def compose(path: Path, data: bytes) -> yaml.Node:
     except yaml.YAMLError as error:
         raise BadInput(f"not valid YAML ({visible(' '.join(str(error).split())[:200])}).", where=path) from None
     if root is None:
-        raise BadInput("the file is empty.", where=path, remedy="A suite has retain, and recall or reflect.")
+        raise BadInput("the file is empty.", where=path, remedy="Add its keys and values.")
     return root
 
 
 def check_size(path: Path, size: int) -> None:
-    """Refuse a file that is too large, before it is read where its size is known.
+    """Refuse a file that is too large.
+
+    Args:
+        path: the file, for the error message.
+        size: its size in bytes.
 
     Raises:
-        BadInput: it is.
+        BadInput: the file is too large.
     """
     if size > BYTES:
-        raise BadInput(f"a YAML file may have {BYTES:,} bytes, and this file has {size:,}.", where=path)
+        raise BadInput(
+            f"the file has {size:,} bytes; the limit for YAML is {BYTES:,}.", where=path, remedy="Split the file."
+        )
 
 
-def _look_over(path: Path, events: Iterator[Any]) -> None:
-    """Refuse what could make a small file large, or a loader do anything but load."""
+def _check_events(path: Path, events: Iterator[Any]) -> None:
+    """Refuse anchors and aliases (a small file could expand to a huge tree), tags, and deep nesting."""
     import yaml
 
     depth = 0
     for event in events:
         where = f"{path}:{event.start_mark.line + 1}" if event.start_mark else str(path)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise BadInput("anchors (&) and aliases (*) are not read.", where=where, remedy="Write the text out.")
+            raise BadInput("anchors (&) and aliases (*) are not supported.", where=where, remedy="Repeat the text.")
         if getattr(event, "tag", None) is not None:
-            raise BadInput("tags (!) are not read.", where=where, remedy="Leave the tag out.")
+            raise BadInput("tags (!) are not supported.", where=where, remedy="Remove the tag.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEPTH:
-            raise BadInput(f"lists and mappings stand more than {DEPTH} deep.", where=where)
+            raise BadInput(f"lists and mappings are nested more than {DEPTH} deep.", where=where)
 
 
 class Entry:
-    """A mapping of the file, read key by key; what is wrong is noted, and stands for nothing.
+    """A mapping of the file, read key by key. Invalid values are added to the problems and count as absent.
 
     Args:
-        node: the mapping, or what stands where one belongs.
-        what: what it is, such as ``recall``, for what is said of it.
-        known: its keys.
-        problems: where problems are noted.
+        node: the node that should be a mapping.
+        what: its name in error messages, such as ``recall``.
+        known: the allowed keys.
+        problems: collects the problems.
     """
 
     def __init__(self, node: yaml.Node, what: str, known: Collection[str], problems: Problems) -> None:
         self.line, self._what, self._problems = line_of(node), what, problems
         self._nodes: dict[str, yaml.Node] = {}
         if not _is(node, "mapping"):
-            problems.add(self.line, f"{what}: keys with values belong here, not {kind_of(node)}.")
+            problems.add(self.line, f"{what}: expected keys with values, not {kind_of(node)}.")
             return
         for name, key, value in _pairs(node, problems):
             if name in known:
                 self._nodes[name] = value
                 continue
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
+            hint = f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."
             problems.add(line_of(key), f"{what}: unknown key '{visible(name[:QUOTED])}'. {hint}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._nodes
 
     def line_of(self, key: str) -> int:
-        """Return the line of a key's value, or that of the mapping where it has no such key."""
+        """Return the line of the value of a key; the line of the mapping if the key is missing."""
         return line_of(self._nodes[key]) if key in self._nodes else self.line
 
     def problem(self, key: str, sentence: str) -> None:
-        """Note a problem with a key's value."""
+        """Add a problem with the value of a key."""
         self._problems.add(self.line_of(key), f"{self._what}: '{key}' {sentence}")
 
     def needs(self, *keys: str) -> None:
-        """Note which keys are missing."""
+        """Add a problem for each missing key."""
         for key in keys:
-            if not self._there(key):
+            if not self._has_value(key):
                 self._problems.add(self.line, f"{self._what}: '{key}' is missing.")
 
     def text(self, key: str) -> str:
-        """Return a text; blank where there is none."""
-        return self._text(key, self._nodes[key]) if self._there(key) else ""
+        """Return a text; empty if there is none."""
+        return self._text(key, self._nodes[key]) if self._has_value(key) else ""
 
     def name(self, key: str, default: str) -> str:
         """Return a short name, such as an id."""
@@ -182,11 +189,11 @@ class Entry:
         return self._name(key, self._nodes[key]) or default
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; none where there is no list."""
+        """Return a list of texts; empty if there is no list."""
         return tuple(text for node in self._items(key) if (text := self._text(key, node)))
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return a list of short names; none where there is no list."""
+        """Return a list of short names without repetitions; empty if there is no list."""
         return tuple(dict.fromkeys(name for node in self._items(key) if (name := self._name(key, node))))
 
     def entries(self, key: str, known: Collection[str]) -> Iterator[Entry]:
@@ -202,7 +209,7 @@ class Entry:
                 yield text
 
     def truth(self, key: str) -> bool:
-        """Return true or false; false where there is neither."""
+        """Return true or false; false if there is neither."""
         return bool(self._as(key, "bool", lambda value: value.lower() in ("true", "yes", "on"), "true or false"))
 
     def whole(self, key: str, default: int) -> int:
@@ -211,51 +218,51 @@ class Entry:
         return default if found is None else int(found)
 
     def number(self, key: str) -> float | None:
-        """Return a finite number; ``None`` where there is none."""
+        """Return a finite number, or ``None``."""
         found = self._as(key, ("int", "float"), _number, "a number")
         return None if found is None else float(found)
 
     def scalar(self, key: str) -> str | int | float | bool | None:
-        """Return a short scalar of any kind; ``None`` where there is none."""
+        """Return a short scalar of any type, or ``None``."""
         found = _scalar(self._nodes[key]) if key in self._nodes else None
         return None if isinstance(found, str) and not _NAME.fullmatch(found[: LONGEST_NAME + 1]) else found
 
     def date(self, key: str) -> str | None:
-        """Return a date, or date and time, in ISO 8601; ``None`` where there is none."""
-        return self._date(key, self._nodes[key]) if self._there(key) else None
+        """Return a date, or date and time, in ISO 8601, or ``None``."""
+        return self._date(key, self._nodes[key]) if self._has_value(key) else None
 
     def dates(self, key: str) -> list[str | None]:
-        """Return a list of dates; an item that is none is ``None``."""
+        """Return a list of dates; ``None`` for each invalid date."""
         return [self._date(key, node) for node in self._items(key)]
 
     def scalars(self, key: str) -> dict[str, str | int | float | bool]:
-        """Return a mapping of texts, numbers, truths and dates by name."""
-        if not self._there(key):
+        """Return a mapping of texts, numbers, booleans and dates by name."""
+        if not self._has_value(key):
             return {}
         node = self._nodes[key]
         if not _is(node, "mapping"):
-            self.problem(key, f"takes keys with values, not {kind_of(node)}.")
+            self.problem(key, f"must be keys with values, not {kind_of(node)}.")
             return {}
         found: dict[str, str | int | float | bool] = {}
         for name, _, value in _pairs(node, self._problems):
             scalar = _scalar(value) if len(name) <= LONGEST_NAME else None
             if scalar is None:
-                sentence = f"{self._what}: '{key}' takes short names with texts, numbers, true or false."
+                sentence = f"{self._what}: '{key}' must have short names with texts, numbers, true or false."
                 self._problems.add(line_of(value), sentence)
             else:
                 found[name] = scalar
         return found
 
-    def _there(self, key: str) -> bool:
-        """Whether a key has a value: null is none."""
+    def _has_value(self, key: str) -> bool:
+        """Return whether a key has a value other than null."""
         return key in self._nodes and self._nodes[key].tag != f"{_TAG}null"
 
     def _items(self, key: str) -> list[yaml.Node]:
-        if not self._there(key):
+        if not self._has_value(key):
             return []
         node = self._nodes[key]
         if not _is(node, "sequence"):
-            self.problem(key, f"takes a list, not {kind_of(node)}.")
+            self.problem(key, f"must be a list, not {kind_of(node)}.")
             return []
         items: list[yaml.Node] = node.value
         return items
@@ -263,7 +270,7 @@ class Entry:
     def _text(self, key: str, node: yaml.Node) -> str:
         if node.tag != f"{_TAG}str":
             hint = " Put it in quotes." if _is(node, "scalar") else ""
-            self._problems.add(line_of(node), f"{self._what}: '{key}' takes text, not {kind_of(node)}.{hint}")
+            self._problems.add(line_of(node), f"{self._what}: '{key}' must be text, not {kind_of(node)}.{hint}")
         elif not node.value.strip():
             self._problems.add(line_of(node), f"{self._what}: '{key}' is blank.")
         elif len(node.value) > LONGEST_TEXT:
@@ -276,24 +283,24 @@ class Entry:
         name = self._text(key, node)
         if not name or (len(name) <= LONGEST_NAME and _NAME.fullmatch(name)):
             return name
-        sentence = f"takes names of at most {LONGEST_NAME} letters, digits and signs such as - and ."
+        sentence = f"must be a name of at most {LONGEST_NAME} letters, digits and characters such as - and ."
         self._problems.add(line_of(node), f"{self._what}: '{key}' {sentence}")
         return ""
 
     def _as(self, key: str, tags: str | tuple[str, ...], read: Callable[[str], Any], wanted: str) -> Any:
-        if not self._there(key):
+        if not self._has_value(key):
             return None
         node = self._nodes[key]
         kinds = (tags,) if isinstance(tags, str) else tags
         value = read(node.value) if node.tag in {f"{_TAG}{kind}" for kind in kinds} else None
         if value is None:
-            self.problem(key, f"takes {wanted}, not {kind_of(node)}.")
+            self.problem(key, f"must be {wanted}, not {kind_of(node)}.")
         return value
 
     def _date(self, key: str, node: yaml.Node) -> str | None:
         date = _iso(node.value) if node.tag in (f"{_TAG}timestamp", f"{_TAG}str") else None
         if date is None:
-            sentence = "takes a date such as 2025-01-15 or 2025-01-15T09:00:00Z."
+            sentence = "must be a date such as 2025-01-15 or 2025-01-15T09:00:00Z."
             self._problems.add(line_of(node), f"{self._what}: '{key}' {sentence}")
         return date
 
@@ -302,7 +309,7 @@ class Entry:
 
 
 def line_of(node: yaml.Node) -> int:
-    """Return the line, from 1, that a node begins in."""
+    """Return the line of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 
@@ -312,26 +319,26 @@ def _is(node: Any, kind: str) -> bool:
 
 
 def kind_of(node: yaml.Node) -> str:
-    """Return what a node is, as a reader would say it."""
+    """Return the type and the value of a node for an error message."""
     if _is(node, "sequence"):
         return "a list"
     if _is(node, "mapping"):
         return "keys with values"
     kind = node.tag.removeprefix(_TAG)
     value = visible(str(node.value)[:QUOTED])
-    return {"str": f"the text '{value}'", "null": "nothing", "bool": f"the truth value {value}"}.get(
+    return {"str": f"the text '{value}'", "null": "nothing", "bool": f"the boolean {value}"}.get(
         kind, f"the {'date' if kind == 'timestamp' else 'number'} {value}"
     )
 
 
 def _pairs(node: yaml.Node, problems: Problems) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
-    """Yield the keys of a mapping, each once, with their nodes and values."""
+    """Yield the distinct keys of a mapping, with their nodes and values."""
     seen: set[str] = set()
     for key, value in node.value:
         if not _is(key, "scalar"):
-            problems.add(line_of(key), "a key is text, not a list or a mapping.")
+            problems.add(line_of(key), "a key must be text, not a list or a mapping.")
         elif key.value in seen:
-            problems.add(line_of(key), f"the key '{visible(key.value[:QUOTED])}' stands here twice.")
+            problems.add(line_of(key), f"the key '{visible(key.value[:QUOTED])}' occurs twice.")
         else:
             seen.add(key.value)
             yield key.value, key, value
@@ -350,7 +357,7 @@ def _number(text: str) -> float | None:
 
 
 def _scalar(node: yaml.Node) -> str | int | float | bool | None:
-    """Return a scalar's value; ``None`` where it is none, or null, or more than a scalar may be."""
+    """Return the value of a scalar; ``None`` if it is null, not a scalar, or out of range."""
     match node.tag.removeprefix(_TAG):
         case "str" | "timestamp":
             return str(node.value) if len(node.value) <= LONGEST_TEXT else None
@@ -365,12 +372,12 @@ def _scalar(node: yaml.Node) -> str | int | float | bool | None:
 
 
 def _iso(text: str) -> str | None:
-    """Return a date as ISO 8601 has it, a time with its zone: UTC where none is said."""
+    """Return a date or time in ISO 8601, in UTC if no zone is given; ``None`` if invalid."""
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
         return None
     if len(text) <= len("2025-01-15"):
         return parsed.date().isoformat()
-    told = parsed.isoformat()
-    return told.removesuffix("+00:00") + "Z" if told.endswith("+00:00") or parsed.tzinfo is None else told
+    iso = parsed.isoformat()
+    return iso.removesuffix("+00:00") + "Z" if iso.endswith("+00:00") or parsed.tzinfo is None else iso

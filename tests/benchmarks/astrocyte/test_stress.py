@@ -153,13 +153,16 @@ def test_it_can_be_made_smaller() -> None:
     ("parameters", "said"),
     [
         ({"size": 1}, "astrocyte-stress@1 has no parameter 'size'. It has: seed, retains, banks, recalls."),
-        ({"seed": -1}, "as 'seed', not '-1'"),
-        ({"seed": "x"}, "as 'seed', not 'x'"),
-        ({"recalls": 0}, "takes from 60 to 100000 as 'recalls', not '0'"),
-        ({"retains": 10**9}, "as 'retains', not '1000000000'"),
-        ({"banks": 3}, "1000 texts cannot be shared out among 3 banks. Each holds the same number, from 20 to 400."),
-        ({"banks": 100}, "1000 texts cannot be shared out among 100 banks."),
-        ({"banks": 1}, "1000 texts cannot be shared out among 1 banks."),
+        ({"seed": -1}, "invalid seed=-1."),
+        ({"seed": "x"}, "invalid seed=x."),
+        ({"recalls": 0}, "astrocyte-stress@1: invalid recalls=0. It must be from 60 to 100000."),
+        ({"retains": 10**9}, "invalid retains=1000000000."),
+        (
+            {"banks": 3},
+            "invalid retains=1000 with banks=3. Each bank must have the same number of texts, from 20 to 400.",
+        ),
+        ({"banks": 100}, "invalid retains=1000 with banks=100."),
+        ({"banks": 1}, "invalid retains=1000 with banks=1."),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(parameters: dict[str, str | int], said: str) -> None:

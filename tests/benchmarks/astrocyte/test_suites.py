@@ -270,10 +270,10 @@ def test_recall_asks_searches_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "parameters", "sentence"),
     [
-        ("astrocyte-suite", None, None, "has no data of its own. Name the suite with --data"),
+        ("astrocyte-suite", None, None, "needs your own suite. Name it with --data"),
         ("astrocyte-suite", SUITE, {"seed": 1}, "has no parameter 'seed'"),
-        ("astrocyte-suite", SUITE, {"version": 4}, "its version is '3', and '4' is asked for"),
-        ("astrocyte-suite", REFLECTS, None, "the suite has no recall. Choose --protocol full"),
+        ("astrocyte-suite", SUITE, {"version": 4}, "the version of this file is '3', not '4'"),
+        ("astrocyte-suite", REFLECTS, None, "the suite has no recall. Use --protocol full"),
         ("astrocyte-suite", "a: [", None, "not valid YAML"),
         ("astrocyte-basic", SUITE, None, "is built in and reads no file"),
         ("astrocyte-basic", None, {"x": 1}, "has no parameter 'x'"),
@@ -294,6 +294,6 @@ def test_a_suite_of_ones_own_is_known_by_its_name_and_says_what_has_no_truth(tmp
     assert brought.available(data) and not brought.available() and not brought.available(tmp_path / "no.yaml")
     assert brought.info.brought and find("astrocyte-stress").info.by_name_only
     assert brought.open(data, {"suite": "mill", "version": "3"}).notes == (
-        "no_ground_truth: cases that name no truth, and are in no score: 1.",
+        "no_ground_truth: 1 cases have no expected result and are not scored.",
     )
     assert brought.opened(written(tmp_path, REFLECTS, "only.yaml"), None, "full", "full").notes == ()

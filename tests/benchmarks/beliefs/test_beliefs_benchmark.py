@@ -61,8 +61,8 @@ def test_every_category_is_described() -> None:
     [
         ({"sead": 1}, "no parameter 'sead'"),
         ({"seed": "many"}, "whole number"),
-        ({"size": 0}, "between 1 and"),
-        ({"size": 5001}, "between 1 and"),
+        ({"size": 0}, "invalid size=0. It must be from 1 to"),
+        ({"size": 5001}, "invalid size=5001. It must be from 1 to"),
         ({"seed": -1}, "0 or more"),
     ],
 )

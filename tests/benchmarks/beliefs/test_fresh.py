@@ -137,7 +137,7 @@ def test_before_its_moment_nothing_is_asked_and_every_refusal_says_when_and_wher
             refused()
         for word in ("2999-12-01T12:00:00Z", "round 1000", server.url, "memeval data pull beliefs-fresh-202308"):
             assert word in str(caught.value)
-    with pytest.raises(BadInput, match=r"not drawn before 2999-12-01T12:00:00Z.*clock says \d{4}-\d\d-\d\dT"):
+    with pytest.raises(BadInput, match=r"drawn at 2999-12-01T12:00:00Z.*clock of this machine says \d{4}-\d\d-\d\dT"):
         benchmark.pull()
     assert server.asked == [] and not folder.exists()
 
@@ -176,7 +176,7 @@ def test_a_value_that_is_here_is_not_fetched_again_and_a_damaged_one_is(server: 
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (forged(round=1001), "this is round 1001, and beliefs-fresh-202308@1 has round 1000"),
+        (forged(round=1001), "this is round 1001, but beliefs-fresh-202308@1 needs round 1000"),
         (forged(randomness="0" * 64), "not the SHA-256 of the signature"),
         (forged(signature="0" * 96), "not the SHA-256 of the signature"),
         (forged(signature=SIGNATURE[:-2]), "'signature'"),
@@ -185,11 +185,11 @@ def test_a_value_that_is_here_is_not_fetched_again_and_a_damaged_one_is(server: 
         (forged(round="1000"), "'round'"),
         (forged(round=True), "'round'"),
         (b'{"round": 1000}', "'randomness'"),
-        (forged()[:-9], "no JSON"),
-        (b"", "no JSON"),
-        (b"\xff\xfe", "no JSON"),
-        (b"[]", "no value of a beacon"),
-        (b"[" * 60_000, "no JSON"),
+        (forged()[:-9], "the reply is not JSON"),
+        (b"", "the reply is not JSON"),
+        (b"\xff\xfe", "the reply is not JSON"),
+        (b"[]", "not a value of a beacon"),
+        (b"[" * 60_000, "the reply is not JSON"),
         (b" " * (LARGEST + 1), "too large"),
     ],
 )
@@ -203,7 +203,8 @@ def test_a_reply_that_is_not_the_value_is_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("status", "sentence"), [(404, "refused (404)"), (425, "refused (425)"), (500, "refused (500)")]
+    ("status", "sentence"),
+    [(404, "refused the request (404)"), (425, "refused the request (425)"), (500, "refused the request (500)")],
 )
 def test_a_server_that_refuses_is_named_with_the_moment(
     server: Server, folder: Path, status: int, sentence: str
@@ -211,12 +212,12 @@ def test_a_server_that_refuses_is_named_with_the_moment(
     server.status = status
     with pytest.raises(BadInput, match=re.escape(sentence)) as caught:
         fresh(server).pull()
-    assert "2023-08-23T15:59:24Z: look at this machine's clock" in str(caught.value)
+    assert "2023-08-23T15:59:24Z. Check the clock of this machine" in str(caught.value)
 
 
 def test_a_connection_that_is_cut_and_a_server_that_is_gone_are_refused(server: Server, folder: Path) -> None:
     server.length, server.body = len(server.body), server.body[:-30]
-    with pytest.raises(BadInput, match="no JSON"):
+    with pytest.raises(BadInput, match="the reply is not JSON"):
         fresh(server).pull()
     with pytest.raises(BadInput, match="cannot be reached"):
         FreshBeliefsBenchmark(DRAWN, at("http://127.0.0.1:1")).pull()
@@ -226,7 +227,7 @@ def test_no_other_kind_of_address_is_opened(server: Server, folder: Path) -> Non
     with pytest.raises(BadInput, match="only http and https"):
         FreshBeliefsBenchmark(DRAWN, at("file:///etc")).pull()
     server.status, server.location = 302, "file:///etc/passwd"
-    with pytest.raises(BadInput, match=re.escape("refused (302)")):
+    with pytest.raises(BadInput, match=re.escape("refused the request (302)")):
         fresh(server).pull()
 
 
@@ -257,15 +258,15 @@ def test_a_copy_of_the_value_can_be_named(server: Server, folder: Path, tmp_path
     copy = place.rename(tmp_path / "copy.json")
     assert not benchmark.available() and benchmark.available(copy)
     assert benchmark.open(copy, {"size": 1}).parameters["size"] == 1
-    with pytest.raises(BadInput, match="no seed here"):
+    with pytest.raises(BadInput, match="the seed of beliefs-fresh-202308@1 is missing"):
         benchmark.open(parameters={"size": 1})
 
 
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"seed": 1}, "beliefs-fresh-202308@1 takes no parameter 'seed'"),
-        ({"size": 0}, "beliefs-fresh-202308@1 has between 1"),
+        ({"seed": 1}, "beliefs-fresh-202308@1 has no parameter 'seed'"),
+        ({"size": 0}, "beliefs-fresh-202308@1: invalid size=0. It must be from 1 to "),
         ({"sise": 3}, "beliefs-fresh-202308@1 has no parameter 'sise'"),
     ],
 )

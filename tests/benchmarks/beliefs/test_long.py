@@ -206,7 +206,7 @@ def test_every_history_of_the_smallest_tier_is_within_a_hundredth_of_its_size() 
 @pytest.mark.parametrize(
     ("parameters", "protocol", "words"),
     [
-        ({"size": 100}, None, "no 'size' in the tier '10k'"),
+        ({"size": 100}, None, "no parameter 'size' in the tier '10k'"),
         ({"seed": -1}, None, "0 or more"),
         ({"seed": "x"}, None, "whole number"),
         ({"sead": 1}, None, "no parameter 'sead'"),

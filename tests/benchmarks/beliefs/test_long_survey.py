@@ -102,7 +102,7 @@ def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytes
     life = lives(42)[0]
     said = f"I hear it is {life.items[0].gold.phrases[0]}."
     monkeypatch.setattr(Filler, "session", lambda self, number: (life, [DraftTurn("user", said)]))
-    with pytest.raises(BrokenRule, match="says what it is asked about"):
+    with pytest.raises(BrokenRule, match="states the answer to a question"):
         survey(42, "10k")
 
 
@@ -113,7 +113,7 @@ def test_verify_goes_through_the_histories_again(call: Call, kept: Path, known: 
     wrong = "sha256:" + "0" * 64
     kept.write_text(known.model_copy(update={"digest": wrong}).to_json())
     code, _, err = call("verify", "beliefs", "--tier", "10k")
-    assert code == 1 and f"the histories are {DIGEST_10K}, and were taken to be {wrong}" in err
+    assert code == 1 and f"the digest of the histories is {DIGEST_10K}, but the stored one was {wrong}" in err
     assert Survey.parse(kept.read_bytes(), kept) == known, "it is put right"
 
 

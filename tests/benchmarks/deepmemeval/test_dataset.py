@@ -112,10 +112,10 @@ def test_what_has_no_value_for_an_answer_cannot_be_replaced() -> None:
     dataset = made()
     keys = list(dataset.keys())
     for place in (1, 4, 5):
-        with pytest.raises(BadInput, match="cannot be replaced"):
+        with pytest.raises(BadInput, match="cannot replace answers"):
             dataset.corrected(keys[place], wrong("Caddy"))
     for erratum in (wrong(("a", "b")), wrong(None), wrong("Caddy", ErratumKind.WRONG_EVIDENCE)):
-        with pytest.raises(BadInput, match="only a wrong answer can be replaced, by a text"):
+        with pytest.raises(BadInput, match="only a wrong answer can be replaced, and only by text"):
             dataset.corrected(keys[3], erratum)
 
 

@@ -28,11 +28,11 @@ def written(folder: Path, value: object) -> Path:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "there is no such file."
+    assert refusal(tmp_path / "none.json") == "file not found."
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"deepmemeval/deepmemeval_500\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"deepmemeval/deepmemeval_500\.json: file not found"):
         DeepMemEvalBenchmark().open(tmp_path)
     assert not DeepMemEvalBenchmark().available(tmp_path)
 
@@ -41,12 +41,12 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         (b"", "the file is empty."),
-        (b'[{"scenario_id": "bel', "the file is cut off: it ends after 21 bytes, and the released file has 2,239,412."),
+        (b'[{"scenario_id": "bel', "the file is truncated: it has 21 bytes, expected 2,239,412."),
         (b"<html>", "not valid JSON ("),
         (b"\xff\xfe[]", "not valid JSON ("),
         (b"{}", "expected a list of scenarios."),
         (b"[1]", "scenario 1: "),
-        (b"[]", "the file has the right shape but is not the released one"),
+        (b"[]", "the format is valid, but this is not the released file"),
     ],
 )
 def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -100,7 +100,7 @@ def test_fields_that_only_the_documentation_knows_are_read(tmp_path: Path) -> No
     changed[1]["metadata"]["root_change_session"] = "x3"
     changed[4]["metadata"]["new_facts_after_turn_5"] = [{"turn": 7, "fact": "Uses Caddy for serving"}]
     changed[5]["metadata"]["conflicting_facts"] = ["Uses Nginx for serving"]
-    assert "right shape" in refusal(written(tmp_path, changed))
+    assert "the format is valid" in refusal(written(tmp_path, changed))
 
 
 def test_a_cut_copy_of_the_real_file_is_called_cut_off(tmp_path: Path, data: Path) -> None:
@@ -108,17 +108,15 @@ def test_a_cut_copy_of_the_real_file_is_called_cut_off(tmp_path: Path, data: Pat
     whole = (data / "deepmemeval" / "deepmemeval_500.json").read_bytes()
     for end in (1_000_000, 2_000_003, len(whole) - 2):
         path.write_bytes(whole[:end])
-        assert (
-            refusal(path) == f"the file is cut off: it ends after {end:,} bytes, and the released file has 2,239,412."
-        )
+        assert refusal(path) == f"the file is truncated: it has {end:,} bytes, expected 2,239,412."
 
 
 def test_one_changed_letter_of_the_real_file_is_noticed(tmp_path: Path, data: Path) -> None:
     path = tmp_path / "deepmemeval_500.json"
     path.write_bytes((data / "deepmemeval" / "deepmemeval_500.json").read_bytes().replace(b"Jest", b"Pest", 1))
-    assert "is not the released one" in refusal(path)
+    assert "is not the released file" in refusal(path)
 
 
 def test_parameters_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="takes no parameters, such as 'seed'"):
+    with pytest.raises(BadInput, match="has no parameter 'seed'"):
         DeepMemEvalBenchmark().open(tmp_path, {"seed": 1})

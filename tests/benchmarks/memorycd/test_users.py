@@ -1,4 +1,4 @@
-"""The file of users: what is read, what is passed over and told, and what is refused."""
+"""The file of users: what is read, what is skipped and noted, and what is refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_bytes_and_not_the_name_say_whether_a_file_is_packed(tmp_path: Path, nam
     found = read(write_lines(tmp_path / name, users(3), packed=packed))
     assert (found.ids, found.index.digest) == (right.ids, right.index.digest)
     assert right.index.notes == ()
-    assert found.index.notes == (f"{name} is {'gzip' if packed else 'plain text'}, whatever its name says.",)
+    assert found.index.notes == (f"{name} is {'gzip' if packed else 'plain text'}, unlike its name.",)
 
 
 def test_times_in_seconds_and_in_milliseconds_are_the_same_times(tmp_path: Path) -> None:
@@ -96,28 +96,28 @@ def test_a_time_that_no_calendar_holds_is_blank() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"{broken", "it is no JSON in UTF-8"),
-        (b'{"user_id": "\xff"}', "it is no JSON in UTF-8"),
-        (b'{"user_id": "\\ud800"}', "it is no JSON in UTF-8"),
-        (b"[" * 100_000, "it is no JSON in UTF-8"),
-        (b"[]", "it is no JSON object"),
-        (json.dumps(user(None)).encode(), "it names no user"),
-        (json.dumps(user("")).encode(), "it names no user"),
-        (json.dumps(user("../../etc/passwd")).encode(), "its 'user_id' is no id"),
-        (json.dumps(user(["SYNTH1"])).encode(), "its 'user_id' is no id"),
-        (json.dumps(user("x" * 65)).encode(), "its 'user_id' is no id"),
-        (b'{"user_id": "A"}', "it has no table 'interactions'"),
-        (b'{"user_id": "A", "interactions": {"Books": {"a": 1}}}', "its interactions in Books are no list"),
-        (b'{"user_id": "A", "interactions": {"Books": ["x"]}}', "interaction 1 in Books is no table"),
-        (json.dumps(user(rating="5")).encode(), "'rating' of interaction 1 in Books is no number"),
-        (json.dumps(user(rating=True)).encode(), "'rating' of interaction 1 in Books is no number"),
-        (json.dumps(user(title=5)).encode(), "'title' of interaction 1 in Books is no text"),
-        (json.dumps(user(timestamp="2019")).encode(), "'timestamp' of interaction 1 in Books is no number"),
-        (json.dumps(user(timestamp=float("inf"))).encode(), "'timestamp' of interaction 1 in Books is no time"),
-        (json.dumps(user(timestamp=10**400)).encode(), "'timestamp' of interaction 1 in Books is no time"),
-        (json.dumps(user(parent_asin="a, b")).encode(), "'parent_asin' of interaction 1 in Books is no id"),
+        (b"{broken", "it is not valid JSON in UTF-8"),
+        (b'{"user_id": "\xff"}', "it is not valid JSON in UTF-8"),
+        (b'{"user_id": "\\ud800"}', "it is not valid JSON in UTF-8"),
+        (b"[" * 100_000, "it is not valid JSON in UTF-8"),
+        (b"[]", "it is not a JSON object"),
+        (json.dumps(user(None)).encode(), "it has no user id"),
+        (json.dumps(user("")).encode(), "it has no user id"),
+        (json.dumps(user("../../etc/passwd")).encode(), "its 'user_id' is invalid"),
+        (json.dumps(user(["SYNTH1"])).encode(), "its 'user_id' is invalid"),
+        (json.dumps(user("x" * 65)).encode(), "its 'user_id' is invalid"),
+        (b'{"user_id": "A"}', "it has no object 'interactions'"),
+        (b'{"user_id": "A", "interactions": {"Books": {"a": 1}}}', "its interactions in Books are not a list"),
+        (b'{"user_id": "A", "interactions": {"Books": ["x"]}}', "interaction 1 in Books is not an object"),
+        (json.dumps(user(rating="5")).encode(), "'rating' of interaction 1 in Books is not a number"),
+        (json.dumps(user(rating=True)).encode(), "'rating' of interaction 1 in Books is not a number"),
+        (json.dumps(user(title=5)).encode(), "'title' of interaction 1 in Books is not text"),
+        (json.dumps(user(timestamp="2019")).encode(), "'timestamp' of interaction 1 in Books is not a number"),
+        (json.dumps(user(timestamp=float("inf"))).encode(), "'timestamp' of interaction 1 in Books is not a time"),
+        (json.dumps(user(timestamp=10**400)).encode(), "'timestamp' of interaction 1 in Books is not a time"),
+        (json.dumps(user(parent_asin="a, b")).encode(), "'parent_asin' of interaction 1 in Books is not an id"),
         (json.dumps(user(negative_parent_asins="B1")).encode(), "'negative_parent_asins' of interaction 1 in Books is"),
-        (json.dumps(user(negative_parent_asins=[{}, 3])).encode(), "a negative of interaction 1 in Books is no id"),
+        (json.dumps(user(negative_parent_asins=[{}, 3])).encode(), "a negative of interaction 1 in Books is not an id"),
     ],
 )
 def test_a_line_that_does_not_fit_is_passed_over_and_told(tmp_path: Path, line: bytes, why: str) -> None:
@@ -126,9 +126,9 @@ def test_a_line_that_does_not_fit_is_passed_over_and_told(tmp_path: Path, line: 
     found = read(path)
     assert found.ids == ("SYNTH2",)
     (note,) = found.index.notes
-    assert note.startswith(f"Line 1 was passed over: {why}")
+    assert note.startswith(f"Line 1 was skipped: {why}")
     path.write_bytes(line + b"\n")
-    with pytest.raises(BadInput, match=r"none of its 1 lines is of use\. Line 1 was passed over"):
+    with pytest.raises(BadInput, match=r"none of its 1 lines is valid\. Line 1 was skipped"):
         read(path)
 
 
@@ -143,7 +143,7 @@ def test_twenty_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     path.write_text("{}\n" * 25 + json.dumps(user()) + "\n")
     notes = read(path).index.notes
     assert len(notes) == 21
-    assert notes[-1] == "5 more lines were passed over."
+    assert notes[-1] == "5 more lines were skipped."
     assert read(path).index.notes == notes
 
 
@@ -151,7 +151,7 @@ def test_twenty_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
 def test_a_rating_out_of_range_counts_as_missing_and_is_told(tmp_path: Path, rating: float) -> None:
     path = write_lines(tmp_path / "users.jsonl", [user(rating=rating)])
     assert only(path).rating is None
-    assert read(path).index.notes == ("1 ratings that are none from 1 to 5 count as missing.",)
+    assert read(path).index.notes == ("1 ratings outside 1 to 5 count as missing.",)
 
 
 def test_what_is_missing_is_blank_and_hostile_text_is_kept_as_it_is(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_is_missing_is_blank_and_hostile_text_is_kept_as_it_is(tmp_path: Pa
 
 
 def test_a_user_who_stands_there_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="the user 'SYNTH1' stands there twice"):
+    with pytest.raises(BadInput, match="the user 'SYNTH1' occurs twice"):
         read(write_lines(tmp_path / "users.jsonl", [user(), user(rating=1)]))
 
 
@@ -180,12 +180,12 @@ def _truncated(data: bytes) -> bytes:
     [
         ("a.jsonl", lambda _data: b"", "the file is empty"),
         ("a.jsonl", lambda _data: b"\n \n", "the file is empty"),
-        ("a.jsonl", _truncated, "the file is cut off within line"),
-        ("a.jsonl.gz", _truncated, "the file is cut off"),
+        ("a.jsonl", _truncated, "the file is truncated in its last line"),
+        ("a.jsonl.gz", _truncated, "the file is truncated"),
         ("a.jsonl.gz", lambda data: data[:-8] + bytes(8), "damaged"),
         ("a.jsonl.gz", lambda data: data[:20] + bytes(40) + data[60:], "damaged"),
         ("a.jsonl", lambda data: data.decode().encode("utf-16"), "none of its"),
-        ("a.jsonl", lambda _data: b'{"parent_asin": "B1", "title": "x"}\n', "none of its 1 lines is of use"),
+        ("a.jsonl", lambda _data: b'{"parent_asin": "B1", "title": "x"}\n', "none of its 1 lines is valid"),
         ("a.jsonl", lambda _data: b"\x89PNG\r\n\x1a\n" + bytes(100), "none of its"),
     ],
 )
@@ -201,20 +201,20 @@ def test_a_bad_file_is_refused_with_a_sentence(
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no such file"):
+    with pytest.raises(BadInput, match="file not found"):
         read(tmp_path / "users.jsonl")
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="cannot read the file"):
         read(tmp_path)
 
 
 def test_what_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_lines(tmp_path / "users.jsonl.gz", users(2))
     monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1000)
-    with pytest.raises(BadInput, match="a line of more than 1,000 bytes"):
+    with pytest.raises(BadInput, match="a line has more than 1,000 bytes"):
         read(path)
     monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1 << 20)
     monkeypatch.setattr(lines, "LARGEST_FILE_BYTES", 1000)
-    with pytest.raises(BadInput, match="unpacks to more than 1,000 bytes"):
+    with pytest.raises(BadInput, match="the unpacked file has more than 1,000 bytes"):
         read(path)
 
 

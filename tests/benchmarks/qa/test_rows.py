@@ -60,9 +60,9 @@ def test_each_scorer_needs_its_own_field_and_no_other() -> None:
     (with_needles,) = rows_of(lines(needles), EXACT, "x")
     (with_reference,) = rows_of(lines(reference), JUDGE, "x")
     assert (with_needles.body, with_reference.body) == ("Ada", "Ada")
-    assert "'expected_substrings' are missing" in refused(lines(reference))
-    assert "'expected_substrings' are empty" in refused(lines(reference | {"expected_substrings": ["", " "]}))
-    assert "'expected_substrings' are missing" in refused(lines(reference | {"expected_substrings": []}))
+    assert "'expected_substrings' is missing" in refused(lines(reference))
+    assert "'expected_substrings' is empty" in refused(lines(reference | {"expected_substrings": ["", " "]}))
+    assert "'expected_substrings' is missing" in refused(lines(reference | {"expected_substrings": []}))
     assert "'reference_answer' is missing" in refused(lines(needles), JUDGE)
     assert "'reference_answer' is missing" in refused(lines(needles | {"reference_answer": "  "}), JUDGE)
 
@@ -70,14 +70,14 @@ def test_each_scorer_needs_its_own_field_and_no_other() -> None:
 def test_every_fault_is_named_with_its_line() -> None:
     said = refused(lines("# one", WHOLE, {"question": 7}, WHOLE, "{", "[]", WHOLE | {"id": "c", "tags": "x"}))
     assert said == (
-        "set.jsonl: 5 rows cannot be used.\n"
-        "  line 3: 'question' is a number, and text belongs there. 'id' is missing. "
-        "'expected_substrings' are missing, and the exact scorer looks for nothing else.\n"
-        "  line 4: the id 'a' stands in line 2 already.\n"
-        "  line 5: it is cut off (Expecting property name enclosed in double quotes, column 2).\n"
-        "  line 6: it is no JSON object.\n"
-        "  line 7: 'tags' is text, and a list of texts belongs there.\n"
-        "  Mend the file, and run it again."
+        "set.jsonl: 5 rows are invalid.\n"
+        "  line 3: 'question' must be text, not a number. 'id' is missing. "
+        "'expected_substrings' is missing. The exact scorer needs it.\n"
+        "  line 4: the id 'a' is already used in line 2.\n"
+        "  line 5: truncated JSON (Expecting property name enclosed in double quotes, column 2).\n"
+        "  line 6: not a JSON object.\n"
+        "  line 7: 'tags' must be a list of texts, not text.\n"
+        "  Fix the file and run again."
     )
 
 
@@ -85,33 +85,33 @@ def test_every_fault_is_named_with_its_line() -> None:
     ("change", "said"),
     [
         ({"id": " "}, "'id' is blank."),
-        ({"id": "a\nb"}, "signs that do not print"),
+        ({"id": "a\nb"}, "unprintable characters"),
         ({"id": " a"}, "spaces around it"),
-        ({"id": "x" * 201}, "'id' has a text of 201 characters, and 200 may be."),
-        ({"id": 7}, "'id' is a number, and text belongs there."),
-        ({"id": True}, "'id' is true or false"),
+        ({"id": "x" * 201}, "'id' has a text of 201 characters; the limit is 200."),
+        ({"id": 7}, "'id' must be text, not a number."),
+        ({"id": True}, "'id' must be text, not true or false."),
         ({"id": None}, "'id' is missing."),
         ({"question": ""}, "'question' is blank."),
-        ({"question": ["Who?"]}, "'question' is a list"),
+        ({"question": ["Who?"]}, "'question' must be text, not a list."),
         ({"question": "\ud800"}, "half a character"),
         ({"question": "a\0b"}, "a NUL"),
-        ({"expected_substrings": "Ada"}, "'expected_substrings' is text, and a list of texts belongs there."),
-        ({"expected_substrings": {"Ada": 1}}, "'expected_substrings' is an object"),
-        ({"expected_substrings": ["Ada", 0]}, "'expected_substrings' has a number in it"),
-        ({"expected_substrings": ["Ada", None]}, "'expected_substrings' has null in it"),
-        ({"expected_substrings": ["Ada"] * 101}, "has 101 texts, and there may be 100"),
+        ({"expected_substrings": "Ada"}, "'expected_substrings' must be a list of texts, not text."),
+        ({"expected_substrings": {"Ada": 1}}, "must be a list of texts, not an object."),
+        ({"expected_substrings": ["Ada", 0]}, "must contain only texts, not a number."),
+        ({"expected_substrings": ["Ada", None]}, "must contain only texts, not null."),
+        ({"expected_substrings": ["Ada"] * 101}, "has 101 texts; the limit is 100."),
         ({"expected_substrings": ["A" * 1001]}, "has a text of 1,001 characters"),
-        ({"reference_answer": 7}, "'reference_answer' is a number"),
-        ({"match": "both"}, "'match' may be"),
-        ({"match": ["any"]}, "'match' may be"),
-        ({"question_date": "31.1.2026"}, "no ISO 8601 date"),
-        ({"question_date": 20260131}, "no ISO 8601 date"),
-        ({"question_date": "2026-02-30"}, "a date that there is not"),
-        ({"question_date": "2026-01-01", "questionDate": "2026-01-02"}, "say different things"),
-        ({"tags": ["a\tb"]}, "'tags' has signs in it that do not print"),
+        ({"reference_answer": 7}, "'reference_answer' must be text, not a number."),
+        ({"match": "both"}, "'match' must be"),
+        ({"match": ["any"]}, "'match' must be"),
+        ({"question_date": "31.1.2026"}, "must be an ISO 8601 date"),
+        ({"question_date": 20260131}, "must be an ISO 8601 date"),
+        ({"question_date": "2026-02-30"}, "a date that does not exist"),
+        ({"question_date": "2026-01-01", "questionDate": "2026-01-02"}, "'question_date' and 'questionDate' differ."),
+        ({"tags": ["a\tb"]}, "'tags' contains unprintable characters."),
         ({"tags": ["x" * 41]}, "'tags' has a text of 41 characters"),
         ({"expected_substring": ["Ada"]}, "Did you mean 'expected_substrings'?"),
-        ({"weather": 1}, "there is no field 'weather'."),
+        ({"weather": 1}, "unknown field 'weather'."),
     ],
 )
 def test_a_value_that_does_not_belong_is_refused(change: dict[str, Any], said: str) -> None:
@@ -123,18 +123,18 @@ def test_a_value_that_does_not_belong_is_refused(change: dict[str, Any], said: s
     [
         (b"", "the file is empty."),
         (b" \n\t\n", "the file is empty."),
-        (b"# nothing\n", "there are no rows in it."),
+        (b"# nothing\n", "the file has no rows."),
         (gzip.compress(lines(WHOLE)), "compressed with gzip"),
         (lines(WHOLE).decode().encode("utf-16"), "the file is UTF-16."),
         (json.dumps([WHOLE], indent=1).encode(), "the file is a JSON list."),
-        (lines(WHOLE)[:-20], "line 1: it is cut off"),
-        (b'{"id": "\xff"}\n', "line 1: it is not UTF-8, at byte 9."),
-        (b'{"id": "a", "id": "b"}\n', "the field 'id' stands there twice."),
-        (b'{"id": NaN}\n', "NaN is no number."),
-        (b'{"id": ' + b"9" * 5000 + b"}\n", "'id' is a number"),
+        (lines(WHOLE)[:-20], "line 1: truncated JSON"),
+        (b'{"id": "\xff"}\n', "line 1: not UTF-8, at byte 9."),
+        (b'{"id": "a", "id": "b"}\n', "the field 'id' occurs twice."),
+        (b'{"id": NaN}\n', "NaN is not a valid number."),
+        (b'{"id": ' + b"9" * 5000 + b"}\n", "'id' must be text, not a number."),
         (b"[" * 100_000 + b"\n", "the file is a JSON list."),
         (b'{"id": ' + b"[" * 100_000 + b"\n", "nested too deep"),
-        (b"x" * (LARGEST_LINE + 1) + b"\n", "and a line may have 1,048,576."),
+        (b"x" * (LARGEST_LINE + 1) + b"\n", "the limit is 1,048,576."),
     ],
 )
 def test_what_is_no_question_set_is_refused_by_what_it_is(data: bytes, said: str) -> None:
@@ -143,13 +143,13 @@ def test_what_is_no_question_set_is_refused_by_what_it_is(data: bytes, said: str
 
 def test_a_file_of_nothing_but_faults_is_refused_in_a_bounded_sentence() -> None:
     said = refused(b"x\n" * 1000)
-    assert "1,000 rows cannot be used." in said
+    assert "1,000 rows are invalid." in said
     assert said.count("line ") == MOST_FAULTS
     assert "… and 950 more" in said
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"no\.jsonl: there is no such file"):
+    with pytest.raises(BadInput, match=r"no\.jsonl: file not found"):
         read_rows(tmp_path / "no.jsonl", EXACT)
     with pytest.raises(BadInput, match="this is a folder"):
         read_rows(tmp_path, EXACT)

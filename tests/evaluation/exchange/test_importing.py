@@ -207,5 +207,5 @@ def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, 
 def test_a_format_supports_only_its_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'locomo' does not support deepmemeval@1"):
         exam_for(find_format("locomo"), tmp_path, "deepmemeval@1")
-    with pytest.raises(BadInput, match="there is no benchmark 'lokomo'"):
+    with pytest.raises(BadInput, match="unknown benchmark 'lokomo'"):
         exam_for(find_format("locomo"), tmp_path, "lokomo")

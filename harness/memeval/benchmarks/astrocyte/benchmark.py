@@ -1,4 +1,4 @@
-"""The suites as benchmarks: which file each reads, who grades what, and under which protocol what is asked."""
+"""The suites as benchmarks: their files, graders and protocols."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
 GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: Unlabelled}
-"""Who grades the categories that are no searches with a truth."""
+"""Graders of the categories that are not searches with expected results."""
 
 DISPOSITIONS: Mapping[str, Mapping[str, int]] = {"dispositions": {"skepticism": 5, "literalism": 5}}
-"""The traits that a protocol asks for."""
+"""Traits that a protocol sends."""
 
 RECALL = "recall"
-"""The protocol that asks for searches alone."""
+"""The protocol with searches only."""
 
 
 class _SuiteBenchmark(Benchmark):
-    """What all suites have in common.
+    """Base of all suites.
 
     Args:
-        name: of the suite's catalogue.
+        name: name of the catalogue.
     """
 
     def __init__(self, name: str) -> None:
@@ -47,24 +47,24 @@ class _SuiteBenchmark(Benchmark):
         self.categories = self._tables[self.info.protocols[0].name]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data under the default protocol; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
+        """Open the data of the default protocol; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
         return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them."""
+        """Return the categories with the weights and graders of a protocol."""
         return self._tables[protocol]
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items that a protocol asks: under ``recall``, the searches."""
+        """Return the items of a protocol: for ``recall``, the searches."""
         return tuple(key for key in keys if protocol != RECALL or not isinstance(key.key, ReflectKey))
 
     def _without(self, path: Path | None, parameters: Parameters | None) -> None:
-        """Refuse what a suite that memeval ships does not take."""
+        """Refuse a path and parameters, which built-in suites do not accept."""
         if path is not None:
             raise BadInput(
                 f"{self.info.id} is built in and reads no file.",
                 where=path,
-                remedy="Leave --data out; a suite of your own is run with --benchmark astrocyte-suite.",
+                remedy="Leave --data out. For your own suite: --benchmark astrocyte-suite --data SUITE.yaml.",
             )
         if parameters:
             name = visible(str(next(iter(parameters))))[:64]
@@ -75,7 +75,7 @@ class BuiltInSuite(_SuiteBenchmark):
     """A suite whose texts memeval ships: ``basic``, ``accuracy`` or ``reflect``.
 
     Args:
-        name: of the suite.
+        name: name of the suite.
     """
 
     def __init__(self, name: str) -> None:
@@ -88,7 +88,7 @@ class BuiltInSuite(_SuiteBenchmark):
         Args:
             path: must be ``None``.
             parameters: must be empty.
-            protocol: one of the suite's protocols; it may ask under traits.
+            protocol: one of the protocols of the suite; it may send traits.
             tier: ``full``.
 
         Raises:
@@ -102,7 +102,7 @@ class BuiltInSuite(_SuiteBenchmark):
 
 
 class BroughtSuite(_SuiteBenchmark):
-    """A suite that the caller brings as a YAML file."""
+    """Your own suite, from a YAML file."""
 
     def __init__(self) -> None:
         super().__init__("suite")
@@ -111,38 +111,38 @@ class BroughtSuite(_SuiteBenchmark):
         """Open a suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
 
         Args:
-            path: its file.
-            parameters: its name and its version, which the file has to bear out; empty for what the file says.
+            path: the file.
+            parameters: expected ``suite`` and ``version``; empty for those of the file.
             protocol: ``recall`` or ``full``.
             tier: ``full``.
 
         Raises:
-            BadInput: there is no file, or it is no suite, or another one, or the protocol asks nothing of it.
+            BadInput: the file is missing, invalid or another suite, or has nothing for the protocol.
         """
         if path is None:
-            raise BadInput(f"{self.info.id} has no data of its own.", remedy="Name the suite with --data SUITE.yaml.")
+            raise BadInput(f"{self.info.id} needs your own suite.", remedy="Name it with --data SUITE.yaml.")
         suite = read(path)
-        told: dict[str, str | int] = {"suite": suite.name, "version": suite.version}
+        identity: dict[str, str | int] = {"suite": suite.name, "version": suite.version}
         for name, value in (parameters or {}).items():
-            if name not in told:
+            if name not in identity:
                 raise BadInput(f"{self.info.id} has no parameter '{visible(name)[:64]}'.", remedy="Leave it out.")
-            if str(value) != str(told[name]):
+            if str(value) != str(identity[name]):
                 raise BadInput(
-                    f"its {name} is '{told[name]}', and '{visible(str(value))[:64]}' is asked for.",
+                    f"the {name} of this file is '{identity[name]}', not '{visible(str(value))[:64]}'.",
                     where=path,
                     remedy="Name the right file.",
                 )
         if protocol == RECALL and not suite.recalls:
-            raise BadInput("the suite has no recall.", where=path, remedy="Choose --protocol full for its reflections.")
-        return SuiteDataset(suite, parameters=told, dispositions={}, own=False)
+            raise BadInput("the suite has no recall.", where=path, remedy="Use --protocol full for its reflections.")
+        return SuiteDataset(suite, parameters=identity, dispositions={}, own=False)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a file to open."""
+        """Return whether the file exists."""
         return path is not None and path.is_file()
 
 
 class StressSuite(_SuiteBenchmark):
-    """The suite that is generated."""
+    """The generated suite."""
 
     def __init__(self) -> None:
         super().__init__("stress")

@@ -1,4 +1,4 @@
-"""From a suite to one scenario, which a system may see, and keys, which it may not."""
+"""Makes one scenario, which systems see, and answer keys, which they do not, from a suite."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from memeval.keys import ItemKey, RecallKey, ReflectKey
 from memeval.records.scenario import Scenario
 
 REFLECT, UNLABELLED = "reflect", "unlabelled"
-"""The categories of reflections, and of what a suite asks without saying what is right."""
+"""Categories of reflections, and of cases without an expected result."""
 
 RECALL, FILTERED, NEGATIVE = "recall", "filtered", "negative"
-"""The categories of searches where those of the suite are the suite's own affair: they are a slice then."""
+"""Categories of searches in your own suites. The categories of the file are then a slice."""
 
 
 class SuiteDataset(Dataset):
-    """A suite as one scenario: all texts are retained, then all searches made, then all questions reflected on.
+    """A suite as one scenario: first all texts to retain, then all searches, then all questions to reflect on.
 
     Args:
         suite: the suite.
-        parameters: what goes into the track beside the file's digest.
-        dispositions: traits that questions are reflected on under; none for the system's own.
-        own: whether the suite's categories are the benchmark's; otherwise they are a slice.
+        parameters: parameters of the track, beside the digest of the file.
+        dispositions: traits for reflections; empty for those of the system.
+        own: whether the categories of the suite are those of the benchmark; otherwise they are a slice.
     """
 
     def __init__(
         self, suite: Suite, *, parameters: Parameters, dispositions: Mapping[str, int], own: bool = True
     ) -> None:
         self.digest, self.parameters, self.released = suite.digest, parameters, own
-        if untold := len(suite.warnings):
-            self.notes = (f"no_ground_truth: cases that name no truth, and are in no score: {untold}.",)
+        if unlabelled := len(suite.warnings):
+            self.notes = (f"no_ground_truth: {unlabelled} cases have no expected result and are not scored.",)
         self._suite, self._dispositions, self._own = suite, dict(dispositions), own
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the one scenario."""
+        """Yield the only scenario."""
         suite = self._suite
         recalls = (case.step for case in suite.recalls)
         reflects = (case.step.model_copy(update={"dispositions": self._dispositions}) for case in suite.reflects)
         yield Scenario(scenario_id=suite.name, steps=(*suite.texts, *recalls, *reflects))
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order that is asked in."""
+        """Yield the keys, in the order of the steps."""
         yield from map(self._recall, self._suite.recalls)
         yield from map(self._reflect, self._suite.reflects)
 
@@ -62,7 +62,7 @@ class SuiteDataset(Dataset):
         return self._item(case, ReflectKey(points=case.points, forbidden=case.forbidden), REFLECT)
 
     def _item(self, case: RecallCase | ReflectCase, key: RecallKey | ReflectKey, category: str | None) -> ItemKey:
-        """Return the key of a case; what rests on the same text is not independent."""
+        """Return the item key of a case. Cases with the same first relevant text are one cluster."""
         name = case.step.question_id
         relevant = case.relevant if isinstance(case, RecallCase) else ()
         return ItemKey(

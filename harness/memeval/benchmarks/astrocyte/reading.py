@@ -1,4 +1,4 @@
-"""From a suite's YAML to a suite: every key looked at, and every problem told at once, with its line."""
+"""Reads a suite from YAML: checks every key and reports all problems at once, with their lines."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ RECALL = (
 )
 REFLECT = ("id", "query", "expected_topics", "forbidden", "bank", "category", "query_time")
 FACT = ("text", "phrases")
-"""The keys of a suite, and of what it lists."""
+"""Keys of a suite and of its entries."""
 
 MOST_RESULTS = 1000
-"""The most items that a search may ask for."""
+"""Maximum number of items that a search may request."""
 
 RESULTS = 10
-"""How many it asks for unless it says otherwise."""
+"""Default number of items that a search requests."""
 
 
 def read(path: Path, data: bytes | None = None, categories: Collection[str] | None = None) -> Suite:
     """Return a suite.
 
     Args:
-        path: the file; its stem is the suite's name where it has none.
-        data: the file's bytes, where they are at hand.
-        categories: where a case may count, and every one must; ``None`` where the suite names its own.
+        path: the file; its stem is the default name of the suite.
+        data: the bytes of the file; ``None`` to read them.
+        categories: the allowed categories, one of which each search must have; ``None`` for any.
 
     Raises:
-        BadInput: it cannot be read as a suite. Where what is wrong is in its entries, all of it is told.
+        BadInput: the file is unreadable or invalid. Lists all problems of its entries.
     """
     if path.suffix not in ENDINGS:
-        raise BadInput(f"a suite's file ends in {' or '.join(ENDINGS)}.", where=path)
+        raise BadInput(f"not a YAML file: expected the suffix {' or '.join(ENDINGS)}.", where=path)
     if data is None:
         try:
             check_size(path, path.stat().st_size)
             data = path.read_bytes()
         except OSError as error:
-            raise BadInput(f"the suite cannot be read ({error.strerror}).", where=path) from None
+            raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
     problems = Problems(path)
     root = Entry(compose(path, data), "the suite", SUITE, problems)
     root.needs("retain")
@@ -62,13 +62,13 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
     recalls = tuple(cases.recall(entry, place) for place, entry in enumerate(root.entries("recall", RECALL), 1))
     reflects = tuple(cases.reflect(entry, place) for place, entry in enumerate(root.entries("reflect", REFLECT), 1))
     if not recalls and not reflects:
-        problems.add(root.line, "the suite asks nothing: give it recall or reflect.")
+        problems.add(root.line, "the suite has no questions. Add 'recall' or 'reflect'.")
     name = root.name("name", path.stem[:LONGEST_NAME])
     version = _version(root)
     problems.check()
     every: list[RecallCase | ReflectCase] = [*recalls, *reflects]
     warnings = tuple(
-        f"{case.step.question_id}: no_ground_truth: it is asked, and has no part in the score."
+        f"{case.step.question_id}: no_ground_truth: it has no expected result and is not scored."
         for case in every
         if not case.graded
     )
@@ -76,21 +76,21 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
 
 
 def _version(root: Entry) -> str | int:
-    """Return a suite's version, a number or a name; 1 unless said otherwise."""
+    """Return the version of a suite, a number or a name; 1 by default."""
     found = root.scalar("version")
     if (found is None and "version" in root) or isinstance(found, bool | float):
-        root.problem("version", "takes a whole number or a text.")
+        root.problem("version", "must be a whole number or text.")
     return found if isinstance(found, int | str) else 1
 
 
 def _texts(root: Entry, problems: Problems) -> tuple[Retain, ...]:
-    """Return what is to be retained, by ordinals."""
-    seen: dict[str, int] = {}
+    """Return the texts to retain, with ordinals."""
+    line_of: dict[str, int] = {}
     texts = []
     for place, entry in enumerate(root.entries("retain", RETAIN), 1):
         entry.needs("content")
         name = entry.name("id", f"r{place}")
-        _once(entry, name, seen)
+        _check_unique(entry, name, line_of)
         texts.append(
             Retain(
                 text_id=f"s{place:03}",
@@ -107,16 +107,16 @@ def _texts(root: Entry, problems: Problems) -> tuple[Retain, ...]:
 
 
 class _Cases:
-    """Reads cases against what is stored.
+    """Reads cases and finds their relevant texts.
 
     Args:
-        categories: where a case may count; ``None`` where the suite names its own.
-        truth: what is stored.
+        categories: the allowed categories; ``None`` for any.
+        truth: finds relevant texts.
     """
 
     def __init__(self, categories: Collection[str] | None, truth: RelevanceRules) -> None:
         self._categories, self._truth = categories, truth
-        self._seen: dict[str, int] = {}
+        self._lines: dict[str, int] = {}
 
     def recall(self, entry: Entry, place: int) -> RecallCase:
         """Return a search."""
@@ -124,7 +124,7 @@ class _Cases:
         since, until = self._between(entry)
         k = entry.whole("max_results", RESULTS)
         if not 1 <= k <= MOST_RESULTS:
-            entry.problem("max_results", f"is {k}, and belongs between 1 and {MOST_RESULTS}.")
+            entry.problem("max_results", f"is {k}; it must be from 1 to {MOST_RESULTS}.")
             k = RESULTS
         step = Recall(
             question_id=self._id(entry, f"q{place}"),
@@ -139,7 +139,7 @@ class _Cases:
         absent = entry.truth("expected_absent")
         ids, keywords = entry.names("expected_ids"), entry.texts("expected_contains")
         if absent and (ids or keywords):
-            entry.problem("expected_absent", "stands beside what is expected: it is one or the other.")
+            entry.problem("expected_absent", "conflicts with expected results. Keep one of them.")
         self._truth.check_bank(entry, step.bank)
         found = self._truth.of(entry, step, ids, keywords)
         return RecallCase(
@@ -167,43 +167,43 @@ class _Cases:
 
     def _id(self, entry: Entry, default: str) -> str:
         name = entry.name("id", default)
-        _once(entry, name, self._seen)
+        _check_unique(entry, name, self._lines)
         return name
 
     def _category(self, entry: Entry) -> str | None:
         name = entry.name("category", "") or None
         if self._categories is not None and name not in self._categories:
-            entry.problem("category", f"is one of {', '.join(self._categories)}.")
+            entry.problem("category", f"must be one of: {', '.join(self._categories)}.")
         return name
 
     def _between(self, entry: Entry) -> tuple[str | None, str | None]:
-        """Return the times between which a search looks; the first is within, the last is not."""
+        """Return the time range of a search, with its start and without its end."""
         if "time_range" not in entry:
             return None, None
         dates = entry.dates("time_range")
         since, until = dates if len(dates) == 2 else (None, None)
         if len(dates) not in (0, 2):
-            entry.problem("time_range", "takes two dates: from when on, and before when.")
+            entry.problem("time_range", "must be two dates, start and end.")
         elif since is not None and until is not None and moment(since) >= moment(until):
-            entry.problem("time_range", f"begins at {since} and ends at {until}: nothing lies between.")
+            entry.problem("time_range", f"starts at {since}, but ends at {until}. The end must be later.")
         return since, until
 
 
 def _bank(entry: Entry) -> str | None:
-    """Return the bank of an entry; ``None`` for the main one."""
+    """Return the bank of an entry; ``None`` for the main bank."""
     name = entry.name("bank", MAIN)
     return None if name == MAIN else name
 
 
-def _once(entry: Entry, name: str, seen: dict[str, int]) -> None:
-    """Note that an id stands for two entries."""
-    if name in seen:
-        entry.problem("id", f"is '{visible(name)}', as that of line {seen[name]} is.")
-    seen.setdefault(name, entry.line)
+def _check_unique(entry: Entry, name: str, line_of: dict[str, int]) -> None:
+    """Add a problem if an id is already used."""
+    if name in line_of:
+        entry.problem("id", f"'{visible(name)}' is already used in line {line_of[name]}.")
+    line_of.setdefault(name, entry.line)
 
 
 def _facts(entry: Entry, key: str) -> tuple[Fact, ...]:
-    """Return points or claims: each a text, or a text with the phrases that state it."""
+    """Return points or claims: each a text, optionally with the phrases that state it."""
     found = []
     for each in entry.mixed(key, FACT):
         if isinstance(each, str):

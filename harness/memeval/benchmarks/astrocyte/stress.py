@@ -1,8 +1,7 @@
-"""The stress suite, from a seed: texts over many banks, and searches of them at growing size, several at once.
+"""Generator of the stress suite: texts in many banks, and concurrent searches while the banks grow.
 
-All banks are filled in turn. When each holds a tenth, a quarter, a half and the whole of its texts, searches are made,
-first one by one, then several at once. What one bank holds, others hold too, with other values: only a wall between
-banks keeps them apart.
+All banks are filled in turn. Searches run when each has 10, 25, 50 and 100 % of its texts, first one by one, then
+concurrently. Banks share most things, with different values, so only a separation of banks gives correct results.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from memeval.records.scenario import Recall, Retain, Scenario, Step
 from memeval.systems.output import visible
 
 DEFAULTS: dict[str, int] = {"seed": 42, "retains": 1000, "banks": 10, "recalls": 500}
-"""Parameters, and what they are unless said otherwise."""
+"""Parameters with their defaults."""
 
 BOUNDS: dict[str, tuple[int, int]] = {
     "seed": (0, 2**63),
@@ -31,28 +30,28 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "banks": (1, 1000),
     "recalls": (60, 100_000),
 }
-"""The least and the most that each can be."""
+"""Minimum and maximum of each parameter."""
 
 SIZES = (0.1, 0.25, 0.5, 1.0)
-"""The shares of a bank's texts at which searches are made."""
+"""Shares of the texts of a bank at which searches run."""
 
 IN_FLIGHT = (1, 4, 16)
-"""How many searches are on their way at once."""
+"""Numbers of concurrent searches."""
 
 SHARES = {"exact": 0.4, "paraphrase": 0.4, "negative": 0.2}
-"""The kinds of search, by their share."""
+"""Share of each kind of search."""
 
 REPEATED = 0.05
-"""The share of a bank's texts that stand in it before, word for word; as many do in slightly other words."""
+"""Share of exact duplicates in a bank; the share of near duplicates is the same."""
 
 POOL = 1.5
-"""How many things there are for one that a bank holds: two banks have most of theirs in common."""
+"""Number of things in the pool per thing in a bank. Two banks share most of their things."""
 
 LARGEST_BANK = 400
-"""The most texts a bank can hold: there are 480 things, and some are left for searches that nothing answers."""
+"""Maximum number of texts in a bank. Of the 480 things, some must be left for negative searches."""
 
 K = 10
-"""How many items a search asks for."""
+"""Number of items that a search requests."""
 
 BEGINNING = datetime(2025, 1, 1, tzinfo=UTC)
 BANK_SIZE, FLIGHT = "bank size", "in flight"
@@ -64,13 +63,13 @@ class RetainedText:
     """A text of a bank."""
 
     thing: tuple[int, int]
-    """The kind and the thing that it is about."""
+    """Indexes of the adjective and the noun that it is about."""
     saying: Saying
     value: str
     again: int | None = None
-    """Where in the bank the text stands that it says again; ``None`` where it is the first of its thing."""
+    """Index in the bank of the text that it repeats; ``None`` if it is the first of its thing."""
     frame: str = "{text}"
-    """The words around it."""
+    """Pattern around the sentence."""
 
     @property
     def text(self) -> str:
@@ -89,20 +88,20 @@ def named(thing: tuple[int, int], way: int) -> str:
 
 @dataclass(frozen=True)
 class Stress:
-    """A generation."""
+    """The generated suite."""
 
     scenario: Scenario
     keys: tuple[ItemKey, ...]
 
 
 class StressDataset(Dataset):
-    """A generation of the suite.
+    """The generated suite as a dataset.
 
     Args:
         parameters: those that differ from :data:`DEFAULTS`.
 
     Raises:
-        BadInput: one is unknown or out of range, or the banks would be too small or too large.
+        BadInput: a parameter is unknown or out of range, or the banks would be too small or too large.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -110,8 +109,8 @@ class StressDataset(Dataset):
         each = chosen["retains"] // chosen["banks"]
         if chosen["retains"] % chosen["banks"] or not 20 <= each <= LARGEST_BANK:
             raise BadInput(
-                f"{chosen['retains']} texts cannot be shared out among {chosen['banks']} banks.",
-                remedy=f"Each holds the same number, from 20 to {LARGEST_BANK}.",
+                f"astrocyte-stress@1: invalid retains={chosen['retains']} with banks={chosen['banks']}.",
+                remedy=f"Each bank must have the same number of texts, from 20 to {LARGEST_BANK}.",
             )
         self.parameters = chosen
         self._made = generate(**chosen)
@@ -119,23 +118,23 @@ class StressDataset(Dataset):
         self.digest = digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the one scenario."""
+        """Yield the only scenario."""
         yield self._made.scenario
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order that is asked in."""
+        """Yield the keys, in the order of the steps."""
         return iter(self._made.keys)
 
 
 @lru_cache(maxsize=2)
 def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
-    """Return a generation.
+    """Generate the suite.
 
     Args:
-        seed: of the generator.
-        retains: texts in all.
-        banks: banks they are shared out among.
-        recalls: searches in all.
+        seed: seed of the generator.
+        retains: number of texts.
+        banks: number of banks.
+        recalls: number of searches.
     """
     rng = random.Random(f"astrocyte-stress@1/{seed}")  # noqa: S311
     each = retains // banks
@@ -174,30 +173,30 @@ def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
 
 
 class _Asks:
-    """Makes searches of what the banks hold by then.
+    """Generates searches for the texts retained so far.
 
     Args:
-        rng: chance.
-        held: what each bank will hold, in order.
-        ordinals: what of it is retained by now.
+        rng: random stream.
+        held: all texts of each bank, in order.
+        ordinals: ordinals of the texts retained so far, by bank.
     """
 
     def __init__(self, rng: random.Random, held: list[list[RetainedText]], ordinals: list[list[str]]) -> None:
         self._rng, self._held, self._ordinals = rng, held, ordinals
-        every, things = set(_every()), [{said.thing for said in texts} for texts in held]
+        every, things = set(_every()), [{text.thing for text in texts} for texts in held]
         some = set().union(*things)
-        self._missing = [(sorted(some - here), sorted(every - some)) for here in things]
-        """Per bank, the things that only other banks hold, and those that none does."""
+        self._missing = [(sorted(some - own), sorted(every - some)) for own in things]
+        """For each bank, the things that only other banks have, and those that no bank has."""
 
     def ask(self, kind: str, turn: int, size: int, in_flight: int, number: int) -> tuple[Recall, ItemKey]:
         """Return a search and its key.
 
         Args:
             kind: one of :data:`SHARES`.
-            turn: how many of its kind there were before, which says whose turn it is among the banks.
-            size: texts in a bank by now.
-            in_flight: how many searches are on their way at once.
-            number: of the search.
+            turn: number of earlier searches of its kind; determines the bank.
+            size: number of texts in a bank so far.
+            in_flight: number of concurrent searches.
+            number: number of the search.
         """
         bank = turn % len(self._held)
         name = f"{kind}-{number:04}"
@@ -234,20 +233,20 @@ class _Asks:
         return step, key
 
     def _unknown(self, bank: int) -> tuple[int, int]:
-        """Return a thing that a bank does not hold: in every other case one that another bank does, if there is one."""
+        """Return a thing that a bank does not have; in half of the cases one of another bank, if there is one."""
         elsewhere, nowhere = self._missing[bank]
         likely = (elsewhere, nowhere) if self._rng.random() < 0.5 else (nowhere, elsewhere)
         return self._rng.choice(likely[0] or likely[1])
 
 
 def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, int]]) -> list[RetainedText]:
-    """Return the texts of a bank in order: each thing once, and some texts again behind the first of their thing.
+    """Return the texts of a bank in order: one per thing, and some duplicates after the first text of their thing.
 
     Args:
-        rng: chance.
-        size: texts in all.
-        repeated: how many of them repeat another word for word; as many do in slightly other words.
-        pool: the things there are.
+        rng: random stream.
+        size: number of texts.
+        repeated: number of exact duplicates, and of near duplicates.
+        pool: the available things.
     """
     things = rng.sample(pool, size - 2 * repeated)
     texts = []
@@ -263,7 +262,7 @@ def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, in
 
 
 def _mixed(rng: random.Random, texts: list[RetainedText], firsts: int) -> list[RetainedText]:
-    """Return a bank's texts with those said again strewn in, each somewhere behind the first of its thing."""
+    """Return the texts with duplicates at random positions after the first text of their thing."""
     order = list(range(firsts))
     for number, said in enumerate(texts[firsts:], firsts):
         behind = order.index(said.again) + 1 if said.again is not None else 0
@@ -276,7 +275,7 @@ def _mixed(rng: random.Random, texts: list[RetainedText], firsts: int) -> list[R
 
 
 def _plan(recalls: int) -> Mapping[tuple[float, int], list[tuple[str, int]]]:
-    """Return the searches of every size and number on their way: kinds in their shares, dealt out evenly."""
+    """Return the searches for each bank size and concurrency, with kinds distributed evenly."""
     cells = [(share, in_flight) for share in SIZES for in_flight in IN_FLIGHT]
     plan: dict[tuple[float, int], list[tuple[str, int]]] = {cell: [] for cell in cells}
     for kind, share in SHARES.items():
@@ -294,12 +293,12 @@ def _name(bank: int) -> str:
 
 
 def _time(place: int, bank: int) -> str:
-    """Return when something happened: an hour after what is before it in its bank."""
+    """Return the time of a text: an hour after the text before it in its bank."""
     return (BEGINNING + timedelta(hours=place, minutes=bank % 60)).isoformat().replace("+00:00", "Z")
 
 
 def _whole_numbers(parameters: Parameters) -> dict[str, int]:
-    """Return the parameters as whole numbers, and refuse all that are not."""
+    """Return the parameters as whole numbers, and refuse others."""
     found: dict[str, int] = {}
     for name, value in parameters.items():
         if name not in DEFAULTS:
@@ -311,6 +310,6 @@ def _whole_numbers(parameters: Parameters) -> dict[str, int]:
         except ValueError:
             found[name] = least - 1
         if not least <= found[name] <= most:
-            told = visible(str(value))[:64]
-            raise BadInput(f"astrocyte-stress@1 takes from {least} to {most} as '{name}', not '{told}'.")
+            shown = visible(str(value))[:64]
+            raise BadInput(f"astrocyte-stress@1: invalid {name}={shown}.", remedy=f"It must be from {least} to {most}.")
     return found

@@ -1,4 +1,4 @@
-"""The benchmark as the rest of memeval sees it: its table, what it says of itself, and its data."""
+"""beliefs@1 as a benchmark: catalogue, graders and generated data."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
 DEFAULTS: dict[str, int] = {"seed": 42, "size": 500}
-"""Parameters, and what they are unless said otherwise."""
+"""Parameters with their defaults."""
 
 LARGEST = 5000
-"""The most items a generation may have."""
+"""Maximum number of items."""
 
 
 INFO = load(__package__)
 
 GRADERS = {"delta-efficiency": DeltaEfficiency(headline="gated")}
-"""Who grades the categories that no judge is asked about."""
+"""Graders of the categories without a judge."""
 
 
 Generation = tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]
-"""Scenarios, and the keys of their items."""
+"""Scenarios and answer keys."""
 
 
 def separate(seed: int, size: int) -> Generation:
-    """Return a scenario and a key for each item of a generation, by category and number."""
+    """Return a scenario and a key for each item, by category and number."""
     items = generate(seed, size)
     return tuple(item.scenario for item in items), tuple(item.key for item in items)
 
 
 HISTORIES: Mapping[str, Callable[[int, int], Generation]] = {"judge": separate, "shared": shared, "stored": stored}
-"""Per protocol, how the histories are laid out."""
+"""Generator of the histories of each protocol."""
 
 
 class BeliefsDataset(Dataset):
-    """A generation of the benchmark.
+    """The generated data of a protocol.
 
     Args:
-        seed: of the generator.
-        size: items in all.
-        protocol: decides how the histories are laid out.
+        seed: seed of the generator.
+        size: number of items.
+        protocol: the protocol.
     """
 
     def __init__(self, seed: int, size: int, protocol: str) -> None:
@@ -72,9 +72,9 @@ class BeliefsDataset(Dataset):
 
 @lru_cache(maxsize=2)
 def _generation(seed: int, size: int, protocol: str) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
-    """Return scenarios, keys, and their digest: that of the scenarios, then the keys, as lines of canonical JSON.
+    """Return scenarios, keys, and the digest of both as lines of canonical JSON.
 
-    The last two are kept: many runs in a row are graded again on the same generation, which takes a second to make.
+    Caches two generations, which take a second each: often many runs of the same data are graded in a row.
     """
     scenarios, keys = HISTORIES[protocol](seed, size)
     lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
@@ -82,11 +82,11 @@ def _generation(seed: int, size: int, protocol: str) -> tuple[tuple[Scenario, ..
 
 
 ELSEWHERE = frozenset({"delta-efficiency"})
-"""Categories that histories of a given length have no items of: how much context grows is what their length decides."""
+"""Categories without items in the tiers by length, because the length decides how much context grows."""
 
 
 class BeliefsBenchmark(Benchmark):
-    """memeval's own benchmark of beliefs that change; generated, so that it needs no download."""
+    """memeval's own benchmark of changing beliefs. It is generated, so it needs no download."""
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
@@ -104,7 +104,7 @@ class BeliefsBenchmark(Benchmark):
         return BeliefsDataset(*self.chosen(path, parameters), INFO.protocols[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the data as a protocol and a tier have it; see :meth:`open`.
+        """Generate the data of a protocol and a tier; see :meth:`open`.
 
         Raises:
             BadInput: as :meth:`open` does.
@@ -114,13 +114,13 @@ class BeliefsBenchmark(Benchmark):
         return BeliefsDataset(*self.chosen(path, parameters), protocol)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them; in a tier of a length every item counts alike."""
+        """Return the categories of a protocol and a tier. In a tier by length, every item counts the same."""
         if tier in SIZES:
             return tuple(replace(each, weight=None, items=EACH) for each in _ALONE if each.name not in ELSEWHERE)
         return _TABLES.get(protocol, self.categories)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the seed and the size that are asked for.
+        """Return the requested seed and size.
 
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
@@ -129,13 +129,13 @@ class BeliefsBenchmark(Benchmark):
             raise BadInput(
                 "beliefs@1 is generated and reads no file.",
                 where=path,
-                remedy="Leave the path out, and choose 'seed' and 'size' instead.",
+                remedy="Leave --data out. Set 'seed' and 'size' instead.",
             )
         chosen = {**DEFAULTS, **_whole_numbers(self.info.id, parameters or {})}
         if not 1 <= chosen["size"] <= LARGEST:
-            raise BadInput(f"{self.info.id} has between 1 and {LARGEST} items, and 'size' is {chosen['size']}.")
+            raise BadInput(f"{self.info.id}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {LARGEST}.")
         if chosen["seed"] < 0:
-            raise BadInput(f"{self.info.id} takes a 'seed' of 0 or more, not {chosen['seed']}.")
+            raise BadInput(f"{self.info.id}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
         return chosen["seed"], chosen["size"]
 
 
@@ -151,34 +151,34 @@ _TABLES: Mapping[str, tuple[Category, ...]] = {
 
 
 def _long(seed: int, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-    """Return histories of a given length.
+    """Return the histories of a tier by length.
 
     Raises:
-        BadInput: the protocol has none, or a size is asked for.
+        BadInput: the protocol has no such tier, or ``size`` is given.
     """
     from memeval.benchmarks.beliefs.long.dataset import LongDataset
 
     if protocol != INFO.protocols[0].name:
         raise BadInput(
             f"beliefs@1 has no tier '{tier}' under the protocol '{protocol}'.",
-            remedy=f"The tiers of a length go with the protocol '{INFO.protocols[0].name}'.",
+            remedy=f"Use the protocol '{INFO.protocols[0].name}' for the tiers by length.",
         )
     if "size" in (parameters or {}):
         raise BadInput(
-            f"beliefs@1 takes no 'size' in the tier '{tier}': it has as many items in every tier of a length.",
-            remedy="Leave 'size' out; 'seed' may be chosen.",
+            f"beliefs@1 has no parameter 'size' in the tier '{tier}'.",
+            remedy="Leave it out. Only 'seed' can be set.",
         )
     return LongDataset(seed, tier)
 
 
 def _whole_numbers(benchmark: str, parameters: Parameters) -> dict[str, int]:
-    """Return the parameters as whole numbers, and refuse all that are not."""
+    """Return the parameters as whole numbers, and refuse others."""
     read: dict[str, int] = {}
     for name, value in parameters.items():
         if name not in DEFAULTS:
-            raise BadInput(f"{benchmark} has no parameter '{name}'.", remedy="It takes 'seed' and 'size'.")
+            raise BadInput(f"{benchmark} has no parameter '{name}'.", remedy="It has: seed, size.")
         try:
             read[name] = int(str(value))
         except ValueError:
-            raise BadInput(f"{benchmark} takes a whole number as '{name}', not '{value}'.") from None
+            raise BadInput(f"{benchmark}: invalid {name}={value}.", remedy="It must be a whole number.") from None
     return read

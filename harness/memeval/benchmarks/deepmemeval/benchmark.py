@@ -1,4 +1,4 @@
-"""The benchmark as the rest of memeval sees it: what it says of itself, who grades what, and its data."""
+"""DeepMemEval as a benchmark: catalogue, graders and data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memeval.records.errors import BadInput
 INFO = load(__package__)
 
 GRADERS = {"delta-efficiency": DeltaEfficiency(headline="published", version=2)}
-"""Who grades the categories that no judge is asked about."""
+"""Graders of the categories without a judge."""
 
 
 class DeepMemEvalBenchmark(Benchmark):
@@ -30,16 +30,16 @@ class DeepMemEvalBenchmark(Benchmark):
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.
 
-        The sample of ten scenarios opens as well: another digest, and so another track.
+        Also opens the sample of ten scenarios, which is another track because its digest differs.
         """
         if parameters:
-            raise BadInput(f"{INFO.id} is released data and takes no parameters, such as '{next(iter(parameters))}'.")
+            raise BadInput(f"{INFO.id} has no parameter '{next(iter(parameters))}'.", remedy="Leave it out.")
         return DeepMemEvalDataset(read(locate(INFO, path)))
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a file to open."""
+        """Return whether the data file exists."""
         return locate(INFO, path).is_file()
 
     def errata(self) -> Errata:
-        """Return the items whose released answer is wrong or contested."""
+        """Return the items with a wrong or contested released answer."""
         return shipped_errata()

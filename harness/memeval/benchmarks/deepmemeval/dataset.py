@@ -1,4 +1,4 @@
-"""From the released rows to scenarios, which a system may see, and keys, which it may not."""
+"""Makes scenarios, which systems see, and answer keys, which they do not, from the released rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DEPENDENT = re.compile(r"dependent belief '(.+)' was never explicitly updated")
 
 @cache
 def shipped_errata() -> Errata:
-    """Return the scenarios whose released answer is in doubt. They count as released, and a second time without it."""
+    """Return the errata: the scenarios with a wrong or contested released answer."""
     with resources.as_file(resources.files(__package__) / "errata.json") as path:
         return read_errata(path, FULL.digest)
 
@@ -56,7 +56,7 @@ class DeepMemEvalDataset(Dataset):
         self._rows = released.scenarios
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: sessions in list order with their given dates, then the questions."""
+        """Yield the scenarios: sessions in the listed order with their dates, then the questions."""
         return map(_scenario, self._rows)
 
     def keys(self) -> Iterator[ItemKey]:
@@ -64,27 +64,27 @@ class DeepMemEvalDataset(Dataset):
         return map(_item_key, self._rows)
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with another right answer; what was right so far is then one of the wrong ones.
+        """Return a key with another correct answer. The released answer becomes one of the wrong ones.
 
         Args:
             key: the key as released.
-            erratum: a ``wrong_answer``, with the words by which the right one can be told ("Drone CI").
+            erratum: a ``wrong_answer``, with the words that identify the correct answer ("Drone CI").
 
         Raises:
-            BadInput: the entry has no such words, or the item is not one with a value for an answer.
+            BadInput: the entry has no such words, or the answer of the item is not a value.
         """
         if erratum.kind is not ErratumKind.WRONG_ANSWER or not isinstance(erratum.corrected, str):
             raise BadInput(
-                f"the erratum of '{key.item_id}' cannot be used: only a wrong answer can be replaced, by a text.",
+                f"the erratum of '{key.item_id}' is invalid: only a wrong answer can be replaced, and only by text.",
                 remedy="Use the action 'exclude'.",
             )
         words = erratum.corrected
         match key.key:
             case BeliefKey(current=current, stale=stale):
-                right, others = _told_apart(words, (current, *stale))
+                right, others = _split_facts(words, (current, *stale))
                 better: AnswerKey = BeliefKey(current=right, stale=others)
             case TemporalKey(reference=reference, others=rest):
-                right, others = _told_apart(words, (reference, *rest))
+                right, others = _split_facts(words, (reference, *rest))
                 better = TemporalKey(reference=right, others=others)
             case NoiseKey():
                 better = NoiseKey(reference=Fact(text=words, phrases=(words,)))
@@ -93,8 +93,8 @@ class DeepMemEvalDataset(Dataset):
         return key.model_copy(update={"key": better})
 
 
-def _told_apart(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, ...]]:
-    """Return the fact that is told by the words, and the other facts."""
+def _split_facts(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, ...]]:
+    """Return the fact that the words identify, and the other facts."""
     right = next((fact for fact in facts if words in (fact.text, *fact.phrases)), Fact(text=words, phrases=(words,)))
     return right, tuple(fact for fact in facts if fact != right)
 
@@ -102,17 +102,17 @@ def _told_apart(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, 
 def _scenario(raw: RawScenario) -> Scenario:
     sessions = tuple(
         Ingest(
-            source_id=given.session_id,
+            source_id=session.session_id,
             session=Session(
                 session_id=f"s{number:03}",
-                date=given.date,
+                date=session.date,
                 turns=tuple(
                     Turn(turn_id=f"s{number:03}:t{place:02}", role=turn.role, content=turn.content)
-                    for place, turn in enumerate(given.turns, 1)
+                    for place, turn in enumerate(session.turns, 1)
                 ),
             ),
         )
-        for number, given in enumerate(raw.conversation_history, 1)
+        for number, session in enumerate(raw.conversation_history, 1)
     )
     asked_as_of = raw.metadata.query_timestamp if isinstance(raw, RawTemporal) else None
     asks = tuple(
@@ -125,7 +125,7 @@ def _scenario(raw: RawScenario) -> Scenario:
 
 
 def _questions(raw: RawScenario) -> tuple[str, ...]:
-    """Return what is asked; the ``question`` of a delta-efficiency row is a placeholder that nobody is asked."""
+    """Return the questions. The ``question`` of a delta-efficiency row is only a placeholder."""
     return tuple(turn.question for turn in raw.evaluation_turns) if isinstance(raw, RawDelta) else (raw.question,)
 
 
@@ -175,10 +175,10 @@ def _key(raw: RawScenario) -> AnswerKey:
 
 
 def _other_times(raw: RawTemporal) -> tuple[str, ...]:
-    """Return what held at other times: today's value, and what the sessions between the first and the last state.
+    """Return the values at other times: the current one, and those of the sessions between the first and the last.
 
-    The metadata name only two links of a chain. In the seven chains of three, the middle one stands in the middle
-    session alone, at the start of what the user says, before the reason.
+    The metadata has only two values of a timeline. In the seven timelines with three values, the middle one is only in
+    the middle session, in the first sentence of the user.
     """
     between = (session.turns[0].content.partition(". ")[0] for session in raw.conversation_history[1:-1])
     named = dict.fromkeys((*between, raw.metadata.current_belief))
@@ -186,7 +186,7 @@ def _other_times(raw: RawTemporal) -> tuple[str, ...]:
 
 
 def _facts_by_turn(raw: RawDelta) -> tuple[tuple[Fact, ...], ...]:
-    """Return the facts each answer should hold: the established ones, and later ones from the turn they are told."""
+    """Return the facts each answer should contain: the established ones, and later ones from their turn on."""
     established = tuple(map(fact_of, raw.metadata.established_facts_by_turn_5))
     late = [(new.turn, fact_of(new.fact)) for new in raw.metadata.new_facts_after_turn_5]
     return tuple(
@@ -195,9 +195,9 @@ def _facts_by_turn(raw: RawDelta) -> tuple[tuple[Fact, ...], ...]:
 
 
 def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
-    """Return the ordinals of the sessions the answer rests on, where the data name them.
+    """Return the ordinals of the evidence sessions; ``None`` if the data does not name them.
 
-    For a belief that is the session of the link that holds now; for a fact in noise, the signal.
+    For a belief, the session of the current value; for noise resistance, the signal sessions.
     """
     match raw:
         case RawBelief():
@@ -206,11 +206,11 @@ def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
             named = set(raw.metadata.signal_sessions)
         case _:
             return None
-    return tuple(f"s{n:03}" for n, given in enumerate(raw.conversation_history, 1) if given.session_id in named)
+    return tuple(f"s{n:03}" for n, each in enumerate(raw.conversation_history, 1) if each.session_id in named)
 
 
 def _doubt(scenario_id: str) -> str:
-    """Return what is wrong with a released answer, or ``none``."""
+    """Return the kind of the erratum of a scenario, or ``none``."""
     found = (entry.kind.replace("_", "-") for entry in shipped_errata().entries if entry.id == scenario_id)
     return next(found, "none")
 

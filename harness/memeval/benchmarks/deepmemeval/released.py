@@ -1,4 +1,4 @@
-"""Reading the released file: its shape, and a sentence for everything that is wrong with a copy of it."""
+"""Reads the released file and reports what is wrong with a copy."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ FULL = load(__package__).sources[0]
 """The full set."""
 
 SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec7c71ff65"
-"""Digest of the ten scenarios that are released as a sample, all of them rows of the full set."""
+"""Digest of the released sample: ten scenarios of the full set."""
 
-_PULL = "Fetch it with `memeval data pull deepmemeval`, or name a copy with --data."
+_PULL = "Download it with `memeval data pull deepmemeval`, or pass your copy with --data PATH."
 
 Text = Annotated[str, Field(min_length=1)]
 FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
 
 
 class _ReleasedRecord(Record):
-    """A piece of the released file."""
+    """Base of the records of the released file."""
 
 
 class DeepMemEvalTurn(_ReleasedRecord):
-    """One thing said."""
+    """One turn."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
 class DeepMemEvalSession(_ReleasedRecord):
-    """One conversation."""
+    """One session."""
 
     session_id: Text
     date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
@@ -46,7 +46,7 @@ class DeepMemEvalSession(_ReleasedRecord):
 
 
 class Link(_ReleasedRecord):
-    """One stretch of a belief's timeline."""
+    """One period of the timeline of a belief."""
 
     fact: FactText
     valid_from: str
@@ -55,7 +55,7 @@ class Link(_ReleasedRecord):
 
 
 class BeliefOracle(_ReleasedRecord):
-    """What the file says of a belief-update scenario."""
+    """Metadata of a belief-update scenario."""
 
     stale_answers: tuple[FactText, ...]
     belief_timeline: Annotated[tuple[Link, ...], Field(min_length=1)]
@@ -64,14 +64,14 @@ class BeliefOracle(_ReleasedRecord):
 
 
 class Dependency(_ReleasedRecord):
-    """A fact and what it rests on."""
+    """A fact and the fact it depends on."""
 
     fact: FactText
     depends_on: str
 
 
 class CascadeOracle(_ReleasedRecord):
-    """What the file says of a cascade-propagation scenario."""
+    """Metadata of a cascade-propagation scenario."""
 
     root_change: Text
     old_dependent: FactText
@@ -81,7 +81,7 @@ class CascadeOracle(_ReleasedRecord):
 
 
 class NoiseOracle(_ReleasedRecord):
-    """What the file says of a noise-resistance scenario."""
+    """Metadata of a noise-resistance scenario."""
 
     total_sessions: int
     signal_sessions: tuple[str, ...]
@@ -91,7 +91,7 @@ class NoiseOracle(_ReleasedRecord):
 
 
 class TemporalOracle(_ReleasedRecord):
-    """What the file says of a temporal-belief scenario."""
+    """Metadata of a temporal-belief scenario."""
 
     query_timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     belief_at_timestamp: FactText
@@ -101,14 +101,14 @@ class TemporalOracle(_ReleasedRecord):
 
 
 class LateFact(_ReleasedRecord):
-    """A fact that comes to be known after the fifth question; described by the documentation, in no row."""
+    """A fact that is stated after the fifth question. In the documentation, but in no row."""
 
     turn: int
     fact: FactText
 
 
 class DeltaOracle(_ReleasedRecord):
-    """What the file says of a delta-efficiency scenario."""
+    """Metadata of a delta-efficiency scenario."""
 
     total_turns: int
     established_facts_by_turn_5: tuple[FactText, ...]
@@ -116,7 +116,7 @@ class DeltaOracle(_ReleasedRecord):
 
 
 class UncertaintyOracle(_ReleasedRecord):
-    """What the file says of an uncertainty-abstention scenario."""
+    """Metadata of an uncertainty-abstention scenario."""
 
     uncertainty_reason: Annotated[str, Field(pattern=r"dependent belief '\S+\s.+' was never explicitly updated")]
     sub_category: str
@@ -124,7 +124,7 @@ class UncertaintyOracle(_ReleasedRecord):
 
 
 class DeepMemEvalQuestion(_ReleasedRecord):
-    """One of the questions of a delta-efficiency scenario."""
+    """A question of a delta-efficiency scenario."""
 
     question: Text
     turn: int
@@ -138,7 +138,7 @@ class _Scenario(_ReleasedRecord):
 
     @property
     def persona(self) -> str:
-        """The person the scenario is about, such as ``p025``; scenarios of one person share facts."""
+        """The person of the scenario, such as ``p025``. Scenarios of one person share facts."""
         return self.scenario_id.split("-")[1]
 
 
@@ -205,15 +205,15 @@ def read(path: Path) -> DeepMemEvalFile:
     """Read the full set or the sample.
 
     Raises:
-        BadInput: the file is missing, cannot be read, is cut off, has another shape, repeats an id, or is not the
-            released one.
+        BadInput: the file is missing, unreadable, truncated, of another format, repeats an id, or is not the
+            released file.
     """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise BadInput("there is no such file.", where=path, remedy=_PULL) from None
+        raise BadInput("file not found.", where=path, remedy=_PULL) from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=_PULL) from None
+        raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=_PULL) from None
     scenarios = _parsed(data, path)
     repeated = [name for name, times in Counter(s.scenario_id for s in scenarios).items() if times > 1]
     if repeated:
@@ -221,8 +221,8 @@ def read(path: Path) -> DeepMemEvalFile:
     digest = digest_bytes(data)
     if digest not in (FULL.digest, SAMPLE_DIGEST):
         raise BadInput(
-            f"the file has the right shape but is not the released one: its digest is {digest}, and the released"
-            f" file's is {FULL.digest} (the sample's {SAMPLE_DIGEST}).",
+            f"the format is valid, but this is not the released file: its digest is {digest}, expected"
+            f" {FULL.digest} (or {SAMPLE_DIGEST} for the sample).",
             where=path,
             remedy=_PULL,
         )
@@ -242,20 +242,20 @@ def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:
 
 
 def _broken(data: bytes, problem: str) -> str:
-    """Return what is wrong with bytes that are not JSON."""
+    """Return the problem with bytes that are not JSON."""
     if not data.strip():
         return "the file is empty."
     if len(data) < FULL.bytes and "EOF" in problem:
-        return f"the file is cut off: it ends after {len(data):,} bytes, and the released file has {FULL.bytes:,}."
+        return f"the file is truncated: it has {len(data):,} bytes, expected {FULL.bytes:,}."
     return f"not valid JSON ({problem})."
 
 
 def _misfit(data: bytes, loc: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Return what is wrong with a scenario, named by its place in the list and its id."""
+    """Return the problem with a scenario, with its position in the list and its id."""
     number = int(loc[0])
     raw: Any = json.loads(data)[number]
     name = raw.get("scenario_id") if isinstance(raw, dict) else None
-    # Below the number stands the scenario type, where pydantic got as far as telling it.
+    # The location has the scenario type after the number, if pydantic could determine it.
     path = ".".join(str(part) for part in loc[1:] if part != (isinstance(raw, dict) and raw.get("scenario_type")))
     where = f"scenario {number + 1}" + (f" ({name!r})" if isinstance(name, str) else "")
     if kind == "missing":

@@ -1,4 +1,4 @@
-"""The benchmark's table: who grades what under which protocol, which questions are asked, and which tier draws what."""
+"""LoCoMo as a benchmark: graders by protocol, items by protocol and tier, and data."""
 
 from __future__ import annotations
 
@@ -48,41 +48,41 @@ class LocomoBenchmark(Benchmark):
 
         Args:
             path: a local copy.
-            parameters: ``adversarial=choice`` for the form of adversarial questions that offers two options.
+            parameters: ``adversarial=choice`` to offer two options in adversarial questions.
 
         Raises:
-            BadInput: the file is missing or not the released one, or there is no such parameter.
+            BadInput: the file is missing or not the released one, or a parameter is unknown.
         """
-        asked = dict(parameters or {})
-        if asked not in ({}, {"adversarial": "choice"}):
-            name, value = next(each for each in asked.items() if each != ("adversarial", "choice"))
+        chosen = dict(parameters or {})
+        if chosen not in ({}, {"adversarial": "choice"}):
+            name, value = next(each for each in chosen.items() if each != ("adversarial", "choice"))
             raise BadInput(
-                f"{INFO.id} knows no parameter {name}={value}.",
-                remedy="It has adversarial=choice; without it adversarial questions are asked without options.",
+                f"{INFO.id} has no parameter {name}={value}.",
+                remedy="Use adversarial=choice, or leave it out to ask adversarial questions without options.",
             )
-        return LocomoDataset(read(locate(INFO, path)), choice=bool(asked))
+        return LocomoDataset(read(locate(INFO, path)), choice=bool(chosen))
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a file to open."""
+        """Return whether the data file exists."""
         return locate(INFO, path).is_file()
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol weighs and grades them."""
+        """Return the categories with the weights and graders of a protocol."""
         return self._tables[protocol]
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items that a protocol asks: for ``retrieval``, those whose evidence names a turn at all."""
+        """Return the items of a protocol: for ``retrieval``, those whose evidence names at least one turn."""
         return tuple(key for key in keys if protocol != "retrieval" or key.evidence)
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier, in the order that its sampler gives.
+        """Return the items of a tier, in the order of its sampler.
 
-        A sample is drawn from what the protocol asks, so that it has its full number under every protocol. Of the
-        other questions the same ones are drawn, but for those that take the places of questions not asked.
+        Samples are drawn from the items of the protocol, so they have the same size under every protocol. Questions
+        that a protocol does not ask are replaced by others; the rest of the sample stays the same.
         """
         return SAMPLERS[tier](keys)
 
     def errata(self) -> Errata:
-        """Return what the data itself shows to be wrong: evidence that names no turn."""
+        """Return the errors that the data itself proves: evidence that names no turn."""
         with resources.as_file(resources.files(__package__) / "errata.json") as path:
             return read_errata(path, FULL_DIGEST)

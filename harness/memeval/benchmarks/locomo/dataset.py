@@ -1,4 +1,4 @@
-"""From the released conversations to scenarios, which a system may see, and keys, which it may not."""
+"""Makes scenarios, which systems see, and answer keys, which they do not, from the released conversations."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
 
 NUMBERED = {str(number): category for number, category in enumerate(LocomoCategory, 1)}
-"""The categories by the numbers that the file gives them. Names are in circulation in other orders; those are wrong."""
+"""Categories by their numbers in the file. Some publications use the names in another order, which is wrong."""
 
 _SPREAD = ("none", "one-session", "several-sessions")
 
 
 class LocomoDataset(Dataset):
-    """The released conversations, each a scenario with all its questions, in the file's order.
+    """The released conversations in the order of the file, each a scenario with all its questions.
 
     Args:
         released: the file.
-        choice: whether adversarial questions offer two options.
+        choice: whether to offer two options in adversarial questions.
     """
 
     def __init__(self, released: LocomoFile, *, choice: bool = False) -> None:
@@ -57,38 +57,38 @@ class LocomoDataset(Dataset):
         return conversation.sessions | conversation.turns
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with what an erratum puts in the place of what is wrong.
+        """Return a key with the correction of an erratum applied.
 
-        The item goes on counting in the category that it was published in. What a judge of times is shown stays as
-        published: other evidence makes no answer more right.
+        The item stays in its published category. The dates that a judge of times sees also stay as published, because
+        corrected evidence does not change the answer.
 
         Args:
             key: the key as released.
-            erratum: ``wrong_answer`` with the right one, ``wrong_evidence`` with the ids of turns (``D1:3``), or
-                ``wrong_category`` with the name or the number of the category whose rule is right.
+            erratum: ``wrong_answer`` with the correct answer, ``wrong_evidence`` with turn ids (``D1:3``), or
+                ``wrong_category`` with the name or the number of the correct category.
 
         Raises:
-            BadInput: the entry does not say what is right, or not in such a form.
+            BadInput: the entry has no correction in one of these forms.
         """
         match erratum.kind:
             case ErratumKind.WRONG_ANSWER:
-                return _ruled(key, _locomo(key).model_copy(update={"answer": _text(erratum)}), erratum)
+                return _with_rule(key, _locomo(key).model_copy(update={"answer": _text(erratum)}), erratum)
             case ErratumKind.WRONG_CATEGORY:
-                return _ruled(key, _locomo(key).model_copy(update={"category": _category(erratum)}), erratum)
+                return _with_rule(key, _locomo(key).model_copy(update={"category": _category(erratum)}), erratum)
             case ErratumKind.WRONG_EVIDENCE:
                 return self._evidenced(key, erratum)
             case ErratumKind.AMBIGUOUS:
-                raise _unusable(erratum, "calls the item ambiguous, which no other answer mends")
+                raise _unusable(erratum, "says that the item is ambiguous, which another answer cannot fix")
 
     def _evidenced(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with other evidence."""
+        """Return a key with corrected evidence."""
         conversation = self._conversations[key.scenario_id]
         evidence = (erratum.corrected,) if isinstance(erratum.corrected, str) else erratum.corrected or ()
         unknown = next((name for name in evidence if name not in conversation.turns), None)
         if not evidence:
             raise _unusable(erratum, "names no evidence")
         if unknown is not None:
-            raise _unusable(erratum, f"names {unknown[:64]!r}, which is no turn of {key.scenario_id} such as 'D1:3'")
+            raise _unusable(erratum, f"names {unknown[:64]!r}, which is not a turn of {key.scenario_id} such as 'D1:3'")
         found = conversation.locate(evidence)
         better = _locomo(key).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
         return key.model_copy(update={"key": better, "evidence": found.sessions or None})
@@ -105,7 +105,7 @@ class LocomoDataset(Dataset):
         question_id = f"{name}:{place}"
         category = NUMBERED[str(raw.category)]
         found = conversation.locate(raw.evidence)
-        # Where the file answers an adversarial question, that answer is the wrong option of LoCoMo's own code.
+        # If the file has an answer to an adversarial question, the code of LoCoMo uses it as the wrong option.
         trap = raw.answer or raw.adversarial_answer
         offers = self._choice and category is LocomoCategory.ADVERSARIAL
         return ItemKey(
@@ -130,23 +130,25 @@ class LocomoDataset(Dataset):
 
 def _locomo(key: ItemKey) -> LocomoKey:
     if not isinstance(key.key, LocomoKey):
-        raise TypeError(f"{key.item_id} is no item of LoCoMo")
+        raise TypeError(f"{key.item_id} is not an item of LoCoMo")
     return key.key
 
 
-def _ruled(key: ItemKey, better: LocomoKey, erratum: Erratum) -> ItemKey:
-    """Return a key that another answer or another rule makes, if that rule can be followed."""
+def _with_rule(key: ItemKey, better: LocomoKey, erratum: Erratum) -> ItemKey:
+    """Return a key with another answer or category, if the rule of its category applies to it."""
     adversarial = better.category is LocomoCategory.ADVERSARIAL
     if adversarial and erratum.kind is ErratumKind.WRONG_ANSWER:
-        raise _unusable(erratum, "gives an answer to an adversarial question, which is right when it goes unanswered")
+        raise _unusable(
+            erratum, "gives an answer to an adversarial question, whose correct answer is that it was not mentioned"
+        )
     if not adversarial and better.answer is None:
-        raise _unusable(erratum, f"makes the question {better.category.value}, and the data has no answer to it")
+        raise _unusable(erratum, f"moves the question to {better.category.value}, but the data has no answer to it")
     return key.model_copy(update={"key": better})
 
 
 def _text(erratum: Erratum) -> str:
     if not isinstance(erratum.corrected, str) or not erratum.corrected.strip():
-        raise _unusable(erratum, "does not give one right answer as text")
+        raise _unusable(erratum, "has no single correct answer as text")
     return erratum.corrected
 
 
@@ -154,9 +156,9 @@ def _category(erratum: Erratum) -> LocomoCategory:
     named = _text(erratum)
     categories = NUMBERED | {category.value: category for category in LocomoCategory}
     if named not in categories:
-        raise _unusable(erratum, f"names {named[:64]!r}, which is no category: {', '.join(LocomoCategory)}")
+        raise _unusable(erratum, f"names the unknown category {named[:64]!r} (known: {', '.join(LocomoCategory)})")
     return categories[named]
 
 
 def _unusable(erratum: Erratum, problem: str) -> BadInput:
-    return BadInput(f"the erratum of {erratum.id} {problem}.", remedy="Mend the entry, or use the action 'exclude'.")
+    return BadInput(f"the erratum of {erratum.id} {problem}.", remedy="Fix the entry, or use the action 'exclude'.")

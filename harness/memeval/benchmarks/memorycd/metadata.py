@@ -1,4 +1,4 @@
-"""What is known of products: one file a domain, looked up by product."""
+"""Metadata of products: one file per domain, with lookup by product id."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from memeval.benchmarks.memorycd.index import Index, index_of
 from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
 
 KIND = "memorycd-meta@1"
-"""Names what is kept of a file of metadata; changed with it, so that no older index is taken for it."""
+"""Version of the index of a metadata file; a change of its contents needs a new one."""
 
 DESCRIPTION_CHARACTERS = 500
-"""So much of a description is searched, and no more of it is used anywhere."""
+"""Characters of a description that are used; the rest is dropped."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """What is known of a product."""
+    """Metadata of a product."""
 
     title: str = ""
-    """What it is called; blank where nothing says."""
+    """Name; empty if unknown."""
     average: float | None = None
-    """The mean of all ratings, as the file writes it; ``None`` where nothing says."""
+    """Mean of all ratings, as in the file; ``None`` if unknown."""
     category: str = ""
-    """``main_category``; blank where nothing says."""
+    """``main_category``; empty if unknown."""
     description: str = ""
-    """The first 500 characters of the description; a list of paragraphs is written as Python writes a list."""
+    """First 500 characters of the description. A list of paragraphs has the form of a Python list."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The texts it is searched by; none of them is blank."""
+        """The non-empty texts for searches."""
         return tuple(text for text in (self.title, self.category, self.description) if text)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What is known of the products of some domains."""
+    """Metadata of the products of several domains."""
 
     indexes: Mapping[str, Index]
-    """The files by domain, in the order of the domains."""
+    """Indexes by domain, in the order of the domains."""
 
     def product(self, item: str, domains: Sequence[str]) -> Product | None:
-        """Return what is known of a product; where several domains know it, the last of them counts.
+        """Return the metadata of a product, or ``None``. If several domains have it, the last one wins.
 
         Args:
-            item: its id.
-            domains: where to look, in the order of the domains.
+            item: the product id.
+            domains: the domains to search, in the order of the domains.
         """
         for domain in reversed(domains):
             index = self.indexes.get(domain) if item else None
@@ -63,14 +63,14 @@ class Catalogue:
 def read_metadata(path: Path, remedy: str) -> Index:
     """Read a file of metadata: lines of ``{parent_asin, title, average_rating, main_category, description}``.
 
-    Of lines with the same product the last counts; a line that is not of that form is passed over and told.
+    If a product has several lines, the last one wins. Skips invalid lines and notes them.
 
     Args:
         path: the file, plain or gzip.
-        remedy: what to do about a bad file, as a sentence.
+        remedy: how to fix an invalid file, as a sentence.
 
     Raises:
-        BadInput: the file is empty, cut off or of another form.
+        BadInput: the file is empty, truncated or invalid.
     """
     return index_of(path, KIND, _read, remedy)
 
@@ -81,7 +81,7 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
     def read(raw: dict[str, Any]) -> None:
         item = raw.get("parent_asin")
         if not item or not isinstance(item, str):
-            raise Misfit("it names no product")
+            raise Misfit("it has no product id")
         body = (_text(raw, "title"), _average(raw), _text(raw, "main_category"), _description(raw))
         tables.execute("INSERT OR REPLACE INTO products VALUES (?, ?)", (item, json.dumps(body)))
 
@@ -91,7 +91,7 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 def _text(raw: dict[str, Any], name: str) -> str:
     value = raw.get(name)
     if value is not None and not isinstance(value, str):
-        raise Misfit(f"its '{name}' is no text")
+        raise Misfit(f"its '{name}' is not text")
     return value or ""
 
 

@@ -1,4 +1,4 @@
-"""Where the files are: in the layout that is documented, in the one that was released, or side by side."""
+"""Finds the files: in the documented layout, in the released one, or side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.records.errors import BadInput
 
 FOLDER = "memorycd"
-"""What its folder is called below that of all data."""
+"""Name of its folder in the data folder."""
 
 NAMES = tuple(
     folder + name + ending
@@ -21,17 +21,17 @@ NAMES = tuple(
     )
     for ending in (".jsonl", ".jsonl.gz")
 )
-"""What the file of users is called below the folder of the data."""
+"""Possible paths of the user file in the folder of the data."""
 
 
 def users_file(path: Path | None) -> Path | None:
-    """Return the file of users; ``None`` where there is none.
+    """Return the user file, or ``None``.
 
     Args:
-        path: the file, its folder, or the folder of all data; ``None`` for memeval's own data folder.
+        path: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval.
 
     Raises:
-        BadInput: there are several.
+        BadInput: there are several user files.
     """
     if path is not None and not path.is_dir():
         return path if path.exists() else None
@@ -39,27 +39,29 @@ def users_file(path: Path | None) -> Path | None:
     found = [root / name for root in roots for name in NAMES if (root / name).is_file()]
     if len(found) > 1:
         raise BadInput(
-            f"there are several files of users: {', '.join(str(each.relative_to(roots[0])) for each in found)}.",
+            f"found several user files: {', '.join(str(each.relative_to(roots[0])) for each in found)}.",
             where=roots[0],
-            remedy="Name the file itself with --data.",
+            remedy="Name one of them with --data.",
         )
     return found[0] if found else None
 
 
 def metadata_files(users: Path) -> dict[str, Path]:
-    """Return the files of metadata that there are, by domain in the order of the domains.
+    """Return the metadata files that exist, by domain in the order of the domains.
 
-    They are looked for below ``meta`` and ``metadata`` beside the file of users or one folder up, and right beside it;
-    ``.jsonl.gz`` goes before ``.jsonl``.
+    Looks in the folders ``meta`` and ``metadata`` next to the user file or one level up, then next to the user file.
+    ``.jsonl.gz`` wins over ``.jsonl``.
 
     Args:
-        users: the file of users.
+        users: the user file.
     """
-    here = users.resolve().parent
-    folders = [root / name for root in (here, here.parent) for name in ("meta", "metadata")]
+    folder_of_users = users.resolve().parent
+    folders = [root / name for root in (folder_of_users, folder_of_users.parent) for name in ("meta", "metadata")]
     found = {}
     for domain in DOMAINS:
-        names = (folder / f"meta_{domain}{end}" for folder in [*folders, here] for end in (".jsonl.gz", ".jsonl"))
+        names = (
+            folder / f"meta_{domain}{end}" for folder in [*folders, folder_of_users] for end in (".jsonl.gz", ".jsonl")
+        )
         path = next((each for each in names if each.is_file()), None)
         if path is not None:
             found[domain] = path

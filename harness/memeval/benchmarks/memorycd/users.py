@@ -1,4 +1,4 @@
-"""Users and what they reviewed, read from the released file: what is checked of a line, and what is kept of it."""
+"""Reads users and their reviews from the released file: checks each line and stores it in the index."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"
-"""Names what is kept of a file of users; changed with it, so that no older index is taken for it."""
+"""Version of the index of a user file; a change of its contents needs a new one."""
 
 MILLISECONDS_FROM = 100_000_000_000
-"""A time is in milliseconds from this number on, and in seconds below it: in seconds it is the year 5138, and in
-milliseconds 1973."""
+"""Times from this number on are in milliseconds, below it in seconds. It is the year 5138 in seconds, 1973 in
+milliseconds."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _TABLES = (
@@ -35,34 +35,34 @@ class Interaction:
     """One review of one product."""
 
     domain: str
-    """The domain."""
+    """Domain of the product."""
     place: int
-    """Its place in the file's list of the user's interactions in that domain, counted from 0."""
+    """Index in the list of the file, for this user and domain, from 0."""
     item: str
-    """The product's id (``parent_asin``); blank where there is none."""
+    """Product id (``parent_asin``); empty if there is none."""
     rating: float | None
-    """Stars from 1 to 5, as the file writes them; ``None`` where there are none."""
+    """Stars from 1 to 5, as in the file; ``None`` if there are none."""
     title: str
-    """The review's title; blank where there is none."""
+    """Title of the review; empty if there is none."""
     text: str
-    """The review; blank where there is none."""
+    """Text of the review; empty if there is none."""
     time: float
-    """When, in milliseconds since 1970; 0 where nothing says."""
+    """Time in milliseconds since 1970; 0 if unknown."""
     negatives: tuple[str, ...] = ()
-    """Ids of products that were not chosen."""
+    """Ids of products that the user did not choose."""
 
 
 History = tuple[Interaction, ...]
-"""What a user reviewed in a domain, by time; what came at the same time in the order of the file."""
+"""The reviews of a user in a domain, by time; at equal times in the order of the file."""
 
 
 @dataclass(frozen=True)
 class Users:
-    """The users of a file, each opened when it is asked for."""
+    """The users of a file, loaded on demand."""
 
     index: Index
     ids: tuple[str, ...]
-    """Their ids, in the order of the file."""
+    """User ids, in the order of the file."""
 
     def each(self) -> Iterator[tuple[str, dict[str, History]]]:
         """Yield the users in the order of the file, one at a time."""
@@ -70,10 +70,10 @@ class Users:
             yield user_id, self._histories(place)
 
     def histories(self, user_id: str) -> dict[str, History]:
-        """Return what a user reviewed, by domain.
+        """Return the reviews of a user, by domain.
 
         Raises:
-            KeyError: there is no such user.
+            KeyError: no user has that id.
         """
         found = self.index.rows("SELECT place FROM users WHERE user_id = ?", user_id)
         if not found:
@@ -91,29 +91,28 @@ class Users:
             raise BadInput(
                 f"the index of {self.index.source} is damaged ({error}).",
                 where=self.index.path,
-                remedy="Delete it; it is made again.",
+                remedy="Delete it. memeval creates it again.",
             ) from None
 
 
 def _stored(domain: str, row: Sequence[Any]) -> Interaction:
-    """Return an interaction of what :func:`_interaction` gave."""
+    """Return an interaction from the stored result of :func:`_interaction`."""
     place, item, rating, title, text, time, negatives = row
     return Interaction(domain, place, item, rating, title, text, time, tuple(negatives))
 
 
 def read_users(path: Path, remedy: str) -> Users:
-    """Read a file of users: lines of ``{user_id, interactions: {domain: [interaction]}}``.
+    """Read a user file: lines of ``{user_id, interactions: {domain: [interaction]}}``.
 
-    A line that is not of that form, or names no user, is passed over and told. A rating that is none from 1 to 5 counts
-    as missing, and is told too. Domains that are none of the four are let be.
+    Skips lines that are invalid or have no user. A rating outside 1 to 5 counts as missing. Both give a note. Other
+    domains than the four are ignored.
 
     Args:
         path: the file, plain or gzip.
-        remedy: what to do about a bad file, as a sentence.
+        remedy: how to fix an invalid file, as a sentence.
 
     Raises:
-        BadInput: the file is missing, empty, cut off or of another form, or a user stands in it twice: which of the two
-            histories is meant, nobody can say.
+        BadInput: the file is missing, empty, truncated or invalid, or a user appears twice.
     """
     index = index_of(path, KIND, _read, remedy)
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
@@ -128,17 +127,17 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
         nonlocal users
         user_id = raw.get("user_id")
         if not user_id:
-            raise Misfit("it names no user")
+            raise Misfit("it has no user id")
         if not isinstance(user_id, str) or not _ID.fullmatch(user_id):
-            raise Misfit("its 'user_id' is no id: up to 64 letters, digits, _ and -")
+            raise Misfit("its 'user_id' is invalid: up to 64 letters, digits, _ and -")
         histories = _checked(raw.get("interactions"), lines)
         try:
             tables.execute("INSERT INTO users VALUES (?, ?)", (users, user_id))
         except sqlite3.IntegrityError:
             raise BadInput(
-                f"the user '{user_id}' stands there twice.",
+                f"the user '{user_id}' occurs twice.",
                 where=lines.path,
-                remedy="Take out the line that is not meant; which of the histories is right, memeval cannot know.",
+                remedy="Remove the wrong line.",
             ) from None
         for domain, history in histories.items():
             body = zlib.compress(json.dumps(history, separators=(",", ":")).encode(), 1)
@@ -149,19 +148,19 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 
 
 def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
-    """Return a line's interactions by domain and time, as plain data.
+    """Return the interactions of a line by domain and time, as plain data.
 
     Raises:
-        Misfit: they are not what they should be.
+        Misfit: they are invalid.
     """
     if not isinstance(raw, dict):
-        raise Misfit("it has no table 'interactions'")
+        raise Misfit("it has no object 'interactions'")
     histories = {}
     for domain in DOMAINS:
-        told = raw.get(domain) or []
-        if not isinstance(told, list):
-            raise Misfit(f"its interactions in {domain} are no list")
-        rows = [_interaction(each, place, domain, lines) for place, each in enumerate(told)]
+        interactions = raw.get(domain) or []
+        if not isinstance(interactions, list):
+            raise Misfit(f"its interactions in {domain} are not a list")
+        rows = [_interaction(each, place, domain, lines) for place, each in enumerate(interactions)]
         histories[domain] = sorted(rows, key=_time)
     return histories
 
@@ -171,42 +170,42 @@ def _time(row: Sequence[Any]) -> float:
 
 
 def _interaction(raw: Any, place: int, domain: str, lines: JsonLines) -> Sequence[Any]:
-    """Return one interaction in the order of the fields of :class:`Interaction`, but for the domain."""
+    """Return one interaction with the fields of :class:`Interaction` in order, without the domain."""
     if not isinstance(raw, dict):
-        raise Misfit(f"interaction {place + 1} in {domain} is no table")
-    here = f"of interaction {place + 1} in {domain}"
-    rating = _number(raw, "rating", here)
+        raise Misfit(f"interaction {place + 1} in {domain} is not an object")
+    location = f"of interaction {place + 1} in {domain}"
+    rating = _number(raw, "rating", location)
     if rating is not None and not 1 <= rating <= 5:
-        lines.count_odd("ratings that are none from 1 to 5 count as missing")
+        lines.count_odd("ratings outside 1 to 5 count as missing")
         rating = None
-    time = _number(raw, "timestamp", here) or 0
+    time = _number(raw, "timestamp", location) or 0
     if not is_finite(time):
-        raise Misfit(f"'timestamp' {here} is no time")
+        raise Misfit(f"'timestamp' {location} is not a time")
     negatives = raw.get("negative_parent_asins") or []
     if not isinstance(negatives, list):
-        raise Misfit(f"'negative_parent_asins' {here} is no list")
+        raise Misfit(f"'negative_parent_asins' {location} is not a list")
     return (
         place,
-        _item_id(raw.get("parent_asin"), f"'parent_asin' {here}"),
+        _item_id(raw.get("parent_asin"), f"'parent_asin' {location}"),
         rating,
-        _text(raw, "title", here),
-        _text(raw, "text", here),
+        _text(raw, "title", location),
+        _text(raw, "text", location),
         time if abs(time) >= MILLISECONDS_FROM else time * 1000,
-        [_item_id(each, f"a negative {here}") for each in negatives if each],
+        [_item_id(each, f"a negative {location}") for each in negatives if each],
     )
 
 
-def _number(raw: dict[str, Any], name: str, here: str) -> float | None:
+def _number(raw: dict[str, Any], name: str, location: str) -> float | None:
     value = raw.get(name)
     if value is not None and type(value) not in (int, float):
-        raise Misfit(f"'{name}' {here} is no number")
+        raise Misfit(f"'{name}' {location} is not a number")
     return value
 
 
-def _text(raw: dict[str, Any], name: str, here: str) -> str:
+def _text(raw: dict[str, Any], name: str, location: str) -> str:
     value = raw.get(name)
     if value is not None and not isinstance(value, str):
-        raise Misfit(f"'{name}' {here} is no text")
+        raise Misfit(f"'{name}' {location} is not text")
     return value or ""
 
 
@@ -214,5 +213,5 @@ def _item_id(value: Any, what: str) -> str:
     if value is None or value == "":
         return ""
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise Misfit(f"{what} is no id: up to 64 letters, digits, _ and -")
+        raise Misfit(f"{what} is not an id of up to 64 letters, digits, _ and -")
     return value

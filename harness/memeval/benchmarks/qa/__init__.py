@@ -1,4 +1,4 @@
-"""Question sets in JSON Lines: one that memeval brings, and any of the same shape."""
+"""Question sets in JSON Lines: a built-in one, and your own files in the same format."""
 
 from memeval.benchmarks.qa.benchmark import QaBenchmark, QaSmokeBenchmark
 from memeval.benchmarks.qa.dataset import QaDataset

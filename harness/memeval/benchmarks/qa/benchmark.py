@@ -1,4 +1,4 @@
-"""The question sets as the rest of memeval sees them: what they say of themselves, who grades what, and their data."""
+"""The question sets as benchmarks: catalogue, graders and data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 
 PLUMBING = "plumbing"
-"""What a track of a question set is labelled, under ``label``: it shows that things work, and ranks nobody."""
+"""The parameter ``label`` of every track of a question set: it tests the setup and is never ranked."""
 
 JUDGED = "-judged"
-"""How the names of protocols end under which a judge decides."""
+"""Suffix of the protocols with a judge."""
 
 UNDATED = "ask-basic"
-"""How the names of protocols begin under which a question comes without its date."""
+"""Prefix of the protocols that send questions without their date."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -33,13 +33,13 @@ INFO = load(__package__)
 
 
 def _smoke() -> BenchmarkInfo:
-    """Return what the built-in set says of itself: what any question set says, but for what it is."""
+    """Return the catalogue of the built-in set: that of any question set, with its own fields on top."""
     path = resources.files(__package__) / "smoke.toml"
     return validated(BenchmarkInfo, INFO.data() | tomllib.loads(path.read_text("utf-8")), path)
 
 
 class _QuestionSet(Benchmark):
-    """What both benchmarks have in common."""
+    """Base of both question sets."""
 
     def __init__(self) -> None:
         (info,) = self.info.categories
@@ -50,30 +50,32 @@ class _QuestionSet(Benchmark):
         self.categories = self._tables[self.info.protocols[0].name]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data as the default protocol has it; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
+        """Open the data of the default protocol; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
         return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> QaDataset:
-        """Open the data; a row must have what the protocol's scorer needs.
+        """Open the data. Each row must have the fields that the scorer of the protocol needs.
 
         Args:
             path: see the benchmark.
-            parameters: ``store=prepared`` or ``store=empty``, and what the benchmark takes besides.
+            parameters: ``store=prepared`` or ``store=empty``, and the other parameters of the benchmark.
             protocol: one of the benchmark's protocols.
-            tier: its one tier.
+            tier: its only tier.
 
         Raises:
-            BadInput: the file is missing or no question set, or there is no such parameter.
+            BadInput: the file is missing or no question set, or a parameter is unknown or invalid.
         """
         scorer = Scorer.JUDGE if protocol.endswith(JUDGED) else Scorer.EXACT
-        asked = dict(parameters or {})
-        store = asked.pop("store", PREPARED)
+        others = dict(parameters or {})
+        store = others.pop("store", PREPARED)
         if store not in STORES:
-            raise BadInput(f"{self.info.id} knows no store={store}.", remedy=f"It may be {' or '.join(STORES)}.")
-        label = asked.pop("label", PLUMBING)
+            raise BadInput(f"{self.info.id}: invalid store={store}.", remedy=f"Choose {' or '.join(STORES)}.")
+        label = others.pop("label", PLUMBING)
         if label != PLUMBING:
-            raise BadInput(f"{self.info.id} is always labelled {PLUMBING}, and not {label}.")
-        data, rows, more = self._read(path, asked, scorer)
+            raise BadInput(
+                f"{self.info.id}: invalid label={label}.", remedy=f"The label is always {PLUMBING}. Leave it out."
+            )
+        data, rows, more = self._read(path, others, scorer)
         return QaDataset(
             rows,
             digest_bytes(data),
@@ -86,15 +88,15 @@ class _QuestionSet(Benchmark):
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
     ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
-        """Return a file's bytes, its rows, and the parameters that name it."""
+        """Return the bytes of a file, its rows, and the parameters that name it."""
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the one category, as a protocol grades it."""
+        """Return the only category, with the grader of a protocol."""
         return self._tables[protocol]
 
     def _refuse(self, parameters: dict[str, str | int], known: str) -> None:
         if parameters:
-            raise BadInput(f"{self.info.id} knows no parameter '{next(iter(parameters))}'.", remedy=f"It has {known}.")
+            raise BadInput(f"{self.info.id} has no parameter '{next(iter(parameters))}'.", remedy=f"It has: {known}.")
 
 
 class QaBenchmark(_QuestionSet):
@@ -103,31 +105,28 @@ class QaBenchmark(_QuestionSet):
     info = INFO
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether a file is named, and there."""
+        """Return whether a file is named and exists."""
         return path is not None and path.is_file()
 
     def remedy(self) -> str:
-        """Return what to do where no file is named."""
-        return "Name a file of yours with --data FILE. 'memeval data verify qa --data FILE' checks it."
+        """Return how to name a file."""
+        return "Name your file with --data FILE. To check it: memeval data verify qa --data FILE."
 
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
     ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
         if path is None:
-            raise BadInput(
-                f"{self.info.id} asks the questions of a file of yours, and none is named.",
-                remedy=self.remedy(),
-            )
+            raise BadInput(f"{self.info.id} needs your own file of questions.", remedy="Pass --data FILE.")
         name = parameters.pop("file", None)
         if name is not None and not _NAME.fullmatch(str(name)):
-            raise BadInput(f"'{name}' is no name for a file.", remedy="Take letters, digits, dots and dashes.")
-        self._refuse(parameters, "store=prepared|empty, and file=NAME for what the file is to be called")
+            raise BadInput(f"invalid file name {str(name)!r}.", remedy="Use letters, digits, dots and dashes.")
+        self._refuse(parameters, "store=prepared|empty, and file=NAME, the name of the file in the track")
         data, rows = read_rows(path, scorer)
         return data, rows, {"file": str(name) if name is not None else _stem(path)}
 
 
 class QaSmokeBenchmark(_QuestionSet):
-    """Twenty plain facts that memeval brings, version 1."""
+    """The built-in set of twenty simple facts, version 1."""
 
     info = _smoke()
 
@@ -138,7 +137,7 @@ class QaSmokeBenchmark(_QuestionSet):
             raise BadInput(
                 f"{self.info.id} is built in and reads no file.",
                 where=path,
-                remedy="For a file of your own: --benchmark qa --data FILE.",
+                remedy="For your own file: --benchmark qa --data FILE.",
             )
         self._refuse(parameters, "store=prepared|empty")
         data = (resources.files(__package__) / "smoke.jsonl").read_bytes()
@@ -146,5 +145,5 @@ class QaSmokeBenchmark(_QuestionSet):
 
 
 def _stem(path: Path) -> str:
-    """Return what a file is called in a track: its name without its ending, in letters, digits, dots and dashes."""
+    """Return the name of a file in a track: its stem, in letters, digits, dots and dashes."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:64] or "unnamed"

@@ -1,4 +1,4 @@
-"""From the rows of a question set to one scenario, which a system may see, and keys, which it may not."""
+"""Makes one scenario, which systems see, and answer keys, which they do not, from the rows of a question set."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from memeval.records.base import Digest
 from memeval.records.scenario import Ask, Retain, Scenario
 
 PREPARED, EMPTY = STORES = ("prepared", "empty")
-"""What a system has taken in before it is asked: one text a row with its question and its answer, or nothing."""
+"""What a system ingests before the questions: one text per row with its question and answer, or nothing."""
 
 CATEGORY = "questions"
 SCENARIO = "questions"
 
 
 class QaDataset(Dataset):
-    """A question set: one scenario of all its texts and then all its questions.
+    """A question set: one scenario with all texts, then all questions.
 
     Args:
         rows: the rows.
         digest: of the file's bytes.
-        parameters: as they go into the track; ``store`` is among them.
-        dated: whether a row's date goes along as the time it is asked as of.
-        released: whether it is memeval's own set.
+        parameters: the parameters of the track, with ``store``.
+        dated: whether to send the date of a row as the time of its question.
+        released: whether it is the built-in set.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class QaDataset(Dataset):
         self._prepared = parameters["store"] == PREPARED
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the one scenario."""
+        """Yield the only scenario."""
         texts = [_text(number, row) for number, row in enumerate(self.rows, 1)] if self._prepared else []
         asks = [
             Ask(question_id=row.id, question=row.question, timestamp=row.asked_at if self._dated else None)
@@ -70,12 +70,12 @@ class QaDataset(Dataset):
             )
 
     def asked(self) -> list[tuple[str, str, QaKey]]:
-        """Return per row its id, its question and its key: what controls are computed from."""
+        """Return id, question and key of each row, for the control table."""
         return [(row.id, row.question, key_of(row)) for row in self.rows]
 
 
 def key_of(row: QuestionRow) -> QaKey:
-    """Return what a right answer to a row is."""
+    """Return the answer key of a row."""
     return QaKey(
         needles=row.needles,
         all_of=row.all_of,
@@ -90,7 +90,7 @@ def ordinal(number: int) -> str:
 
 
 def _text(number: int, row: QuestionRow) -> Retain:
-    """Return a row as a text: a Markdown document with the question for its heading, and where it lies."""
+    """Return a row as a text: a Markdown document with the question as its heading, and a path."""
     name = ordinal(number)
     return Retain(
         text_id=name,

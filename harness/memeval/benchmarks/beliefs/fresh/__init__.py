@@ -1,4 +1,4 @@
-"""Fresh editions: beliefs@1 with a seed that nobody could know when the edition was announced."""
+"""Fresh editions: beliefs@1 with a seed from a public random source, unknown when the edition was announced."""
 
 from memeval.benchmarks.beliefs.fresh.benchmark import FreshBeliefsBenchmark
 

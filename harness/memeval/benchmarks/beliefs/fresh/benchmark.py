@@ -1,4 +1,4 @@
-"""A fresh edition as the rest of memeval sees it: beliefs@1, with the seed that a beacon drew."""
+"""A fresh edition as a benchmark: beliefs@1 with the seed from a public random source (beacon)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
     """beliefs@1 with a seed that nobody could know when the edition was announced.
 
     Args:
-        edition_id: which edition; an edition itself where it is not one of memeval's own.
-        beacon: where its seed comes from; ``None`` for the beacon of memeval's editions.
+        edition_id: id of an edition of memeval, or another edition.
+        beacon: the source of its seed; ``None`` for the beacon of memeval's editions.
     """
 
     def __init__(self, edition_id: str | Edition, beacon: Beacon | None = None) -> None:
@@ -27,19 +27,19 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         self.info = _info(self.edition, self.beacon)
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Generate the data from the seed that was drawn.
+        """Generate the data from the seed of the edition.
 
         Args:
-            path: the stored value of the beacon; ``None`` for the one that ``memeval data pull`` keeps.
+            path: the stored value of the beacon; ``None`` for the copy of ``memeval data pull``.
             parameters: ``size`` (default 500), a whole number.
 
         Raises:
-            BadInput: the value is not here, or not the edition's, or there is no such parameter.
+            BadInput: the value is missing or of another edition, or a parameter is unknown or invalid.
         """
         return self._marked(super().open(path, parameters), path)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the data as a protocol and a tier have it; see :meth:`open`.
+        """Generate the data of a protocol and a tier; see :meth:`open`.
 
         Raises:
             BadInput: as :meth:`open` does.
@@ -47,15 +47,15 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return self._marked(super().opened(path, parameters, protocol, tier), path)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether the seed is here."""
+        """Return whether the seed is stored."""
         return self._place(path).is_file()
 
     def remedy(self) -> str:
-        """Return when and where the seed comes."""
+        """Return when and how to get the seed."""
         return (
-            f"Its seed is drawn at {self.edition.at}, as round {self.edition.round} of {self.beacon.name} "
-            f"({self.beacon.address(self.beacon.urls[0], self.edition.round)}); from then on "
-            f"'memeval data pull {self.edition.name}' fetches it."
+            f"Its seed is published on {self.edition.at}, as round {self.edition.round} of {self.beacon.name} "
+            f"({self.beacon.address(self.beacon.urls[0], self.edition.round)}). After that time, run "
+            f"memeval data pull {self.edition.name}."
         )
 
     def pull(self) -> Path:
@@ -63,15 +63,15 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return fetch(self.edition, self.beacon, self._place(None))
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the seed that was drawn, and the size that is asked for.
+        """Return the seed of the edition and the requested size.
 
         Raises:
             BadInput: as :meth:`open` does.
         """
         if "seed" in (parameters or {}):
             raise BadInput(
-                f"{self.info.id} takes no parameter 'seed': its seed is drawn, and not chosen.",
-                remedy="beliefs@1 takes any seed.",
+                f"{self.info.id} has no parameter 'seed': its seed is fixed.",
+                remedy="Use beliefs@1 to choose a seed.",
             )
         _, size = super().chosen(None, parameters)
         return self._value(path).seed, size
@@ -79,11 +79,11 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
     def _value(self, path: Path | None) -> BeaconValue:
         place = self._place(path)
         if not place.exists():
-            raise BadInput(f"{self.info.id} has no seed here.", where=place, remedy=self.remedy())
+            raise BadInput(f"the seed of {self.info.id} is missing.", where=place, remedy=self.remedy())
         return read(place, self.edition)
 
     def _marked(self, dataset: Dataset, path: Path | None) -> Dataset:
-        """Return a dataset that says whether its seed came from the beacon itself."""
+        """Return the dataset, marked as released if its seed came from the beacon itself."""
         dataset.released = is_official(self._value(path), self.beacon)
         return dataset
 
@@ -94,15 +94,15 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
 
 
 def _info(edition: Edition, beacon: Beacon) -> BenchmarkInfo:
-    """Return what an edition says of itself."""
-    told = editions()
+    """Return the catalogue entry of an edition."""
+    texts = editions()
     slots = {"month": edition.month, "at": edition.at, "round": edition.round}
     slots |= {"beacon": beacon.name, "chain": beacon.chain}
     return INFO.model_copy(
         update={
             "id": edition.id,
-            "title": told.title.format(**slots),
-            "summary": told.summary.format(**slots),
-            "made": f"{told.made.format(**slots)} {INFO.made}",
+            "title": texts.title.format(**slots),
+            "summary": texts.summary.format(**slots),
+            "made": f"{texts.made.format(**slots)} {INFO.made}",
         }
     )

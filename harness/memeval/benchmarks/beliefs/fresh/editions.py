@@ -1,4 +1,4 @@
-"""Which editions there are, and where their seeds come from."""
+"""The editions and the source of their seeds."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ Hex = r"^[0-9a-f]+$"
 
 
 class Beacon(Record):
-    """A public source of chance that draws a value every few seconds, and signs it."""
+    """A public random source that draws and signs a value every few seconds."""
 
     name: str
-    """Its name for people."""
+    """Display name."""
     chain: str = Field(pattern=Hex, min_length=64, max_length=64)
-    """The hash that its chain of values is known by."""
+    """Hash that identifies its chain of values."""
     genesis: int
-    """When its first round was drawn, in seconds since 1970 UTC."""
+    """Time of its first round, in seconds since 1970 UTC."""
     period_seconds: int = Field(ge=1)
     """Seconds from one round to the next."""
     urls: tuple[str, ...] = Field(min_length=1)
-    """Where its values are to be had, the first to be asked first."""
+    """Addresses of its servers, in order of preference."""
 
     def round_at(self, at: datetime) -> int:
-        """Return the round that is drawn at a moment: the first that is not older than one period."""
+        """Return the number of the round that is current at a time."""
         return (int(at.timestamp()) - self.genesis) // self.period_seconds + 1
 
     def address(self, base: str, number: int) -> str:
-        """Return where a round's value is to be had."""
+        """Return the URL of the value of a round."""
         return f"{base.rstrip('/')}/{self.chain}/public/{number}"
 
 
@@ -44,15 +44,15 @@ class Edition(Record):
     id: str
     """Name and version: ``beliefs-fresh-202612@1``."""
     month: str
-    """When it comes, for people."""
+    """Month of the edition, for display."""
     at: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-    """When its seed is drawn, UTC."""
+    """Time of the draw of its seed, UTC."""
     round: int = Field(ge=1)
-    """The beacon's round that is drawn then."""
+    """Round of the beacon at that time."""
 
     @property
     def moment(self) -> datetime:
-        """When its seed is drawn."""
+        """Time of the draw of its seed."""
         return datetime.strptime(self.at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
 
     @property
@@ -62,16 +62,16 @@ class Edition(Record):
 
 
 class Editions(Record):
-    """All editions, and what they say of themselves; ``{round}`` and the like stand for what differs."""
+    """All editions and their texts, with placeholders such as ``{round}``."""
 
     title: str
-    """Name for people."""
+    """Display name."""
     summary: str
-    """What an edition is."""
+    """Summary of an edition."""
     made: str
-    """Where its seed comes from."""
+    """Origin of its data."""
     beacon: Beacon
-    """Where the seeds come from."""
+    """Source of the seeds."""
     editions: tuple[Edition, ...]
     """The editions, oldest first."""
 
@@ -81,7 +81,7 @@ def editions() -> Editions:
     """Return the editions; read once.
 
     Raises:
-        BadInput: the file is not what it must be.
+        BadInput: the file is invalid.
     """
     path = resources.files(__package__) / "editions.toml"
     return validated(Editions, tomllib.loads(path.read_text("utf-8")), path)
@@ -91,9 +91,12 @@ def edition(edition_id: str) -> Edition:
     """Return an edition by its id.
 
     Raises:
-        BadInput: there is none.
+        BadInput: the id is unknown.
     """
     for each in editions().editions:
         if each.id == edition_id:
             return each
-    raise BadInput(f"there is no fresh edition '{edition_id}'.")
+    raise BadInput(
+        f"unknown fresh edition '{edition_id}'.",
+        remedy=f"Choose one of: {', '.join(x.id for x in editions().editions)}.",
+    )

@@ -1,8 +1,8 @@
-"""The value that a beacon drew: checked where it comes in, stored, and made into a seed.
+"""The value of a beacon: fetched, checked, stored, and converted to a seed.
 
-What is checked is that the value is of the round that was announced, and that its randomness is the SHA-256 of its
-signature. That the signature is the beacon's own takes pairings of elliptic curves and is not checked here; the seed
-stands in every run's parameters, and anyone can hold it against the beacon.
+memeval checks that the value is of the announced round, and that its randomness is the SHA-256 of its signature. It
+does not check that the signature is that of the beacon, which needs pairings of elliptic curves. The seed is in the
+parameters of every run, so anyone can compare it with the beacon.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from memeval.storage import unwritable, write_whole
 FILENAME = "beacon.json"
 
 SEED_DIGITS = 12
-"""Hexadecimal digits of the randomness, from its beginning, that are the seed: 48 bits, which every reader of JSON
-keeps whole (many hold numbers in doubles, with 53)."""
+"""Number of leading hexadecimal digits of the randomness that form the seed: 48 bits, which every JSON parser keeps
+exactly (many use doubles, with 53 bits)."""
 
 LARGEST = 64_000
-"""A reply of more bytes is no value of a beacon."""
+"""Largest accepted reply, in bytes."""
 
 TIMEOUT_SECONDS = 30.0
 
 ELSEWHERE = "MEMEVAL_BEACON_URL"
-"""Names another address than the beacon's own, for tests; what came from there is never ranked."""
+"""Environment variable with another address of a beacon, for tests. Its values are never ranked."""
 
 
 class BeaconValue(Stored):
-    """What a beacon drew in one round."""
+    """Value of one round of a beacon."""
 
     edition: str
-    """The edition it is the seed of."""
+    """Id of the edition."""
     round: int = Field(ge=1)
-    """The round."""
+    """Number of the round."""
     randomness: str = Field(pattern=Hex, min_length=64, max_length=64)
     """The SHA-256 of the signature, in hexadecimal digits."""
     signature: str = Field(pattern=Hex, min_length=96, max_length=96)
-    """The beacon's signature under the round, in hexadecimal digits."""
+    """The signature of the beacon for the round, in hexadecimal digits."""
     source: str
-    """The address it came from."""
+    """The URL of the value."""
 
     @property
     def seed(self) -> int:
@@ -64,16 +64,16 @@ def read(path: Path, edition: Edition) -> BeaconValue:
     """Read a stored value.
 
     Raises:
-        BadInput: it cannot be read, is no value, or is not the edition's.
+        BadInput: the file is unreadable, invalid, or of another edition.
     """
-    again = f"Remove it, and call 'memeval data pull {edition.name}'."
+    again = f"Delete the file and run memeval data pull {edition.name}."
     try:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
+        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
     if len(data) > LARGEST:
-        raise BadInput("too large to be a beacon's value.", where=path, remedy=again)
+        raise BadInput("the file is too large for a value of a beacon.", where=path, remedy=again)
     try:
         value = BeaconValue.parse(data, path)
     except BadInput as error:
@@ -82,30 +82,30 @@ def read(path: Path, edition: Edition) -> BeaconValue:
 
 
 def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
-    """Fetch an edition's value and store it; one that is there already, and right, is left alone.
+    """Fetch the value of an edition and store it. A valid stored value stays as it is.
 
     Args:
         edition: the edition.
-        beacon: where its seed comes from.
-        target: the file it goes to; its folder is made where it is missing.
+        beacon: the source of its seed.
+        target: the file to write; its folder is created if missing.
 
     Raises:
-        BadInput: the value is not drawn yet, by this machine's clock; the beacon cannot be reached, or gave something
-            else; or the file cannot be written. Nothing is left half-written.
+        BadInput: the value is not drawn yet, by the clock of this machine; the beacon cannot be reached or sent another
+            value; or the file cannot be written. The file is never half-written.
     """
     if target.is_file():
         try:
             read(target, edition)
         except BadInput:
-            pass  # damaged, or another edition's: it is fetched again
+            pass  # damaged or of another edition: fetch it again
         else:
             return target
     now = datetime.now(UTC)
     if now < edition.moment:
         raise BadInput(
-            f"the seed of {edition.id} is not drawn before {edition.at}, and this machine's clock says "
+            f"the seed of {edition.id} is drawn at {edition.at}, and the clock of this machine says "
             f"{now:%Y-%m-%dT%H:%M:%SZ}.",
-            remedy=f"It is round {edition.round} of {beacon.name}: call again then.",
+            remedy="Run the command again after that time.",
         )
     elsewhere = os.environ.get(ELSEWHERE)
     refused: BadInput | None = None
@@ -127,27 +127,27 @@ def is_official(value: BeaconValue, beacon: Beacon) -> bool:
 
 def _checked(value: BeaconValue, edition: Edition, where: str) -> BeaconValue:
     if value.edition != edition.id:
-        raise BadInput(f"this is the value of {value.edition}, and not of {edition.id}.", where=where)
+        raise BadInput(f"this is the value of {value.edition}, not of {edition.id}.", where=where)
     if value.round != edition.round:
-        raise BadInput(f"this is round {value.round}, and {edition.id} has round {edition.round}.", where=where)
+        raise BadInput(f"this is round {value.round}, but {edition.id} needs round {edition.round}.", where=where)
     if hashlib.sha256(bytes.fromhex(value.signature)).hexdigest() != value.randomness:
         raise BadInput(
             "the randomness is not the SHA-256 of the signature.",
             where=where,
-            remedy=f"It was tampered with or damaged. Remove it, and call 'memeval data pull {edition.name}'.",
+            remedy=f"It is damaged or was changed. Delete it and run memeval data pull {edition.name}.",
         )
     return value
 
 
 def _fetched(address: str, edition: Edition) -> BeaconValue:
-    """Return the value that an address gives."""
+    """Return the value from an address."""
     try:
-        told: Any = json.loads(_body(address, edition))
+        reply: Any = json.loads(_body(address, edition))
     except (ValueError, RecursionError):
-        raise BadInput("the reply is no JSON.", where=address, remedy="Try again later.") from None
-    if not isinstance(told, dict):
-        raise BadInput("the reply is no value of a beacon.", where=address, remedy="Try again later.")
-    parts = {name: told.get(name) for name in ("round", "randomness", "signature")}
+        raise BadInput("the reply is not JSON.", where=address, remedy="Try again later.") from None
+    if not isinstance(reply, dict):
+        raise BadInput("the reply is not a value of a beacon.", where=address, remedy="Try again later.")
+    parts = {name: reply.get(name) for name in ("round", "randomness", "signature")}
     value = BeaconValue.from_data(
         {"schema_version": BeaconValue.SCHEMA, "edition": edition.id, "source": address, **parts}, address
     )
@@ -158,15 +158,15 @@ def _body(address: str, edition: Edition) -> bytes:
     from memeval.benchmarks.download import opener
 
     if urlsplit(address).scheme not in ("http", "https"):
-        raise BadInput("only http and https addresses can be asked.", where=address)
+        raise BadInput("only http and https addresses are supported.", where=address)
     request = urllib.request.Request(address, headers={"User-Agent": "memeval"})  # noqa: S310 - the scheme is checked
     try:
         with opener().open(request, timeout=TIMEOUT_SECONDS) as response:
             body: bytes = response.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         error.close()
-        drawn = f"Round {edition.round} is drawn at {edition.at}: look at this machine's clock, or try again later."
-        raise BadInput(f"the beacon refused ({error.code}).", where=address, remedy=drawn) from None
+        drawn = f"Round {edition.round} is drawn at {edition.at}. Check the clock of this machine, or try again later."
+        raise BadInput(f"the beacon refused the request ({error.code}).", where=address, remedy=drawn) from None
     except urllib.error.URLError as error:
         if isinstance(error.reason, BadInput):
             raise error.reason from None
@@ -174,7 +174,7 @@ def _body(address: str, edition: Edition) -> bytes:
     except (OSError, HTTPException) as error:
         raise BadInput(f"cannot be reached ({error}).", where=address, remedy="Try again later.") from None
     if len(body) > LARGEST:
-        raise BadInput("the reply is too large to be a beacon's value.", where=address, remedy="Try again later.")
+        raise BadInput("the reply is too large for a value of a beacon.", where=address, remedy="Try again later.")
     return body
 
 

@@ -1,4 +1,4 @@
-"""The histories of a tier, as the rest of memeval sees them."""
+"""The histories of a tier by length as a dataset."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class LongDataset(Dataset):
     """The same questions in histories of one length.
 
     Args:
-        seed: of the generator.
-        tier: how long.
+        seed: seed of the generator.
+        tier: the tier.
     """
 
     def __init__(self, seed: int, tier: str) -> None:
         self.parameters = {"seed": seed}
         self.survey = surveyed(seed, tier)
-        """What is known of the histories without going through them."""
+        """Stored results of one pass over the histories."""
         self.digest = self.survey.digest
         self.history_bytes = self.survey.sizes
         self._histories = histories(seed, tier, self.survey.fillers)
@@ -37,19 +37,23 @@ class LongDataset(Dataset):
         return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Return the ordinals of a history's sessions by their source ids, without making a session."""
+        """Map the source ids of sessions to ordinals, without generating a session.
+
+        Raises:
+            KeyError: no scenario has that id.
+        """
         history = next((each for each in self._histories if each.scenario_id == scenario_id), None)
         if history is None:
             raise KeyError(scenario_id)
         return {history.source_id(place): ordinal(place) for place in range(history.sessions)}
 
     def verify(self) -> str:
-        """Go through the histories again; see :meth:`Dataset.verify`."""
+        """Generate the histories again and compare; see :meth:`Dataset.verify`."""
         found = survey(self.survey.seed, self.survey.tier)
         if found != self.survey:
             raise CheckFailed(
-                f"the histories are {found.digest}, and were taken to be {self.survey.digest}.",
-                remedy="What was kept of them is put right now; run the same command again.",
+                f"the digest of the histories is {found.digest}, but the stored one was {self.survey.digest}.",
+                remedy="The stored result is now corrected. Run the same command again.",
             )
         tokens = ", ".join(f"{each:,}" for each in found.tokens)
         return f"generated again, tokens of each history: {tokens}"

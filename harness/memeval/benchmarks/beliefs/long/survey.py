@@ -168,7 +168,7 @@ def _fit(filler: Filler, lives_of: Sequence[LongLife], size: int) -> tuple[int, 
         text = "\n".join(line.text for line in lines)
         lower = text.lower()
         if any(phrase in lower for phrase in near) and states(golds, text):
-            raise BrokenRule(f"what fills a history says what it is asked about: {text!r}.")
+            raise BrokenRule(f"a filler session states the answer to a question: {text!r}.")
         tokens += more
     raise AssertionError("a count has no end.")
 
