@@ -1,8 +1,9 @@
-"""A problem that a check of stored files found."""
+"""Results of a check of stored files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 REMEDY = "Restore the file, or record a new run."
 
@@ -20,3 +21,30 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem} {self.remedy}"
+
+
+class CheckStatus(StrEnum):
+    """The result of a check."""
+
+    OK = "ok"
+    FAILED = "failed"
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a stored run, such as that of its track. A check that was not made is never a success."""
+
+    name: str
+    """Its name, such as ``digests``, ``track``, ``system``, ``contexts``, ``scores``, ``judgments`` or ``clocks``."""
+    findings: tuple[Finding, ...] = ()
+    """The problems."""
+    not_checked: str | None = None
+    """Why all or a part was not checked, as a phrase such as ``the data is not here``; ``None`` if all was checked."""
+
+    @property
+    def status(self) -> CheckStatus:
+        """The result: failed with any problem, else not checked if a part was not checked."""
+        if self.findings:
+            return CheckStatus.FAILED
+        return CheckStatus.OK if self.not_checked is None else CheckStatus.NOT_CHECKED
