@@ -80,11 +80,13 @@ def test_every_shipped_family_cites_its_vendor() -> None:
 
 def test_the_users_families_take_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "families.toml"
-    path.write_text('[[family]]\nname = "mine"\nmodels = "o3|small"\nremove = ["seed"]\nset = { top_k = 1 }\n')
+    path.write_text(
+        '[[family]]\nname = "mine"\nmodels = "o3|small"\nremove = ["seed"]\nset = { top_k = 1, stop = ["."] }\n'
+    )
     monkeypatch.setenv(VARIABLE, str(path))
-    changed = {"temperature": 0, "max_tokens": 10, "n": 1, "top_k": 1}
+    changed = {"temperature": 0, "max_tokens": 10, "n": 1, "top_k": 1, "stop": ["."]}
     assert settings_for("small", OPENAI, USUAL) == settings_for("o3", OPENAI, USUAL) == changed
-    assert settings_text(changed, USUAL) == '{"max_tokens":10,"n":1,"temperature":0,"top_k":1}'
+    assert settings_text(changed, USUAL) == '{"max_tokens":10,"n":1,"stop":["."],"temperature":0,"top_k":1}'
     assert "max_completion_tokens" in settings_for("o4-mini", OPENAI, USUAL)
 
 

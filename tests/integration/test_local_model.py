@@ -28,6 +28,16 @@ pytestmark = pytest.mark.skipif(
 
 REPEATS = 3
 
+ENDS_EARLY = """
+[[family]]
+name = "small-and-talkative"
+models = "smollm2"
+set = { stop = [".", "\\n"] }
+source = "https://github.com/ggml-org/llama.cpp/tree/master/tools/server"
+note = "It repeats itself up to the limit on output tokens."
+"""
+"""Settings of the model's family, as a user would add them."""
+
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
@@ -69,7 +79,11 @@ def test_repeats_of_one_request_are_equal(url: str) -> None:
 def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Path) -> None:
     asked = ("--reader", f"openai:{NAME}", "--judge", f"openai:{NAME}", "--judge-label", "plumbing", "--limit", "1")
     small = ("--benchmark", "beliefs@1", "--parameter", "size=6")
-    said = memeval("run", "bm25", *small, *asked, where=tmp_path, OPENAI_BASE_URL=url)
+    settings = tmp_path / "families.toml"
+    settings.write_text(ENDS_EARLY)
+    said = memeval(
+        "run", "bm25", *small, *asked, where=tmp_path, OPENAI_BASE_URL=url, MEMEVAL_MODEL_SETTINGS=str(settings)
+    )
     assert said.code == ExitCode.DONE, said.err
     folder = RunFolder(tmp_path / said.folder)
     run = folder.run

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from memeval.records.base import Record, canonical_json, validated
 from memeval.records.errors import BadInput
@@ -63,9 +63,9 @@ class Family(Record):
 
     @field_validator("rename", "remove", "set")
     @classmethod
-    def _leaves_the_request(cls, fields: Any) -> Any:
-        names = {*fields, *(fields.values() if isinstance(fields, dict) else ())}
-        if changed := sorted(_NO_SETTINGS & {name for name in names if isinstance(name, str)}):
+    def _leaves_the_request(cls, fields: Any, info: ValidationInfo) -> Any:
+        names = {*fields, *(fields.values() if info.field_name == "rename" else ())}
+        if changed := sorted(_NO_SETTINGS & names):
             raise ValueError(f"a family may not change '{changed[0]}'")
         return fields
 
