@@ -186,6 +186,16 @@ def test_memevals_own_package_is_not_to_be_read(inside: Inside) -> None:
     assert process.ask("q").answer == "['systems']"
 
 
+def test_a_package_behind_a_link_shows_its_controls(
+    inside: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(sandbox.__file__).parents[1]
+    link = tmp_path / "memeval"
+    link.symlink_to(package)
+    monkeypatch.setattr(sandbox, "PACKAGE", link)
+    assert inside(shown=(link / "systems" / "controls",)).ask("q").answer == "ok"
+
+
 def test_a_systems_own_python_keeps_its_packages(inside: Inside) -> None:
     process = inside("import pydantic\nreturn pydantic.VERSION", own_interpreter=False, shown=(Path(sys.prefix),))
     assert process.hello is not None

@@ -310,7 +310,9 @@ def _mountable(path: Path, hidden: Iterable[Path]) -> Path:
                 remedy="Move the system to its own folder.",
             )
     for private in hidden:
-        if real == private.resolve() or (real.is_relative_to(private.resolve()) and not real.is_relative_to(PACKAGE)):
+        if real == private.resolve() or (
+            real.is_relative_to(private.resolve()) and not real.is_relative_to(PACKAGE.resolve())
+        ):
             raise BadInput(
                 "would give the system access to results or data of memeval.",
                 where=path,
