@@ -82,7 +82,7 @@ class EvidenceFinder:
             return EvidenceAvailability(
                 EvidenceFound.ALL,
                 max(ranks[piece] for piece in pieces) if ranked else None,
-                not contexts or all(self._reaches(piece, by_turn, responses) for piece in pieces),
+                not contexts or all(self._reaches(piece, by_turn, responses, named) for piece in pieces),
             )
         if not all(map(self._origin_is_known, responses)):
             return EvidenceAvailability(EvidenceFound.UNKNOWN)
@@ -138,16 +138,29 @@ class EvidenceFinder:
             ends += [end for turn in turns if (end := _end(self.history.turns[turn][1].content, context)) is not None]
         return min(ends, default=None)
 
-    def _reaches(self, piece: str, by_turn: bool, responses: Sequence[Response]) -> bool:
-        """Return whether the reader received a piece of evidence, or an item that names it."""
-        for response in responses:
+    def _reaches(
+        self, piece: str, by_turn: bool, responses: Sequence[Response], named: Sequence[Sequence[str]]
+    ) -> bool:
+        """Return whether the reader received a piece of evidence, or an item that names it.
+
+        Args:
+            piece: the evidence.
+            by_turn: whether it is a turn.
+            responses: the responses.
+            named: everything that the items of each response name.
+        """
+        for response, names in zip(responses, named, strict=True):
             context = self._context_text(response)
             if context is None:
                 continue
-            items = [item for item in response.items or () if self._names(item, piece, by_turn)]
-            ends = [self._end_of(piece, context), *(self._end_of_item(item, context) for item in items)]
-            known = [end for end in ends if end is not None]
-            if known and self._within(min(known), context, response, alone=len(responses) == 1):
+            end = self._end_of(piece, context)
+            if end is not None and self._within(end, context, response, alone=len(responses) == 1):
+                return True
+            if piece not in names:
+                continue
+            items = (item for item in response.items or () if self._names(item, piece, by_turn))
+            ends = [end for item in items if (end := self._end_of_item(item, context)) is not None]
+            if ends and self._within(min(ends), context, response, alone=len(responses) == 1):
                 return True
         return False
 
