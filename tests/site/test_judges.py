@@ -86,7 +86,7 @@ def test_the_latest_audit_counts_and_one_on_the_same_data_before_all_others(tmp_
         moment = f"2026-11-{day:02}T10:00:00.000+00:00"
         made: Audit = make_audit(accepted, audit_id=f"202611{day:02}T100000Z-0", started=moment, data_digest=data)
         write_audit(tmp_path, made, [])
-        return judge_note(model(tmp_path), track).said
+        return judge_note(model(tmp_path), track).result
 
     assert audited(1, 1, digest_of("other")).endswith("(1 of 390), on other data of this benchmark")
     assert audited(3, 3, benchmark.dataset.digest).endswith("(3 of 390)")

@@ -25,6 +25,7 @@ from memeval.site.labels import INTERFACES, label
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
 from memeval.site.urls import run_url, segment
 
@@ -105,6 +106,7 @@ class RunPages(Publisher):
                 state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
                 files=files,
                 judge=judge_note(site, run.track),
+                properties=_properties(run),
                 known={other.run.run_id for other in site.board.runs},
                 sentences=UNRANKED,
                 phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
@@ -162,6 +164,12 @@ def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
 def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
     table = next(table for table in site.board.tables if table.track.id == row.run.track_id)
     return marks(site, table, row)
+
+
+def _properties(run: Run) -> list[SliceLabel]:
+    """Return the slices of a run that need an explanation, by title."""
+    found = {slice_label(score.slice).title: slice_label(score.slice) for score in run.scores.slices}
+    return [found[title] for title in sorted(found) if found[title].meaning]
 
 
 def _took_place(run: Run, phase: Phase) -> bool:
