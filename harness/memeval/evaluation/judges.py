@@ -99,7 +99,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
     if label is None and not is_makers(url, judge.model):
         raise BadInput(
             f"{url} is not an endpoint of the maker of {visible(judge.model)}, and --judge-label is not given.",
-            remedy="Name who serves the model, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
+            remedy="Name the provider, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
         )
     return ChosenJudge(judge, url, None if label is None else label.strip())
 

@@ -115,6 +115,11 @@ class BenchmarkView:
             return "No answers are written. The retrieved texts are graded."
         return reader_meaning(track.reader)
 
+    def rule_meaning(self, name: str) -> str:
+        """Return what another scoring rule counts, as a sentence."""
+        described = self.info.alternates if self.info else {}
+        return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
+
     def category_title(self, name: str) -> str:
         """Return a category's name for people."""
         found = self.info.category(name) if self.info else None

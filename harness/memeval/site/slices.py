@@ -22,9 +22,9 @@ _SLICES = {
         "How the history states the latest change of the fact, or of the fact on which it depends.",
         {
             "direct": "stated directly",
-            "indirect": "only implied",
-            "hypothetical": "plus a daydream of another value",
-            "retracted": "plus a change that was taken back",
+            "indirect": "implied",
+            "hypothetical": "a daydream names another value",
+            "retracted": "a later change was taken back",
         },
     ),
     "asked": SliceLabel(
@@ -42,7 +42,7 @@ _SLICES = {
     "clone": SliceLabel("copy", "Whether the scenario is a variant of another one."),
     "depth": SliceLabel(
         "depth",
-        "Number of values that the fact has had. For dependent facts: number of links to the fact on which they rest.",
+        "Number of values that the fact has had. For a dependent fact: number of facts on which it depends.",
     ),
     "echo": SliceLabel("echo", "Whether the question contains its own expected words."),
     "errata": SliceLabel("known error", "Kind of the known error in the expected answer."),
@@ -56,12 +56,12 @@ _SLICES = {
     "photo": SliceLabel("photo", "Whether the evidence includes a photo."),
     "position": SliceLabel("position", "Where in the history the fact is said."),
     "twin": SliceLabel(
-        "what happened",
-        "What happened to the fact on which the asked fact depends.",
+        "basis",
+        "What happened to the fact on which the asked fact depends. Confirmed: the asked fact was stated again.",
         {
-            "changed": "it changed: doubt is correct",
-            "reconfirmed": "it changed, then the asked fact was confirmed: doubt is wrong",
-            "unchanged": "it did not change: doubt is wrong",
+            "changed": "changed: doubt is correct",
+            "reconfirmed": "changed, then confirmed: doubt is wrong",
+            "unchanged": "unchanged: doubt is wrong",
         },
     ),
     "updates": SliceLabel("changed facts", "Number of new facts that replace an older value."),
