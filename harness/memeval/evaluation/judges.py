@@ -98,7 +98,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
         raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
     if label is None and not is_makers(url, judge.model):
         raise BadInput(
-            f"{url} is not an endpoint of the maker of {visible(judge.model)}, and --judge-label is not given.",
+            f"{url} is not an endpoint of the maker of {visible(judge.model)}, and the judge has no label.",
             remedy="Name the provider, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
         )
     return ChosenJudge(judge, url, None if label is None else label.strip())
