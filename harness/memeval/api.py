@@ -434,13 +434,13 @@ def import_answers(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.exchange.formats import find_format
-    from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
+    from memeval.evaluation.exchange.importing import ImportOptions, import_file, open_benchmark_for
     from memeval.evaluation.exchange.reading import AnswerFile
     from memeval.evaluation.judges import choose_judge
 
     answer_format, path = find_format(format), Path(file)
     answers = AnswerFile.open(path, system)
-    benchmark_session = exam_for(answer_format, path, benchmark, data, parameters, protocol)
+    benchmark_session = open_benchmark_for(answer_format, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
     return import_file(answers, answer_format, benchmark_session, chosen, options or ImportOptions(), progress)
 

@@ -145,7 +145,7 @@ def find_run(results: Path, named: str) -> RunFolder:
         raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:
         raise BadInput(
-            f"no finished run {named}, neither as a folder nor under {results}.",
-            remedy="Give the folder of a run, or its id with --results.",
+            f"no finished run {named}: no such folder, and no run under {results} has this id.",
+            remedy="Check the name, or pass --results with the folder of your runs.",
         )
     return found[0]

@@ -315,6 +315,6 @@ def choose_reader(
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:
         raise NotApplicable(
-            f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose another reader."
+            f"{slug} has no method '{needed}'. The reader '{name}' needs it.", remedy="Choose another reader."
         )
     return reader

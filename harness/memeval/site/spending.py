@@ -9,6 +9,7 @@ from memeval.records.call import Phase, UsageSource
 from memeval.records.run import Run, TokenSource
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.site.labels import cost_reason
 
 _ANSWERING = (Phase.SEARCH, Phase.ASK, Phase.READ)
 _INGESTING = (Phase.INGEST, Phase.SETTLE)
@@ -33,7 +34,7 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
-            return ColumnReader(None, note=run.cost.reason or "not recorded by phase")
+            return ColumnReader(None, note=cost_reason(run.cost.reason) or "not recorded by phase")
         unpriced = sum(usage.unpriced for usage in used)
         if unpriced:
             return ColumnReader(None, note=f"{unpriced} calls without a price")
@@ -100,9 +101,10 @@ SPENDING = (
         name="cost_usd",
         title="Total cost",
         group=ColumnGroup.SPENT,
-        help="Cost of the whole run, by the dated price list that the run names.",
+        help="Cost of the whole run, by the dated price list that the run names. “Calls not visible”: the system "
+        "may call models without memeval, so its cost is unknown.",
         read=lambda row: ColumnReader(
-            row.run.cost.usd, note=None if row.run.cost.usd is not None else row.run.cost.reason
+            row.run.cost.usd, note=None if row.run.cost.usd is not None else cost_reason(row.run.cost.reason)
         ),
         write=text.dollars,
         direction=BetterEnd.LOWER,
