@@ -17,8 +17,7 @@ from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import BenchmarkSession
-from memeval.evaluation.plan import session_of_run as session_of_run
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.rereading import StoredTexts, reread
 from memeval.evaluation.verification import wrong_keys
 from memeval.execution.contexts import Contexts, digest_of_text
@@ -62,7 +61,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """
     run = folder.run
     benchmark_session = session_of_run(run, data, errata)
-    rows_digest = comparable_digest(folder.responses())
+    rows_digest = None if run.responses_digest is None else comparable_digest(folder.responses())
     folder = decoded_run(folder, benchmark_session)
     responses, contexts = list(folder.responses()), list(folder.contexts())
     texts = StoredTexts(benchmark_session, Contexts(contexts))
@@ -93,7 +92,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_reader_differences(folder, responses),
         *_key_differences(folder),
     ]
-    if run.responses_digest not in (None, rows_digest):
+    if run.responses_digest != rows_digest:
         findings.append(
             Finding(
                 f"{folder.path / 'run.json'}: responses_digest",
