@@ -46,6 +46,11 @@ class Contexts:
         self._in_any.setdefault(context.digest, context)
         return True
 
+    def has(self, response: Response) -> bool:
+        """Return whether the context of a response, if it names one, is here in its own scenario."""
+        digest = response.context_digest
+        return digest is None or digest in self._in_scenario.get(response.scenario_id, {})
+
     def of(self, response: Response) -> Context | None:
         """Return the context of a response; ``None`` if it names none, or a missing one."""
         digest = response.context_digest

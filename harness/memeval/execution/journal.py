@@ -56,6 +56,8 @@ class Journal:
         self.contexts = Contexts()
         self.log_lines: list[LogLine] = []
         self.exchanges: list[Traffic] = []
+        self._is_older = False
+        """Whether an older memeval wrote lines: without checksums, and each context for one scenario only."""
         self._traffic_lock = threading.Lock()
         self._lock = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
@@ -102,7 +104,9 @@ class Journal:
                 self.contexts.add(context)
             self.log_lines.extend(self._reopen("log.jsonl", LogLine))
             self.exchanges.extend(self._reopen("traffic.jsonl", Traffic))
-            self._reopen_items_without_context()
+            if not self._is_older:
+                # The line of a missing context was damaged and removed, so its item is asked again.
+                self.responses = {key: row for key, row in self.responses.items() if self.contexts.has(row)}
         except BaseException:
             self._close()
             raise
@@ -149,20 +153,13 @@ class Journal:
         stream.seek(0)
         data, remedy = stream.read(), REMEDIES[name]
         lines, whole = whole_lines(data, path, remedy)
+        self._is_older |= any(line.startswith(b"{") for line in lines)
         places = [f"{path}:{number}" for number in range(1, len(lines) + 1)]
         rows = [row_of(line, where, remedy) for line, where in zip(lines, places, strict=True)]
         if whole < len(data):
             stream.truncate(whole)
             stream.seek(0, os.SEEK_END)
         return [model.parse(row, where) for row, where in zip(rows, places, strict=True)]
-
-    def _reopen_items_without_context(self) -> None:
-        """Drop the responses whose context is missing, since its line was removed: their items are asked again."""
-        for key, response in list(self.responses.items()):
-            if response.context_digest is not None and self.contexts.of(response) is None:
-                del self.responses[key]
-                detail = f"{response.question_id}: its context is not in the journal"
-                self.log(LogLine(at=utc_now(), event="asked again", detail=detail, scenario_id=response.scenario_id))
 
     def _append(self, name: str, rows: Iterable[Stored]) -> None:
         # In the fields' order, which is four times as fast; sealing writes them in canonical form.
