@@ -29,6 +29,8 @@ from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response
 
+__all__ = ["Reproduction", "reproduce_run", "session_of_run"]
+
 
 @dataclass(frozen=True)
 class Reproduction:

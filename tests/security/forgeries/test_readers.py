@@ -12,6 +12,7 @@ import pytest
 
 from memeval.evaluation.plan import session_of_run
 from memeval.evaluation.reproduction import reproduce_run
+from memeval.keys import BeliefKey
 from memeval.records.run import Run
 from tests.support.forging import Forger
 
@@ -60,7 +61,9 @@ def test_right_answers_under_an_offline_reader_are_found(tmp_path: Path) -> None
     head = Run.from_data(made.head, "forged")
     keys = {key.item_id: key.key for key in session_of_run(head).keys}
     for row in made.responses:
-        row["answer"], row["outcome"] = keys[row["item_id"]].current.text, "ok"
+        key = keys[row["item_id"]]
+        assert isinstance(key, BeliefKey)
+        row["answer"], row["outcome"] = key.current.text, "ok"
     findings = found(made)
     assert len(findings) == ITEMS
     assert all(f"responses.jsonl.gz:{n}: " in text for n, text in enumerate(findings, start=1))
