@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.rows import comparable_digest
+from memeval.archive.equal_rows import comparable_digest, comparable_digests
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
@@ -72,7 +72,7 @@ def test_runs_at_any_concurrency_and_resumed_runs_have_equal_digests(searcher: S
     runs = [run(searcher, tmp_path / str(number), number) for number in (1, 8)]
     interrupted(searcher, tmp_path / "resumed")
     runs.append(run(searcher, tmp_path / "resumed", 2))
-    digests = [each.comparable_digests() for each in runs]
+    digests = [comparable_digests(each) for each in runs]
     assert digests[0].keys() == {"responses.jsonl", "contexts.jsonl", "grades.jsonl", "failures.jsonl"}
     assert digests[1:] == digests[:1] * 2
     contexts = list(runs[0].contexts())
@@ -95,4 +95,4 @@ def test_a_damaged_line_is_refused_and_its_item_is_asked_again_once_it_is_remove
     with Journal(path.parent.parent) as journal:
         assert len(journal.responses) == len(lines) - 1
     again, calm = run(searcher, tmp_path / "results"), run(searcher, tmp_path / "calm")
-    assert again.comparable_digests() == calm.comparable_digests()
+    assert comparable_digests(again) == comparable_digests(calm)

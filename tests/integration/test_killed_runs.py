@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from memeval.archive.equal_rows import comparable_digests
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.verification import verify_run
 from tests.support.adapters import plain_adapter
@@ -67,7 +68,7 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_a_calm_one(tmp_path:
     assert memeval(*words(adapter, results), where=tmp_path).code == 0
     (run,) = sealed_runs(results)
     assert rows(run) == rows(calm)
-    assert run.comparable_digests() == calm.comparable_digests()
+    assert comparable_digests(run) == comparable_digests(calm)
     assert run.run.files["contexts.jsonl"].rows > 1
     assert verify_run(run) == []
     assert run.run.scores == calm.run.scores

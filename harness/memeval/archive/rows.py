@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from memeval.records.base import Digest, Stored, canonical_json, misfit
+from memeval.records.base import Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
 
@@ -95,14 +95,6 @@ def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
             stream.write(line)
             count += 1
     return packed.getvalue(), FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)
-
-
-def comparable_digest(rows: Iterable[Stored]) -> Digest:
-    """Return the digest of rows without the fields that differ between equal runs, such as clocks."""
-    inside = hashlib.sha256()
-    for row in rows:
-        inside.update(canonical_json(row.comparable()).encode() + b"\n")
-    return "sha256:" + inside.hexdigest()
 
 
 def inner_digest(path: Path) -> FileDigest:

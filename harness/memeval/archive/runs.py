@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from memeval.archive.rows import comparable_digest, read_rows
+from memeval.archive.rows import read_rows
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
@@ -35,10 +35,6 @@ ROW_FILES = (
     "log.jsonl",
 )
 """Files of rows of a sealed run, by name without ``.gz``."""
-
-
-EQUAL_FILES = ("contexts.jsonl", "grades.jsonl", "failures.jsonl", "prompts.jsonl")
-"""Files whose bytes are equal in equal runs. The responses are equal too, except for their timings."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class RunFolder:
         return read_rows(self.file("responses.jsonl"), Response)
 
     def contexts(self) -> Iterator[Context]:
-        """Yield the distinct contexts in order of first use."""
+        """Yield the distinct contexts of each scenario, in order of first use."""
         return read_rows(self.file("contexts.jsonl"), Context)
 
     def grades(self) -> Iterator[Grade]:
@@ -113,16 +109,6 @@ class RunFolder:
     def failures(self) -> Iterator[Failure]:
         """Yield the failure analysis of every graded item; empty for old runs without one."""
         return self._rows("failures.jsonl", Failure)
-
-    def comparable_digests(self) -> dict[str, Digest]:
-        """Return a digest for each file with equal rows in equal runs, whatever their concurrency and interruptions.
-
-        Timings are left out. The log, model calls and requests to hosts record what happened, and differ.
-        """
-        run = self.run
-        responses = run.responses_digest or comparable_digest(self.responses())
-        equal = {name: run.files[name].digest for name in EQUAL_FILES if name in run.files}
-        return {"responses.jsonl": responses, **equal}
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
         return read_rows(self.file(name), model) if name in self.run.files else iter(())

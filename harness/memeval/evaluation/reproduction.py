@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from memeval.archive.rows import comparable_digest
+from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.decoding import DecodedRun, decoded_run
 from memeval.evaluation.failure_analysis import FAILURES, failures_of

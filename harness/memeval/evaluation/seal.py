@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from memeval.archive.rows import comparable_digest, pack
+from memeval.archive.equal_rows import comparable_digest
+from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
 from memeval.evaluation.failure_analysis import FAILURES, failures_of

@@ -55,7 +55,7 @@ class ContextPart(Record):
 
 
 class Context(Stored):
-    """A context text, stored once for all its uses. Newlines join the parts."""
+    """A context text, stored once for all its uses in a scenario. Newlines join the parts."""
 
     digest: Digest
     """Digest of the context's text."""
