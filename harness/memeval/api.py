@@ -506,10 +506,11 @@ def failures(
     Raises:
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
-    from memeval.evaluation.failure_analysis import data_of, failures_of_run
+    from memeval.evaluation.failure_analysis import failures_of_run
+    from memeval.evaluation.plan import session_of_run
 
     folder = _loaded(run, results)
-    return failures_of_run(folder, lambda: data_of(folder.run, data))
+    return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))
 
 
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:

@@ -11,9 +11,8 @@ from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.reproduction import session_of_run
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal

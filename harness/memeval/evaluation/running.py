@@ -28,7 +28,7 @@ from memeval.evaluation.runtime import (
 )
 from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
-from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
+from memeval.evaluation.verdicts import by_scenario, call_rows, judgment_rows, judgments
 from memeval.execution.early_stop import EarlyStop
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_access import SystemInstance
@@ -341,7 +341,7 @@ def _judged(
         judgments=judgment_rows(recorded, own),
         calls=call_rows(benchmark_session, responses, setting.models, own, retried),
         prompts=prompts,
-        traffic=journal.exchanges,
+        traffic=by_scenario(journal.exchanges, benchmark_session),
     )
 
 

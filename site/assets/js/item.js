@@ -88,7 +88,7 @@ function retrieved(response, turns) {
 }
 
 function context(response, contexts, turns) {
-  const parts = response.context_digest ? contexts[response.context_digest] : null;
+  const parts = contexts[`${response.scenario_id} ${response.context_digest}`];
   if (!parts) return null;
   return fold(`Context: ${parts.length} parts`, parts.map((part) => (part.turn_id ? turn(part.turn_id, turns) : quoted(part.text))));
 }
