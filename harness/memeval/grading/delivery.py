@@ -7,8 +7,8 @@ asked for counts as the whole history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memeval.grading.base import CORRECTED, DeliveredContexts
 from memeval.grading.delta import (
@@ -27,7 +27,7 @@ from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response
-from memeval.records.scenario import Ingest, Question, Retain, Scenario
+from memeval.records.scenario import Ingest, Retain, Scenario, dated_line
 from memeval.tokens import count_tokens
 
 SELF_REPORTED = "The system writes its own answers, so its context is self-reported and earns nothing."
@@ -84,9 +84,7 @@ class DeliveredDelta:
             verdicts["gated"] = False
             if self.headline == "gated":
                 state, reason = blank
-        alternates = {name: value for name, value in verdicts.items() if name != self.headline}
-        if self.headline == "published":
-            alternates[CORRECTED] = verdicts["gated"]
+        published, gated = verdicts["published"], verdicts["gated"]
         is_reported = Flag.SELF_REPORTED_TOKENS in flags
         return Grade(
             item_id=item.item_id,
@@ -100,7 +98,7 @@ class DeliveredDelta:
             reason=reason,
             flags=flags,
             answerable=False,
-            alternates=alternates,
+            alternates={"published": published} if self.headline == "gated" else {"gated": gated, CORRECTED: gated},
             metrics={
                 "efficiency": None if is_reported else counted.value,
                 "reported_efficiency": counted.value if is_reported else None,
@@ -132,10 +130,13 @@ class CheckedSeries:
 
     @property
     def efficiency(self) -> Efficiency:
-        """The efficiency of the series."""
+        """The efficiency of the series, and what lowers it."""
         if len(self.tokens) > EARLY_TURNS and not any(self.tokens[:EARLY_TURNS]):
             return Efficiency(None, f"The first {EARLY_TURNS} contexts hold no ingested text.")
-        return efficiency(self.tokens)
+        found = efficiency(self.tokens)
+        if found.value is None or not self.lacking:
+            return found
+        return replace(found, reason=f"Facts asked for are missing in {self.lacking} later contexts.")
 
 
 def checked_series(
@@ -144,8 +145,9 @@ def checked_series(
     """Return the tokens that count for each question.
 
     The first five contexts are the baseline. Each counts only the ingested lines that it holds word for word and that
-    no earlier context held. So together they never count more than the history so far. A later context counts in full.
-    If a fact that its question asks for is in no ingested line delivered so far, it counts at least as the history.
+    no earlier context held. So together they never count more than the history so far, as dated lines. A later context
+    counts in full. If no ingested line delivered so far states a fact that its question asks for, it counts at least
+    as the history.
 
     Where the agent does not keep earlier contexts, only the lines of a question's own context hold its facts.
 
@@ -164,31 +166,34 @@ def checked_series(
         new = [line for line in held if line not in delivered]
         delivered |= dict.fromkeys(new)
         if number < EARLY_TURNS:
-            tokens.append(_tokens(new))
+            tokens.append(_tokens(dated if (dated := history[line]) in text else line for line in new))
             continue
         known = delivered if scenario.agent_keeps_context else held
         size = _tokens(text.split("\n"))
         if not _state(known, facts):
-            size = max(size, _tokens(history))
+            size = max(size, _tokens(history.values()))
             lacking += 1
         tokens.append(size)
     return CheckedSeries(tuple(tokens), lacking)
 
 
-def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the distinct lines ingested before each of the questions."""
-    lines: dict[str, None] = {}
+def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[Mapping[str, str]]:
+    """Yield the distinct lines ingested before each of the questions, with their form in a dated line of context."""
+    lines: dict[str, str] = {}
     for step in scenario.steps:
         if isinstance(step, Ingest | Retain):
             for turn in step.session.turns:
-                lines |= dict.fromkeys(line for each in turn.content.split("\n") if (line := each.strip()))
-        elif isinstance(step, Question) and step.question_id in question_ids:
-            yield tuple(lines)
+                head = dated_line(step.session, turn).removesuffix(turn.content)
+                for number, line in enumerate(turn.content.split("\n")):
+                    if line.strip():
+                        lines.setdefault(line.strip(), f"{'' if number else head}{line.strip()}")
+        elif step.question_id in question_ids:
+            yield dict(lines)
 
 
 def _state(lines: Iterable[str], facts: tuple[Fact, ...]) -> bool:
     """Return whether ingested lines state all of some facts."""
-    return not facts or all(stated("\n".join(lines), *(fact.phrases for fact in facts)))
+    return all(stated("\n".join(lines), *(fact.phrases for fact in facts)))
 
 
 def _tokens(lines: Iterable[str]) -> float:

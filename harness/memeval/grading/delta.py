@@ -48,7 +48,7 @@ class Efficiency:
     value: float | None
     """Share of context saved in late questions, relative to early ones; negative if it grows; ``None`` if undefined."""
     reason: str | None = None
-    """Why it is undefined."""
+    """Why it is undefined, or what lowers it."""
 
     @property
     def passes(self) -> bool:
@@ -201,7 +201,7 @@ def verdict_reason(found: Efficiency, facts: FactCoverage | None) -> str:
     if found.value is None:
         return found.reason or "Efficiency is undefined."
     if not found.passes:
-        return f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}."
+        return " ".join(filter(None, (f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}.", found.reason)))
     if facts is None or facts.holds:
         return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}."
     return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}, but the answers do not hold the facts."
