@@ -14,7 +14,7 @@ from memeval.grading.delta import DeltaEfficiency, Headline
 from memeval.keys import Fact
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
-from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario, Session, Step, Turn
 from memeval.tokens import count_tokens
 from tests.grading.builders import NoJudge, delta_item, fact, response
 
@@ -36,8 +36,9 @@ def session(number: int, content: str) -> Ingest:
 def conversation(keeps: bool = True) -> Scenario:
     """Return four facts, twelve questions, news, and eight more questions."""
     asks = [Ask(question_id=f"i:q{n:02}", question=f"Question {n}?") for n in range(1, QUESTIONS + 1)]
-    steps = (*(session(n, text) for n, text in enumerate(OLD, 1)), *asks[:ASKED_NEWS], session(5, NEWS))
-    return Scenario(scenario_id="i", steps=(*steps, *asks[ASKED_NEWS:]), agent_keeps_context=keeps)
+    known = (session(n, text) for n, text in enumerate(OLD, 1))
+    steps: tuple[Step, ...] = (*known, *asks[:ASKED_NEWS], session(5, NEWS), *asks[ASKED_NEWS:])
+    return Scenario(scenario_id="i", steps=steps, agent_keeps_context=keeps)
 
 
 FACTS_BY_TURN: list[tuple[Fact, ...]] = [FACTS] * ASKED_NEWS + [(*FACTS, fact("Remix"))] * (QUESTIONS - ASKED_NEWS)
