@@ -32,7 +32,7 @@ class DeepMemEvalBenchmark(Benchmark):
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
-    former = (Judged(), DeltaEfficiency(headline="published"), DeltaEfficiency(headline="published", version=2))
+    former = (DeltaEfficiency(headline="published"), DeltaEfficiency(headline="published", version=2), Judged())
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.
