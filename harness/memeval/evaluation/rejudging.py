@@ -149,10 +149,11 @@ def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallReco
     source = answers.source
     title = f"judging {source.run.system.slug} by {judge.name}"
     recorded = judge.recorded(judgments(judge, answers.cases, models, progress, title))
+    contexts, reader = list(source.contexts()), source.run.track.reader
     return Rows(
         responses=answers.responses,
-        contexts=list(source.contexts()),
-        grades=grade_items(answers.benchmark_session, answers.items, answers.responses, recorded),
+        contexts=contexts,
+        grades=grade_items(answers.benchmark_session, answers.items, answers.responses, recorded, contexts, reader),
         judgments=judgment_rows(recorded, own),
         calls=list(source.calls()),
         prompts=[

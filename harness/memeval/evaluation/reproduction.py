@@ -73,7 +73,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, folder.prompts()).recorded(recorded)
     try:
-        grades = grade_items(benchmark_session, items, responses, judge)
+        grades = grade_items(benchmark_session, items, responses, judge, folder.contexts(), run.track.reader)
     except NotRecorded as error:
         finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
         return Reproduction(run.run_id, 0, None, (finding,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, UsageSource
 from memeval.records.run import Run, TokenSource
@@ -24,6 +25,8 @@ def _tokens(row: BoardRow) -> ColumnReader:
         TokenSource.SELF_REPORTED: ("warning", "self-reported"),
         TokenSource.NONE: ("none", "not counted"),
     }[tokens.source]
+    if tokens.source is TokenSource.MEASURED and row.run.track.reader == NATIVE:
+        badge = ("warning", "self-reported context")
     return ColumnReader(tokens.per_question, badges=(badge,))
 
 
@@ -73,7 +76,9 @@ SPENDING = (
         name="tokens_per_question",
         title="Tokens / question",
         group=ColumnGroup.SPENT,
-        help="Mean context tokens per question. Measured: counted by memeval. Self-reported: counted by the system.",
+        help="Mean context tokens per question. Measured: counted by memeval, in the context that a reader received. "
+        "Self-reported context: counted by memeval, but the system writes its own answers and reports the context. "
+        "Self-reported: counted by the system.",
         read=_tokens,
         write=text.count,
         direction=BetterEnd.LOWER,
