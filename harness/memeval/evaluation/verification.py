@@ -13,9 +13,8 @@ from memeval.archive.runs import RunFolder, runs_under
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.matrix import verify_matrix
 from memeval.evaluation.verifying import calls, clocks, contexts, files, judgments, rows, scores, track
-from memeval.evaluation.verifying.calls import is_checked_without_data, wrong_keys
+from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.evaluation.verifying.reports import check_audit, check_report
-from memeval.evaluation.verifying.rows import first_not_ok
 from memeval.evaluation.verifying.sessions import Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.records.errors import BadInput, MemevalError
@@ -23,8 +22,6 @@ from memeval.records.errors import BadInput, MemevalError
 __all__ = [
     "checks_of_results",
     "checks_of_run",
-    "first_not_ok",
-    "is_checked_without_data",
     "verify_results",
     "verify_run",
     "wrong_keys",

@@ -13,7 +13,6 @@ from memeval.gateway.replies import UnusableReply, read, text_of
 from memeval.records.call import Call, Caller
 from memeval.records.errors import MemevalError
 from memeval.records.response import Outcome
-from memeval.records.run import Run
 from memeval.records.track import Redistribution
 
 NAME = "calls"
@@ -104,7 +103,8 @@ def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
     for payer, rows in by_payer.items():
         other = None if payer is None else subject.other_run(payer)
         if other is None:
-            absent.append(f"{len(rows)} calls were paid for by {payer or 'no run'}, which is not here")
+            calls = "1 call was" if len(rows) == 1 else f"{len(rows):,} calls were"
+            absent.append(f"{calls} paid for by {f'run {payer}, which is not here' if payer else 'no run'}")
             continue
         try:
             stored = {_paid(call) for call in (*other.judgments(), *other.calls())}
@@ -135,11 +135,6 @@ def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[
     for number, call in enumerate(calls, start=1):
         if call.key != _key_of(call):
             yield Finding(f"{folder.file(name)}:{number}", "has a key that does not match its request.")
-
-
-def is_checked_without_data(run: Run) -> bool:
-    """Return whether all of a run can be checked without data; else the keys of its model calls need the data."""
-    return run.redistribution is Redistribution.FULL or not run.files.keys() & {"judgments.jsonl", "calls.jsonl"}
 
 
 def _key_of(call: Call) -> str | None:

@@ -72,7 +72,7 @@ def _graded(subject: Subject) -> Iterator[Finding]:
         if rows is None:
             yield Finding(where, f"{grade.item_id} has a grade but no response.")
             continue
-        outcome = first_not_ok(list(last_attempts(rows).values()))
+        outcome = _first_not_ok(list(last_attempts(rows).values()))
         if not _is_consistent(grade, outcome):
             yield Finding(
                 where, f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
@@ -81,7 +81,7 @@ def _graded(subject: Subject) -> Iterator[Finding]:
         yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
 
 
-def first_not_ok(responses: list[Response]) -> Outcome:
+def _first_not_ok(responses: list[Response]) -> Outcome:
     """Return an item's outcome: the first among its questions that is not ``ok``."""
     return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
 
