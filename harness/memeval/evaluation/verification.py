@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from memeval.archive.audits import stored_audits
@@ -38,6 +39,9 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check]], ...] = (
 )
 """The checks of a run whose files can be read, by name, in the order of their lines."""
 
+MOST = 20
+"""Maximum number of problems of one check of one run that are named."""
+
 
 def checks_of_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Check]:
     """Check a stored run, without network; with the benchmark's data where that is here.
@@ -61,11 +65,15 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None) -> list[C
 
 
 def _made(name: str, check: Callable[[Subject], Check], subject: Subject) -> Check:
-    """Make a check. Rows that do not fit the data are a problem of the run."""
+    """Make a check. Rows that do not fit the data are a problem of the run. Of many problems, the first are named."""
     try:
-        return check(subject)
+        made = check(subject)
     except MemevalError as error:
         return Check(name, (Finding(error.where or subject.head, error.problem, error.remedy or REMEDY),))
+    if len(made.findings) <= MOST:
+        return made
+    more = Finding(made.findings[MOST].where, f"and {len(made.findings) - MOST:,} more problems of the {name}.")
+    return replace(made, findings=(*made.findings[:MOST], more))
 
 
 def _digests(folder: RunFolder) -> tuple[Finding, ...]:

@@ -12,8 +12,9 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import CheckStatus
-from memeval.evaluation.verification import checks_of_run
+from memeval.evaluation.verification import CHECKS, MOST, checks_of_run
 from memeval.evaluation.verifying.sessions import Sessions
+from memeval.evaluation.verifying.subject import Subject
 from tests.support.forging import Forger
 
 RETRIEVES, ANSWERS = "beliefs/bm25s", "astrocyte-basic/bm25s"
@@ -28,13 +29,10 @@ def sessions() -> Sessions:
     return Sessions()
 
 
-def found(run: RunFolder, sessions: Sessions) -> dict[str, str]:
-    """Return the problems of each failed check, with file and line, but without the folder."""
-    return {
-        check.name: "\n".join(f"{Path(finding.where).name}: {finding.problem}" for finding in check.findings)
-        for check in checks_of_run(run, sessions)
-        if check.findings
-    }
+def found(check: str, run: RunFolder, sessions: Sessions) -> str:
+    """Return the problems that a check finds, with file and line, but without the folder."""
+    findings = dict(CHECKS)[check](Subject.read(run, sessions)).findings
+    return "\n".join(f"{Path(finding.where).name}: {finding.problem}" for finding in findings)
 
 
 def forged(forgery: Forgery, run: str, place: Path) -> RunFolder:
@@ -43,9 +41,8 @@ def forged(forgery: Forgery, run: str, place: Path) -> RunFolder:
     return forger.seal()
 
 
-@pytest.mark.parametrize("run", [RETRIEVES, ANSWERS])
-def test_a_copy_of_a_run_that_nobody_edited_has_no_problem(run: str, tmp_path: Path, sessions: Sessions) -> None:
-    checks = checks_of_run(forged(lambda forger: None, run, tmp_path), sessions)
+def test_a_copy_of_a_run_that_nobody_edited_has_no_problem(tmp_path: Path, sessions: Sessions) -> None:
+    checks = checks_of_run(forged(lambda forger: None, ANSWERS, tmp_path), sessions)
     assert {check.status for check in checks} == {CheckStatus.OK}
 
 
@@ -57,7 +54,7 @@ def shrink_the_plan(forger: Forger) -> None:
 def test_a_shrunk_plan_is_found(tmp_path: Path, sessions: Sessions) -> None:
     run = forged(shrink_the_plan, RETRIEVES, tmp_path)
     assert run.run.coverage.full
-    track = found(run, sessions)["track"]
+    track = found("track", run, sessions)
     assert "run.json: track.categories.noise-resistance.items: is " in track
     assert ", but beliefs@1 has 100." in track
 
@@ -108,30 +105,21 @@ def other_data(forger: Forger) -> None:
 def test_a_changed_track_is_found_and_the_part_named(
     forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
 ) -> None:
-    assert said in found(forged(forgery, ANSWERS, tmp_path), sessions)["track"]
+    assert said in found("track", forged(forgery, ANSWERS, tmp_path), sessions)
 
 
 def test_another_seed_of_a_generated_benchmark_is_found(tmp_path: Path, sessions: Sessions) -> None:
     run = forged(lambda forger: forger.track["parameters"].update(seed=7), "astrocyte-stress/bm25s", tmp_path)
-    assert "run.json: track.data_digest: is " in found(run, sessions)["track"]
+    assert "run.json: track.data_digest: is " in found("track", run, sessions)
 
 
 def answer_itself(forger: Forger) -> None:
     forger.track["reader"] = "native"
 
 
-def without_a_trace(forger: Forger) -> None:
-    answer_itself(forger)
-    for row in forger.responses:
-        times = row["timings"]
-        times["read_seconds"], times["ask_seconds"], times["search_seconds"] = None, times["search_seconds"], None
-
-
 def test_a_reader_that_is_denied_is_found(tmp_path: Path, sessions: Sessions) -> None:
-    track = found(forged(answer_itself, RETRIEVES, tmp_path / "one"), sessions)["track"]
-    assert "responses.jsonl.gz:1: " in track
+    track = found("track", forged(answer_itself, RETRIEVES, tmp_path), sessions)
     assert "was read by a reader, but the track's reader is native." in track
-    track = found(forged(without_a_trace, RETRIEVES, tmp_path / "other"), sessions)["track"]
     assert "run.json: track.reader: is native, but bm25s has no 'query'" in track
 
 
@@ -141,7 +129,7 @@ def shorten_contexts(forger: Forger) -> None:
 
 
 def test_edited_context_tokens_are_counted_again(tmp_path: Path, sessions: Sessions) -> None:
-    contexts = found(forged(shorten_contexts, ANSWERS, tmp_path), sessions)["contexts"]
+    contexts = found("contexts", forged(shorten_contexts, ANSWERS, tmp_path), sessions)
     assert "responses.jsonl.gz:1: " in contexts
     assert " context tokens, but its context has " in contexts
 
@@ -153,7 +141,7 @@ def drop_contexts(forger: Forger) -> None:
 
 
 def test_dropped_contexts_are_found_where_a_reader_read(tmp_path: Path, sessions: Sessions) -> None:
-    contexts = found(forged(drop_contexts, RETRIEVES, tmp_path), sessions)["contexts"]
+    contexts = found("contexts", forged(drop_contexts, RETRIEVES, tmp_path), sessions)
     assert "was read by extractive@1, but has no context." in contexts
 
 
@@ -162,7 +150,7 @@ def write_another_context(forger: Forger) -> None:
 
 
 def test_another_text_under_the_digest_of_a_context_is_found(tmp_path: Path, sessions: Sessions) -> None:
-    contexts = found(forged(write_another_context, ANSWERS, tmp_path), sessions)["contexts"]
+    contexts = found("contexts", forged(write_another_context, ANSWERS, tmp_path), sessions)
     assert "contexts.jsonl.gz:1: does not match the text of its digest." in contexts
 
 
@@ -171,7 +159,7 @@ def try_again(forger: Forger) -> None:
 
 
 def test_a_second_attempt_after_a_good_one_is_found(tmp_path: Path, sessions: Sessions) -> None:
-    rows = found(forged(try_again, ANSWERS, tmp_path), sessions)["rows"]
+    rows = found("rows", forged(try_again, ANSWERS, tmp_path), sessions)
     assert "responses.jsonl.gz:2: " in rows
     assert " has attempt 2, but attempt 1 is not an error." in rows
 
@@ -203,7 +191,7 @@ def flatter(forger: Forger) -> None:
 def test_rows_that_are_not_those_of_the_plan_are_found(
     forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
 ) -> None:
-    assert said in found(forged(forgery, ANSWERS, tmp_path), sessions)["rows"]
+    assert said in found("rows", forged(forgery, ANSWERS, tmp_path), sessions)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +216,18 @@ def test_rows_that_are_not_those_of_the_plan_are_found(
 def test_clocks_that_contradict_each_other_are_found(
     forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
 ) -> None:
-    assert said in found(forged(forgery, ANSWERS, tmp_path), sessions)["clocks"]
+    assert said in found("clocks", forged(forgery, ANSWERS, tmp_path), sessions)
+
+
+def test_of_many_problems_of_a_check_the_first_are_named_and_the_others_counted(
+    tmp_path: Path, sessions: Sessions
+) -> None:
+    run = forged(
+        lambda forger: [row.update(cluster="mine") for row in forger.grades], "astrocyte-stress/bm25s", tmp_path
+    )
+    rows = next(check for check in checks_of_run(run, sessions) if check.name == "rows")
+    assert len(rows.findings) == MOST + 1
+    assert rows.findings[-1].problem == "and 480 more problems of the rows."
 
 
 def test_answers_from_a_run_that_is_not_here_are_not_called_checked(tmp_path: Path, sessions: Sessions) -> None:
@@ -236,6 +235,12 @@ def test_answers_from_a_run_that_is_not_here_are_not_called_checked(tmp_path: Pa
     clocks = checks_of_run(run, sessions)[-1]
     assert clocks.status is CheckStatus.NOT_CHECKED
     assert clocks.not_checked == "run 20260101T000000Z-01234567, which made the answers, is not here"
+
+
+def test_answers_that_the_named_run_did_not_give_are_found(tmp_path: Path, sessions: Sessions) -> None:
+    source = Forger.of("astrocyte-basic/chroma", tmp_path).seal().run.run_id
+    run = forged(lambda forger: forger.head.update(answers_from=source), ANSWERS, tmp_path)
+    assert f"is not a row of run {source}, which made the answers." in found("clocks", run, sessions)
 
 
 def test_data_that_is_not_here_is_not_called_checked(tmp_path: Path, sessions: Sessions) -> None:
@@ -246,4 +251,4 @@ def test_data_that_is_not_here_is_not_called_checked(tmp_path: Path, sessions: S
     assert {statuses[name].not_checked for name in ("track", "rows", "contexts")} == {
         "the data of locomo@1 is not here"
     }
-    assert "run.json: track.protocol: is recall, but locomo@1 has: " in found(run, sessions)["track"]
+    assert "run.json: track.protocol: is recall, but locomo@1 has: " in found("track", run, sessions)

@@ -80,12 +80,19 @@ def _log(subject: Subject, started: datetime, ended: datetime) -> Iterator[Findi
 def _rows(
     subject: Subject, started: datetime, ended: datetime, earlier: set[str] | frozenset[str] = frozenset()
 ) -> Iterator[Finding]:
-    """Check that the questions were asked during the run, except for the rows of an earlier run."""
+    """Check that the questions were asked during the run, except for the rows of an earlier run.
+
+    If another judge graded the answers of an earlier run, every row must be of that run.
+    """
+    source = subject.run.answers_from
     if subject.run.imported is not None:
         return
     for number, row in enumerate(subject.responses, start=1):
-        if not _is_within(row.timings.started, started, ended) and row.to_json() not in earlier:
-            where = subject.where("responses.jsonl", number)
+        where = subject.where("responses.jsonl", number)
+        if source is not None and row.to_json() not in earlier:
+            yield Finding(where, f"{row.question_id} is not a row of run {source}, which made the answers.", REMEDY)
+            return
+        if source is None and not _is_within(row.timings.started, started, ended) and row.to_json() not in earlier:
             yield Finding(where, f"{row.question_id} was asked {row.timings.started!r}, outside the run.", REMEDY)
             return
 
