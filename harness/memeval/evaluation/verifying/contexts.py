@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
-from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.execution.contexts import digest_of_text
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
 from memeval.records.response import Context, Outcome
@@ -70,7 +70,7 @@ def _read(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
 def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int]) -> Iterator[Finding]:
     """Check that the text of every stored context matches its digest, and count its tokens."""
     known = subject.sessions.counts
-    for number, (context, text) in enumerate(texts_of(subject.with_text(session).contexts, session), 1):
+    for number, (context, text) in enumerate(_full_texts(subject, session), start=1):
         if text is None or digest_of_text(text) != context.digest:
             yield Finding(subject.where("contexts.jsonl", number), "does not match the text of its digest.")
             continue
@@ -90,18 +90,10 @@ def _tokens(subject: Subject, counts: dict[Digest, int]) -> Iterator[Finding]:
             )
 
 
-def texts_of(contexts: Iterable[Context], session: BenchmarkSession) -> Iterator[tuple[Context, str | None]]:
-    """Yield stored contexts with their full text; ``None`` if a context names a turn that does not exist.
-
-    Args:
-        contexts: the contexts, with the benchmark's text.
-        session: the benchmark with the data of the run.
-    """
-    texts: TurnTexts | None = None
-    for context in contexts:
-        if texts is None or texts.scenario_id != context.scenario_id:
-            scenario = session.scenarios.get(context.scenario_id)
-            texts = None if scenario is None else TurnTexts(scenario)
+def _full_texts(subject: Subject, session: BenchmarkSession) -> Iterator[tuple[Context, str | None]]:
+    """Yield the contexts with their full text; ``None`` if a context names a turn that does not exist."""
+    for context in subject.with_text(session).contexts:
+        texts = subject.sessions.texts(session, context.scenario_id)
         try:
             yield context, None if texts is None else "\n".join(map(texts.text, context.parts))
         except KeyError:

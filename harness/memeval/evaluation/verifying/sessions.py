@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from memeval.benchmarks import find
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.execution.contexts import TurnTexts
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput, MemevalError
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Parameters
     from memeval.records.track import Track
+
+
+KEPT_TEXTS = 1000
+"""Maximum number of scenarios whose texts are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,19 @@ class Sessions:
     _opened: dict[str, BenchmarkSession | NoData] = field(default_factory=dict)
     counts: dict[Digest, int] = field(default_factory=dict)
     """Tokens of the contexts that were counted, by digest of their text."""
+
+    _texts: dict[tuple[Digest, str], TurnTexts] = field(default_factory=dict)
+
+    def texts(self, session: BenchmarkSession, scenario_id: str) -> TurnTexts | None:
+        """Return the texts of a scenario's turns, kept for the next run; ``None`` for an unknown scenario."""
+        key = (session.dataset.digest, scenario_id)
+        if key not in self._texts:
+            if (scenario := session.scenarios.get(scenario_id)) is None:
+                return None
+            if len(self._texts) >= KEPT_TEXTS:
+                self._texts.clear()
+            self._texts[key] = TurnTexts(scenario)
+        return self._texts[key]
 
     def of(self, track: Track) -> BenchmarkSession | NoData:
         """Return the benchmark with the data that is here for a track; its digest may be another than the track's."""
