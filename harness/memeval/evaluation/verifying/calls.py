@@ -103,8 +103,8 @@ def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
     for payer, rows in by_payer.items():
         other = None if payer is None else subject.other_run(payer)
         if other is None:
-            number = "1 call was" if len(rows) == 1 else f"{len(rows):,} calls were"
-            absent.append(f"{number} paid for by {f'run {payer}, which is not here' if payer else 'no run'}")
+            paid_calls = "1 call was" if len(rows) == 1 else f"{len(rows):,} calls were"
+            absent.append(f"{paid_calls} paid for by {f'run {payer}, which is not here' if payer else 'no run'}")
             continue
         try:
             stored = {_paid(call) for call in (*other.judgments(), *other.calls())}
