@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memeval.archive.equal_rows import comparable_digest
 from memeval.evaluation import summary
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.seal import cost, coverage
@@ -37,6 +38,8 @@ def _sums(subject: Subject) -> Iterator[Finding]:
         "timing.phases": (run.timing.phases, summary.phases(responses, judgments)),
         "usage": (run.usage, usage),
     }
+    if run.responses_digest is not None:
+        recomputed["responses_digest"] = (run.responses_digest, comparable_digest(responses))
     if run.usage or usage:
         recomputed["cost"] = (run.cost, cost(run.system, usage))
     for name, (stated, computed) in recomputed.items():
