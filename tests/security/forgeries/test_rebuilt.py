@@ -120,7 +120,7 @@ def answer_itself(forger: Forger) -> None:
 def test_a_reader_that_is_denied_is_found(tmp_path: Path, sessions: Sessions) -> None:
     track = found("track", forged(answer_itself, RETRIEVES, tmp_path), sessions)
     assert "was read by a reader, but the track's reader is native." in track
-    assert "run.json: track.reader: is native, but bm25s has no 'query'" in track
+    assert "run.json: track.reader: is native, but bm25s has no method 'query'. The reader 'native' needs it." in track
 
 
 def shorten_contexts(forger: Forger) -> None:
