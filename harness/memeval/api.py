@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.exchange.importing import ImportOptions
-    from memeval.evaluation.findings import Finding
+    from memeval.evaluation.findings import Check, Finding
     from memeval.evaluation.live import SuiteOptions
     from memeval.evaluation.matrix import MatrixRun
     from memeval.evaluation.rejudging import RejudgeOptions
@@ -42,6 +42,7 @@ _LAZY_TYPES = {
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
     "BridgeFolder": "memeval.archive.audits",
+    "Check": "memeval.evaluation.findings",
     "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
@@ -218,6 +219,8 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
 def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
     """Check every stored run in a folder and its subfolders, and the ledger if there is one.
 
+    Returns the problems only. What could not be checked is in :func:`verify_checks`.
+
     Args:
         path: a run's folder or id, or a folder that contains runs.
         results: folder in which to look up an id.
@@ -225,18 +228,31 @@ def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding
     Raises:
         BadInput: the path contains no run.
     """
-    from memeval.evaluation.findings import Finding
-    from memeval.evaluation.verification import verify_results
+    return [finding for check in verify_checks(path, results=results) for finding in check.findings]
+
+
+def verify_checks(path: str | Path, *, results: Path = Path("results")) -> list[Check]:
+    """Check every stored run in a folder and its subfolders; see :func:`verify`.
+
+    Returns:
+        One result for each check of each run, and of what else is stored: ok, failed, or not checked with the reason.
+
+    Raises:
+        BadInput: the path contains no run.
+    """
+    from memeval.evaluation.findings import Check, Finding
+    from memeval.evaluation.verification import checks_of_results
     from memeval.leaderboard.releases import hold
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    findings = verify_results(folder)
+    checks = checks_of_results(folder)
     try:
         hold(folder)
     except BadInput as error:
-        if not any(finding.problem == error.problem for finding in findings):
-            findings.append(Finding(error.where or str(folder), error.problem, error.remedy or ""))
-    return findings
+        if not any(finding.problem == error.problem for check in checks for finding in check.findings):
+            found = Finding(error.where or str(folder), error.problem, error.remedy or "")
+            checks.append(Check("release", (found,)))
+    return checks
 
 
 def reproduce(

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.evaluation import summary
@@ -119,8 +120,8 @@ class Forger:
         items = [key for key in session.keys if key.item_id in answered]
         recorded = {call.key: call for call in self._records("judgments.jsonl", Call)}
         judge = judge_of(run.track, self._records("prompts.jsonl", Prompt)).recorded(recorded)
-        grades = grade_items(session, items, responses, judge)
         contexts = self._records("contexts.jsonl", Context)
+        grades = grade_items(session, items, responses, judge, contexts, run.track.reader)
         failures = failures_of(session, session.keys, responses, contexts, grades, run.track)
         self.rows["grades.jsonl"] = [grade.data() for grade in grades]
         if FAILURES in self.rows:
@@ -150,6 +151,7 @@ class Forger:
                 "scores": score(run.track.categories, grades),
                 "coverage": coverage(run.coverage.limit, run.track.planned, responses, grades),
                 "tokens": summary.tokens(responses),
+                "responses_digest": run.responses_digest and comparable_digest(responses),
                 "timing": timing,
                 "usage": usage,
                 "cost": cost(run.system, usage) if run.usage or usage else run.cost,
