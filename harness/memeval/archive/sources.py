@@ -11,8 +11,11 @@ from pathlib import Path
 from memeval.execution.secrets import redact
 from memeval.records.base import SLUG, Digest
 from memeval.records.errors import BadInput
+from memeval.records.run import SystemKind
 from memeval.storage import listed, unwritable
 from memeval.systems.folder import examined_files, files_digest
+from memeval.systems.manifest import MANIFEST, examined_manifest
+from memeval.systems.source import SystemSource
 
 SOURCES = "sources"
 
@@ -49,6 +52,15 @@ def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
 def is_in_source(path: Path) -> bool:
     """Return whether a path is inside a stored source, where no file is a run."""
     return any(_NAME.fullmatch(each.name) and each.parent.parent.name == SOURCES for each in path.parents)
+
+
+def keep_source(results: Path, source: SystemSource) -> str | None:
+    """Store the files of a system that is not a control; see :func:`store_source`."""
+    digest, manifest = source.submission_digest, source.launch.files.get(MANIFEST)
+    if source.kind not in (SystemKind.SUBMISSION, SystemKind.FILE) or stored_sources(results, digest):
+        return None
+    submission = None if manifest is None else examined_manifest(manifest)[0]
+    return store_source(results, source.slug if submission is None else submission.slug, digest, source.launch.files)
 
 
 def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, Path]) -> str | None:

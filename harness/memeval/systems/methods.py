@@ -1,4 +1,4 @@
-"""Finds the adapter class of a Python file and its methods without running the file, where they follow from its text."""
+"""Finds the adapter class of a Python file and its methods without running it, where they follow from its text."""
 
 from __future__ import annotations
 
