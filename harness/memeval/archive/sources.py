@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from memeval.execution.secrets import redact
 from memeval.records.base import SLUG, Digest
@@ -101,9 +101,10 @@ def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None
     """Copy files into a new folder; return why the copy may not be stored, or ``None``."""
     copy.mkdir(mode=0o755)
     for inside, path in files.items():
-        target = copy.joinpath(*inside.split("/"))
-        if ".." in inside.split("/") or not target.is_relative_to(copy) or path.is_symlink():
+        relative = PurePosixPath(inside)
+        if relative.is_absolute() or ".." in relative.parts or path.is_symlink():
             return f"{path.name} is not a plain file inside the submission"
+        target = copy / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     found, faults = examined_files(copy)
