@@ -55,12 +55,12 @@ def is_in_source(path: Path) -> bool:
 
 
 def keep_source(results: Path, source: SystemSource) -> str | None:
-    """Store the files of a system that is not a control; see :func:`store_source`."""
-    digest, manifest = source.submission_digest, source.launch.files.get(MANIFEST)
-    if source.kind not in (SystemKind.SUBMISSION, SystemKind.FILE) or stored_sources(results, digest):
+    """Store the files of a submission, under its own slug for its variants too; see :func:`store_source`."""
+    digest, files = source.submission_digest, source.launch.files
+    if source.kind is not SystemKind.SUBMISSION or stored_sources(results, digest):
         return None
-    submission = None if manifest is None else examined_manifest(manifest)[0]
-    return store_source(results, source.slug if submission is None else submission.slug, digest, source.launch.files)
+    submission = examined_manifest(files[MANIFEST])[0]
+    return store_source(results, submission.slug if submission else source.slug, digest, files)
 
 
 def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, Path]) -> str | None:

@@ -15,25 +15,17 @@ from memeval.archive.sources import SOURCES, source_fault, stored_sources
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.runtime import PreparedSystem
 from memeval.records.base import Digest
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import MemevalError
 from memeval.records.run import SystemIdentity, SystemKind, View
 from memeval.records.submission import AdapterKind
 from memeval.storage import listed
 from memeval.systems.child import Launch
 from memeval.systems.known import Known, KnownControl, known
 from memeval.systems.launching import DRIVERS
-from memeval.systems.manifest import MANIFEST
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import ClassMethods, methods_in
 from memeval.systems.output import visible
-from memeval.systems.source import (
-    SUBMISSIONS,
-    SystemSource,
-    altered_source,
-    examined_folder,
-    file_source,
-    variant_source,
-)
+from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, examined_folder, variant_source
 
 NAME = "system"
 
@@ -134,13 +126,13 @@ class _Check:
             yield self._finding("version", f"is {_text(system.version)}, but the digest is {owner}.")
 
     def source(self, results: Path, submissions: Path) -> Check:
-        """Return the check of a run of a submission or file against its files."""
+        """Return the check of a run of a submission against its files."""
         digest = self.system.submission_digest
         stored = stored_sources(results, digest)
         if faults := [fault for folder in stored if (fault := source_fault(folder))]:
             return Check(NAME, tuple(map(_finding_of, faults)))
         for folder in (*stored, *_folders_named(self.system.slug, submissions)):
-            source = _source_in(folder, self.system)
+            source, _faults = examined_folder(folder)
             if source is not None and source.submission_digest == digest:
                 found = _methods_of(source)
                 identities = [_identity(each, found) for each in _configurations(source, self.system)]
@@ -214,8 +206,6 @@ def _unknown_fields(source: SystemSource, found: ClassMethods | None) -> frozens
         unknown.add("capabilities")
         if source.submission is None or source.submission.kind not in DRIVERS:
             unknown.add("adapter_class")
-    if source.kind is SystemKind.FILE:
-        unknown.add("declared_models")  # the caller names them
     return frozenset(unknown)
 
 
@@ -237,18 +227,6 @@ def _folders_named(slug: str, submissions: Path) -> list[Path]:
     words = slug.split("-")
     folders = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))
     return [folder for folder in folders if folder.is_dir()]
-
-
-def _source_in(folder: Path, system: SystemIdentity) -> SystemSource | None:
-    """Return the system in a folder; ``None`` if there is none that this memeval can read."""
-    try:
-        if (folder / MANIFEST).is_file():
-            return examined_folder(folder)[0]
-        sources = [file_source(path) for path in listed(folder, "*.py")]
-    except BadInput:
-        return None
-    same = [each for each in sources if each.submission_digest == system.submission_digest]
-    return next((each for each in same if each.slug == system.slug), same[0] if same else None)
 
 
 def _value(system: SystemIdentity, field: str) -> Any:
