@@ -1,6 +1,6 @@
 """The digests that the shipped controls and submissions ever had, from ``known.toml``.
 
-``python -m memeval.systems.known`` adds the present ones, from a checkout. No line is ever changed or removed.
+``python -m memeval.systems.known`` adds the present ones, in the repository's folder. No line is ever changed.
 """
 
 from __future__ import annotations
