@@ -70,9 +70,14 @@ def test_a_lower_baseline_is_found(session: BenchmarkSession, tmp_path: Path) ->
     assert "drawn answers differ." in found.problem
 
 
-def test_an_older_version_that_answers_otherwise_is_not_checked(session: BenchmarkSession, tmp_path: Path) -> None:
-    folder = edited("beliefs/bm25", tmp_path, lambda row: row.update(answer="x"), 2)
-    assert check(folder, session).not_checked == FORMER
+def test_other_answers_of_an_older_version_are_not_checked(session: BenchmarkSession, tmp_path: Path) -> None:
+    forger = Forger.of("beliefs/first-stated", tmp_path)
+    forger.system["submission_digest"] = f"sha256:{'5' * 64}"
+    assert check(forger.seal(), session).status is CheckStatus.OK
+    for row in forger.responses:
+        row["answer"] = "x"
+    forger.results = tmp_path / "second"
+    assert check(forger.seal(), session).not_checked == FORMER
 
 
 def test_a_run_of_another_system_has_no_such_check(session: BenchmarkSession) -> None:
