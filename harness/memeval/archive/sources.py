@@ -15,7 +15,7 @@ from memeval.records.run import SystemKind
 from memeval.storage import listed, unwritable
 from memeval.systems.folder import examined_files, files_digest
 from memeval.systems.manifest import MANIFEST, examined_manifest
-from memeval.systems.source import SystemSource
+from memeval.systems.source import SUBMISSIONS, SystemSource, examined_folder
 
 SOURCES = "sources"
 
@@ -115,6 +115,24 @@ def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None
         if redact(text) != text:
             return f"{inside} seems to contain a secret"
     return None if files_digest(found.items()) == digest else "its files changed after the start"
+
+
+def find_source(results: Path, digest: Digest, slug: str, submissions: Path = SUBMISSIONS) -> SystemSource | None:
+    """Return the submission whose files have a digest, from the stored sources, else from the folder of submissions.
+
+    Args:
+        results: the results folder.
+        digest: the digest.
+        slug: the slug of a run, which begins with that of the submission.
+        submissions: the folder of submissions.
+    """
+    words = slug.split("-")
+    named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))
+    for folder in (*stored_sources(results, digest), *named):
+        source, _faults = examined_folder(folder)
+        if source is not None and source.submission_digest == digest:
+            return source
+    return None
 
 
 def source_fault(folder: Path) -> BadInput | None:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.sources import SOURCES, source_fault, stored_sources
+from memeval.archive.sources import SOURCES, find_source, source_fault, stored_sources
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.runtime import PreparedSystem
 from memeval.records.base import Digest
@@ -25,7 +25,7 @@ from memeval.systems.launching import DRIVERS
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import ClassMethods, methods_in
 from memeval.systems.output import visible
-from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, examined_folder, variant_source
+from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, variant_source
 
 NAME = "system"
 
@@ -131,15 +131,14 @@ class _Check:
         stored = stored_sources(results, digest)
         if faults := [fault for folder in stored if (fault := source_fault(folder))]:
             return Check(NAME, tuple(map(_finding_of, faults)))
-        for folder in (*stored, *_folders_named(self.system.slug, submissions)):
-            source, _faults = examined_folder(folder)
-            if source is not None and source.submission_digest == digest:
-                found = _methods_of(source)
-                identities = [_identity(each, found) for each in _configurations(source, self.system)]
-                skipped = _unknown_fields(source, found)
-                findings = tuple(self._differences(identities, skipped))
-                return Check(NAME, findings, NEEDS_RUN if "capabilities" in skipped else None)
-        return Check(NAME, not_checked=NO_SOURCE)
+        source = find_source(results, digest, self.system.slug, submissions)
+        if source is None:
+            return Check(NAME, not_checked=NO_SOURCE)
+        found = _methods_of(source)
+        identities = [_identity(each, found) for each in _configurations(source, self.system)]
+        skipped = _unknown_fields(source, found)
+        findings = tuple(self._differences(identities, skipped))
+        return Check(NAME, findings, NEEDS_RUN if "capabilities" in skipped else None)
 
     def _differences(
         self, identities: list[SystemIdentity], skipped: frozenset[str] = frozenset()
@@ -220,13 +219,6 @@ def _configurations(source: SystemSource, system: SystemIdentity) -> list[System
             suffix = system.slug.removeprefix(f"{each.slug}-")
             found.append(altered_source(each, suffix, system.parameters))
     return found
-
-
-def _folders_named(slug: str, submissions: Path) -> list[Path]:
-    """Return the folders of submissions that a slug may come from: a variant's slug begins with the submission's."""
-    words = slug.split("-")
-    folders = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))
-    return [folder for folder in folders if folder.is_dir()]
 
 
 def _value(system: SystemIdentity, field: str) -> Any:
