@@ -68,7 +68,7 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
         return Check(NAME, findings)
     if system.kind is SystemKind.IMPORTED:
         return Check(NAME, not_checked=ELSEWHERE)
-    return check.source(folder.path.absolute().parents[2], submissions)
+    return check.source(folder.path.absolute().parent.parent.parent, submissions)
 
 
 def check_sources(results: Path) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return None
     if any(_is_dynamic(node) for node in ast.walk(tree)):
         return None
