@@ -1,4 +1,8 @@
-"""The runs this repository holds: every one verifies, and gives the same bytes when it is graded again."""
+"""The runs this repository holds: every one verifies, and gives the same bytes when it is graded again.
+
+A pull request may add a submission without a run, or runs that no maintainer has accepted yet. More is asked of the
+accepted runs, and of the submissions that ``known.toml`` lists: maintainers write both.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,23 @@ import pytest
 from memeval import api
 from memeval.archive.audits import stored_audits
 from memeval.archive.conformance import latest
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks import find
 from memeval.evaluation.auditing import verify_audit
 from memeval.leaderboard.board import RankStatus
+from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.controls import CONTROLS
+from memeval.systems.known import known
 from memeval.systems.source import SystemSource, folder_source
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 RUNS = sealed_runs(RESULTS)
+DIGESTS = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.deed is LedgerEvent.ACCEPTED}
+ACCEPTED = [folder for folder in RUNS if folder.digest in DIGESTS]
 
 
 def _needs_key(source: SystemSource) -> bool:
@@ -27,26 +37,37 @@ def _needs_key(source: SystemSource) -> bool:
     return submission is not None and bool(submission.declared_models or submission.hosts)
 
 
+def has_data(run: RunFolder) -> bool:
+    """Return whether the data of a run's benchmark is on this machine."""
+    try:
+        find(run.run.track.benchmark).open()
+    except BadInput:
+        return False
+    return True
+
+
 def score(slug: str, category: str, reader: str = "extractive@1") -> int:
     """Return how many items of a category a control got right."""
-    (run,) = (each.run for each in RUNS if each.run.system.slug == slug and each.run.track.reader == reader)
+    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == slug and each.run.track.reader == reader)
     return next(c.tally.correct for c in run.scores.categories if c.name == category)
 
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
-    controls = [run.run for run in RUNS if run.run.system.kind is SystemKind.CONTROL]
+    controls = [run.run for run in ACCEPTED if run.run.system.kind is SystemKind.CONTROL]
     have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
     assert have == {(control.slug, reader) for control in CONTROLS.values() for reader in control.readers}
 
 
-def test_every_system_without_a_key_has_a_run_of_its_present_files() -> None:
+def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> None:
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
-    free = {source.slug: source for source in sources if not _needs_key(source)}
-    asked = [run.run for run in RUNS if run.run.track.benchmark == "beliefs@1"]
+    listed = [source for source in sources if known().submission_with(source.submission_digest)]
+    free = {source.slug: source for source in listed if not _needs_key(source)}
+    asked = [run.run for run in ACCEPTED if run.run.track.benchmark == "beliefs@1"]
     have = {run.system.slug: run for run in asked if run.system.kind is SystemKind.SUBMISSION}
-    assert have.keys() == free.keys()
-    for slug, run in have.items():
-        assert run.system.submission_digest == free[slug].submission_digest, slug
+    assert have.keys() >= free.keys() and len(free) >= 10
+    for slug, source in free.items():
+        run = have[slug]
+        assert run.system.submission_digest == source.submission_digest, slug
         assert run.isolation is Isolation.SANDBOXED
         report = latest(RESULTS, slug)
         assert report is not None and report.holds
@@ -60,19 +81,23 @@ def test_all_of_it_verifies() -> None:
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.run.run_id)
 def test_every_run_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> None:
+    if folder not in ACCEPTED and not has_data(folder):
+        pytest.skip(f"the data of {folder.run.track.benchmark} is not here, nor where MEMEVAL_TEST_DATA points")
     outcome = api.reproduce(folder)
     assert outcome.findings == ()
-    assert outcome.grades == folder.run.coverage.planned == folder.run.coverage.done
+    assert outcome.grades == folder.run.coverage.done
 
 
-def test_every_run_is_whole_from_a_clean_checkout_and_in_the_ledger() -> None:
+def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced() -> None:
     board = api.board(RESULTS)
-    for row in board.runs:
+    rows = [row for row in board.runs if row.accepted]
+    assert len(rows) == len(ACCEPTED) >= 41
+    for row in rows:
+        assert row.run.coverage.full
         label = row.run.system.label
         usual = RankStatus.CONTROL if row.run.system.kind is SystemKind.CONTROL else RankStatus.RANKED
         assert row.standing is (RankStatus.LABELLED if label else usual)
         assert not row.doubtful
-    for row in board.runs:
         assert row.run.harness.dirty is False
         assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.deed for entry in row.entries}
 
@@ -91,7 +116,7 @@ def test_no_injection_gains_anything_against_the_rules() -> None:
     attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
     assert len(attacks) == 3
     assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
-    (run,) = (each.run for each in RUNS if each.run.system.slug == "judge-injection")
+    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == "judge-injection")
     assert run.scores.overall.correct == 0
 
 
@@ -103,7 +128,7 @@ def test_controls_order_as_they_must_where_a_plain_answer_is_right(category: str
 
 @pytest.mark.parametrize("category", ["cascade-propagation", "uncertainty-abstention"])
 def test_always_hedging_gains_only_where_doubt_is_right_and_loses_its_twins(category: str) -> None:
-    (run,) = (each.run for each in RUNS if each.run.system.slug == "always-hedge")
+    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == "always-hedge")
     twins = {s.value: s.tally for s in run.scores.slices if s.category == category and s.slice == "twin"}
     assert twins["changed"].correct == twins["changed"].planned
     assert twins["reconfirmed"].correct == twins["unchanged"].correct == 0

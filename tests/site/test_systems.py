@@ -14,7 +14,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_of
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
-from memeval.records.ledger import LedgerEvent
+from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import Isolation, Network
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.model import read_site
@@ -154,6 +154,19 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
         "--host api.acme.example=http://127.0.0.1:8000",
     ):
         assert wanted in said
+
+
+def test_what_only_the_runner_can_know_is_the_word_of_the_submitter_or_a_maintainer(
+    tmp_path: Path, run: RunFolder
+) -> None:
+    said = text(page(tmp_path, RunPages))
+    assert "Isolation, times, environment, command said by the submitter" in said
+    assert "Times: said by the submitter." in said
+    assert "said by the submitter" in text(page(tmp_path, SystemPages))
+    Ledger(tmp_path).append(LedgerEvent.ACCEPTED, run, by="M", reason="seen", runner=Runner.MAINTAINER)
+    said = text(page(tmp_path, RunPages))
+    assert "Isolation, times, environment, command measured by a maintainer" in said
+    assert "said by the submitter" not in said
 
 
 def test_a_vendors_reply_stands_on_the_pages_of_system_and_run(tmp_path: Path, run: RunFolder) -> None:

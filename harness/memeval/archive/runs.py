@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memeval.archive.rows import read_rows
+from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
@@ -116,7 +117,7 @@ class RunFolder:
 
 def sealed_runs(results: Path) -> list[RunFolder]:
     """Return every sealed run under a results folder, by path."""
-    return [RunFolder(head.parent) for head in listed(results, "*/*/*/run.json")]
+    return [RunFolder(head.parent) for head in listed(results, "*/*/*/run.json") if not is_in_source(head)]
 
 
 def runs_under(path: Path) -> list[RunFolder]:
@@ -128,7 +129,7 @@ def runs_under(path: Path) -> list[RunFolder]:
         return [RunFolder(path)]
     heads = {found for pattern in ("*", "*/*", "*/*/*") for found in listed(path, f"{pattern}/run.json")}
     heads |= {Path(folder, "run.json") for folder, _folders, files in os.walk(path) if "run.json" in files}
-    return [RunFolder(found.parent) for found in sorted(heads)]
+    return [RunFolder(found.parent) for found in sorted(heads) if not is_in_source(found)]
 
 
 def find_run(results: Path, named: str) -> RunFolder:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
+from memeval.archive.sources import keep_source
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.disk_space import disk_space_warning
 from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
@@ -209,6 +210,8 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
     setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
         folder = start(system_folder, _plan(setting, inputs, hello, reader, retried))
+    if reason := keep_source(options.results, source):
+        progress.note(f"The files of {source.slug} are not stored with the run: {reason}.")
     with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
         plan = Journal.plan(folder)
         setting.models.open_run(plan.run_id, own)

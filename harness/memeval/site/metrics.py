@@ -18,6 +18,7 @@ from memeval.site.flags import RowFlag
 from memeval.site.labels import label
 from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
+from memeval.site.observers import BY_SUBMITTER, observer
 from memeval.site.spending import SPENDING
 from memeval.site.urls import run_url, system_url, track_url
 
@@ -257,7 +258,8 @@ def _answers(row: BoardRow) -> ColumnReader:
 def _isolation(row: BoardRow) -> ColumnReader:
     isolation, network = row.run.isolation, row.run.network
     kind = "good" if isolation is Isolation.SANDBOXED else "warning"
-    return ColumnReader(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}")
+    said = f", {BY_SUBMITTER[1]}" if observer(row) == BY_SUBMITTER else ""
+    return ColumnReader(isolation.value, badges=((kind, label(isolation)),), note=f"network: {label(network)}{said}")
 
 
 REST = (
@@ -324,7 +326,8 @@ REST = (
         title="Isolation",
         group=ColumnGroup.TRUST,
         help="Sandboxed: the system could reach only its own files and programs. Not sandboxed: it could read the "
-        "user’s files; such a run never counts as repeated. The second line is its network access.",
+        "user’s files; such a run never counts as repeated. The second line is its network access. In a self-run, the "
+        "submitter says so, and also its times and environment: nobody else can know them.",
         read=_isolation,
         write=lambda _value: "",
     ),

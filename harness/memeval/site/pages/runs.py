@@ -23,6 +23,7 @@ from memeval.site.flags import RowFlag, marks
 from memeval.site.judges import judge_note
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import SiteModel
+from memeval.site.observers import observer
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label
@@ -109,6 +110,7 @@ class RunPages(Publisher):
                 properties=_properties(run),
                 rules=[(name, benchmark.rule_meaning(name)) for name in sorted(run.scores.alternates)],
                 flags=_flags(run),
+                observed=observer(row),
                 known={other.run.run_id for other in site.board.runs},
                 sentences=UNRANKED,
                 phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],

@@ -15,6 +15,7 @@ from memeval.site.files import GeneratedFile, Heading, Page
 from memeval.site.judges import judge_note
 from memeval.site.labels import INTERFACES
 from memeval.site.model import SiteModel
+from memeval.site.observers import observer
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.tables import point
@@ -65,6 +66,7 @@ class SystemPages(Publisher):
                 site=site,
                 rows=rows,
                 latest=rows[0].run,
+                observed=observer(rows[0]),
                 standings=[(table, row, judge_note(site, table.track)) for table, row in standings],
                 categories=categories,
                 trends=trends,

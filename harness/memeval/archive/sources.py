@@ -1,0 +1,147 @@
+"""Stored sources of submissions, by digest: ``results/sources/<slug>/<first 16 digits>/``, plain files for review."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from memeval.execution.secrets import redact
+from memeval.records.base import SLUG, Digest
+from memeval.records.errors import BadInput
+from memeval.records.run import SystemKind
+from memeval.storage import listed, unwritable
+from memeval.systems.folder import examined_files, files_digest
+from memeval.systems.manifest import MANIFEST, examined_manifest
+from memeval.systems.source import SUBMISSIONS, SystemSource, examined_folder
+
+SOURCES = "sources"
+
+DIGITS = 16
+"""Digits of the digest in the name of a folder."""
+
+_NAME = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
+
+
+def source_path(results: Path, slug: str, digest: Digest) -> Path:
+    """Return the folder of a source.
+
+    Args:
+        results: the results folder.
+        slug: the slug of the submission, without a variant.
+        digest: the digest of its files.
+    """
+    if SLUG.fullmatch(slug) is None:
+        raise ValueError(f"not a slug: {slug!r}")
+    return results / SOURCES / slug / digest.removeprefix("sha256:")[:DIGITS]
+
+
+def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
+    """Return the folders of stored sources, by path.
+
+    Args:
+        results: the results folder.
+        digest: return only those whose name is the beginning of this digest.
+    """
+    name = "*" if digest is None else digest.removeprefix("sha256:")[:DIGITS]
+    return [path for path in listed(results / SOURCES, f"*/{name}") if _NAME.fullmatch(path.name)]
+
+
+def is_in_source(path: Path) -> bool:
+    """Return whether a path is inside a stored source, where no file is a run."""
+    return any(_NAME.fullmatch(each.name) and each.parent.parent.name == SOURCES for each in path.parents)
+
+
+def keep_source(results: Path, source: SystemSource) -> str | None:
+    """Store the files of a submission, under its own slug for its variants too; see :func:`store_source`."""
+    digest, files = source.submission_digest, source.launch.files
+    if source.kind is not SystemKind.SUBMISSION or stored_sources(results, digest):
+        return None
+    submission = examined_manifest(files[MANIFEST])[0]
+    return store_source(results, submission.slug if submission else source.slug, digest, files)
+
+
+def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, Path]) -> str | None:
+    """Store the files of a submission, unless they are stored.
+
+    The folder appears whole or not at all.
+
+    Args:
+        results: the results folder.
+        slug: the slug of the submission, without a variant.
+        digest: the digest of its files.
+        files: its files by their path inside it.
+
+    Returns:
+        ``None`` if the source is stored; else why not, as a phrase.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    folder = source_path(results, slug, digest)
+    if folder.is_dir():
+        return None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder.parent) as temporary:
+            copy = Path(temporary) / folder.name
+            refused = _copied(files, copy, digest)
+            if refused is None and not folder.is_dir():
+                copy.rename(folder)
+    except OSError as error:
+        if folder.is_dir():  # another process stored it meanwhile
+            return None
+        raise unwritable(folder, error) from None
+    return refused
+
+
+def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None:
+    """Copy files into a new folder; return why the copy may not be stored, or ``None``."""
+    copy.mkdir(mode=0o755)
+    for inside, path in files.items():
+        relative = PurePosixPath(inside)
+        if relative.is_absolute() or ".." in relative.parts or path.is_symlink():
+            return f"{path.name} is not a plain file inside the submission"
+        target = copy / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    found, faults = examined_files(copy)
+    if faults:
+        return f"{Path(str(faults[0].where)).name} {faults[0].problem.rstrip('.')}"
+    for inside, path in found.items():
+        text = path.read_bytes().decode("utf-8", "replace")
+        if redact(text) != text:
+            return f"{inside} seems to contain a secret"
+    return None if files_digest(found.items()) == digest else "its files changed after the start"
+
+
+def find_source(results: Path, digest: Digest, slug: str, submissions: Path = SUBMISSIONS) -> SystemSource | None:
+    """Return the submission whose files have a digest, from the stored sources, else from the folder of submissions.
+
+    Args:
+        results: the results folder.
+        digest: the digest.
+        slug: the slug of a run, which begins with that of the submission.
+        submissions: the folder of submissions.
+    """
+    words = slug.split("-")
+    named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))
+    for folder in (*stored_sources(results, digest), *named):
+        source, _faults = examined_folder(folder)
+        if source is not None and source.submission_digest == digest:
+            return source
+    return None
+
+
+def source_fault(folder: Path) -> BadInput | None:
+    """Return the error of a stored source whose files are not those of its name; ``None`` if they are."""
+    if folder.is_symlink() or not folder.is_dir():
+        return BadInput("is not a folder.", where=folder, remedy="Restore the folder.")
+    files, faults = examined_files(folder)
+    if faults:
+        return faults[0]
+    if files_digest(files.items()).removeprefix("sha256:")[:DIGITS] != folder.name:
+        return BadInput("does not match its digest: a file was changed.", where=folder, remedy="Restore the folder.")
+    return None

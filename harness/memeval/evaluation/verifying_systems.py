@@ -1,0 +1,236 @@
+"""Checks which system a stored run is of: the shipped control, or the submission whose files are here by digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from memeval.archive.runs import RunFolder
+from memeval.archive.sources import SOURCES, find_source, source_fault, stored_sources
+from memeval.evaluation.findings import REMEDY, Check, Finding
+from memeval.evaluation.runtime import PreparedSystem
+from memeval.records.base import Digest
+from memeval.records.errors import MemevalError
+from memeval.records.run import SystemIdentity, SystemKind, View
+from memeval.records.submission import AdapterKind
+from memeval.storage import listed
+from memeval.systems.child import Launch
+from memeval.systems.known import Known, KnownControl, known
+from memeval.systems.launching import DRIVERS
+from memeval.systems.messages import AdapterInfo
+from memeval.systems.methods import ClassMethods, methods_in
+from memeval.systems.output import visible
+from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, variant_source
+
+NAME = "system"
+
+NO_SOURCE = "source not here"
+"""The reason if no folder has the digest of a system."""
+
+NEEDS_RUN = "only a run shows the methods of the system"
+"""The reason if the methods of a system do not follow from its text."""
+
+ELSEWHERE = "the answers were made elsewhere"
+"""The reason for imported answers: there is no system."""
+
+LONGEST_VALUE = 80
+"""Characters of a value that a finding shows."""
+
+_RUNNERS_WORD = frozenset({"environment", "environment_digest"})
+"""Fields that do not follow from the files of a system."""
+
+_NAMED = {"services": "name", "hosts": "host"}
+"""Fields of which only the names follow from the files, with the name's field."""
+
+
+def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
+    """Check that the system in ``run.json`` is the one whose digest it names.
+
+    Its environment, isolation, commit, command line and clocks are the word of the runner, and are not checked.
+
+    Args:
+        folder: the run. Sources are looked up in its results folder.
+        submissions: the folder of submissions, where sources are looked up next.
+    """
+    try:
+        system = folder.run.system
+    except MemevalError:
+        return Check(NAME, not_checked="run.json cannot be read")
+    check = _Check(f"{folder.path / 'run.json'}: system", system)
+    if system.kind is SystemKind.CONTROL:
+        return Check(NAME, tuple(check.control(known())))
+    if findings := tuple(check.not_a_control(known())):
+        return Check(NAME, findings)
+    if system.kind is SystemKind.IMPORTED:
+        return Check(NAME, not_checked=ELSEWHERE)
+    return check.source(folder.path.absolute().parent.parent.parent, submissions)
+
+
+def check_sources(results: Path) -> Iterator[Finding]:
+    """Yield the problems of the stored sources of a results folder, whether a run names them or not."""
+    sources = set(stored_sources(results))
+    for path in listed(results / SOURCES, "*/*"):
+        if path not in sources:
+            yield Finding(visible(str(path)), "is not the folder of a source.", "Remove it.")
+        elif fault := source_fault(path):
+            yield _finding_of(fault)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The check of one run."""
+
+    where: str
+    """``FILE: system``."""
+    system: SystemIdentity
+    """The system in the head."""
+
+    def control(self, shipped: Known) -> Iterator[Finding]:
+        """Yield the problems of a run of a control."""
+        system = self.system
+        versions = [each for each in shipped.controls if each.slug == system.slug]
+        same = [each for each in versions if each.digest == system.submission_digest]
+        if not versions:
+            yield self._finding("slug", f"is '{system.slug}', but memeval ships no such control.")
+        elif not same:
+            owner = _owner(system.submission_digest, shipped)
+            yield self._finding("submission_digest", f"is not that of the control {system.slug}, but {owner}.")
+        else:
+            yield from self._differences([_control_identity(each) for each in same])
+
+    def not_a_control(self, shipped: Known) -> Iterator[Finding]:
+        """Yield the problems of a run of another system that follow from the list of digests alone."""
+        system = self.system
+        if system.view is not View.ALL:
+            yield self._finding("view", f"is '{system.view}', but only a shipped control may have a view.")
+        if any(each.slug == system.slug for each in shipped.controls):
+            yield self._finding("kind", f"is '{system.kind}', but '{system.slug}' is the name of a shipped control.")
+        controls = shipped.controls_with(system.submission_digest)
+        submission = shipped.submission_with(system.submission_digest)
+        # A single file may be a copy of a control's file: it has the same digest.
+        if (controls and system.kind is not SystemKind.FILE) or (
+            submission and system.kind is not SystemKind.SUBMISSION
+        ):
+            owner = _owner(system.submission_digest, shipped)
+            yield self._finding("kind", f"is '{system.kind}', but the digest is {owner}.")
+        elif submission and not f"{system.slug}-".startswith(f"{submission.slug}-"):
+            owner = _owner(system.submission_digest, shipped)
+            yield self._finding("slug", f"is '{system.slug}', but the digest is {owner}.")
+        elif submission and system.version != submission.version:
+            owner = _owner(system.submission_digest, shipped)
+            yield self._finding("version", f"is {_text(system.version)}, but the digest is {owner}.")
+
+    def source(self, results: Path, submissions: Path) -> Check:
+        """Return the check of a run of a submission against its files."""
+        digest = self.system.submission_digest
+        stored = stored_sources(results, digest)
+        if faults := [fault for folder in stored if (fault := source_fault(folder))]:
+            return Check(NAME, tuple(map(_finding_of, faults)))
+        source = find_source(results, digest, self.system.slug, submissions)
+        if source is None:
+            return Check(NAME, not_checked=NO_SOURCE)
+        found = _methods_of(source)
+        identities = [_identity(each, found) for each in _configurations(source, self.system)]
+        skipped = _unknown_fields(source, found)
+        findings = tuple(self._differences(identities, skipped))
+        return Check(NAME, findings, NEEDS_RUN if "capabilities" in skipped else None)
+
+    def _differences(
+        self, identities: list[SystemIdentity], skipped: frozenset[str] = frozenset()
+    ) -> Iterator[Finding]:
+        """Yield a finding for each field that differs from the most similar of several identities."""
+        fields = [name for name in SystemIdentity.model_fields if name not in skipped | _RUNNERS_WORD]
+
+        def differing(identity: SystemIdentity) -> list[str]:
+            return [field for field in fields if _value(self.system, field) != _value(identity, field)]
+
+        nearest = min(identities, key=lambda identity: len(differing(identity)))
+        for field in differing(nearest):
+            stated, expected = (_text(_value(each, field)) for each in (self.system, nearest))
+            yield self._finding(field, f"is {stated}, but the files of the system give {expected}.")
+
+    def _finding(self, field: str, problem: str) -> Finding:
+        return Finding(f"{self.where}.{field}", problem)
+
+
+def _owner(digest: Digest, shipped: Known) -> str:
+    """Return whose digest it is, as the end of a sentence."""
+    if controls := shipped.controls_with(digest):
+        return f"that of the control {' or '.join(dict.fromkeys(each.slug for each in controls))}"
+    if submission := shipped.submission_with(digest):
+        return f"that of the submission {submission.slug} {submission.version}"
+    return "that of other files"
+
+
+def _control_identity(control: KnownControl) -> SystemIdentity:
+    source = SystemSource(
+        slug=control.slug,
+        name=control.name,
+        version=control.version,
+        kind=SystemKind.CONTROL,
+        launch=Launch(Path(control.slug)),
+        submission_digest=control.digest,
+        view=control.view,
+    )
+    return _identity(source, ClassMethods(control.adapter_class, control.capabilities))
+
+
+def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentity:
+    """Return the identity that a run of a system records; without its environment, and with names of hosts only."""
+    found = found or ClassMethods(source.launch.class_name or "", ())
+    hello = AdapterInfo(found.class_name, (), found.capabilities, implementation="", python="", packages={})
+    identity = PreparedSystem(source).identity(hello)
+    if source.submission is None:
+        return identity
+    declared = source.submission
+    return identity.model_copy(
+        update={"services": declared.services, "hosts": tuple(sorted(declared.hosts, key=lambda host: host.host))}
+    )
+
+
+def _methods_of(source: SystemSource) -> ClassMethods | None:
+    is_class = source.submission is None or source.submission.kind is AdapterKind.PYTHON
+    return methods_in(source.launch.file, source.launch.class_name) if is_class else None
+
+
+def _unknown_fields(source: SystemSource, found: ClassMethods | None) -> frozenset[str]:
+    """Return the fields that do not follow from the files of this system."""
+    unknown: set[str] = set()
+    if found is None:
+        unknown.add("capabilities")
+        if source.submission is None or source.submission.kind not in DRIVERS:
+            unknown.add("adapter_class")
+    return frozenset(unknown)
+
+
+def _configurations(source: SystemSource, system: SystemIdentity) -> list[SystemSource]:
+    """Return a submission, its variants, and itself with the run's parameters, as a matrix changes them."""
+    if source.submission is None:
+        return [source]
+    known_ones = [source, *(variant_source(source, name) for name in source.submission.variants)]
+    found = list(known_ones)
+    for each in known_ones:
+        if system.slug.startswith(f"{each.slug}-"):
+            suffix = system.slug.removeprefix(f"{each.slug}-")
+            found.append(altered_source(each, suffix, system.parameters))
+    return found
+
+
+def _value(system: SystemIdentity, field: str) -> Any:
+    value = getattr(system, field)
+    name = _NAMED.get(field)
+    return value if name is None else tuple(str(getattr(each, name)) for each in value)
+
+
+def _text(value: Any) -> str:
+    text = visible(json.dumps(to_jsonable_python(value), ensure_ascii=False, sort_keys=True))
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def _finding_of(error: MemevalError) -> Finding:
+    return Finding(visible(str(error.where)), visible(error.problem), error.remedy or REMEDY)

@@ -1,0 +1,138 @@
+"""The digests that the shipped controls and submissions ever had, from ``known.toml``.
+
+``python -m memeval.systems.known`` adds the present ones, in the repository's folder. No line is ever changed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from memeval.records.base import Digest
+from memeval.records.run import View
+from memeval.storage import write_whole
+from memeval.systems.controls import CONTROLS
+from memeval.systems.manifest import MANIFEST
+from memeval.systems.methods import methods_in
+from memeval.systems.source import SUBMISSIONS, control_source, folder_source
+
+FILE = Path(__file__).with_name("known.toml")
+
+
+@dataclass(frozen=True)
+class KnownControl:
+    """A control as one version of memeval shipped it."""
+
+    slug: str
+    """Its name in paths and URLs."""
+    name: str
+    """Its name for people."""
+    version: str
+    """Its version."""
+    digest: Digest
+    """Digest of its file."""
+    view: View
+    """The sessions it receives."""
+    adapter_class: str
+    """Its class."""
+    capabilities: tuple[str, ...]
+    """Its methods other than ``reset``."""
+
+
+@dataclass(frozen=True)
+class KnownSubmission:
+    """A submission as the repository once held it."""
+
+    slug: str
+    """Its name in paths and URLs, without a variant."""
+    version: str
+    """Its version."""
+    digest: Digest
+    """Digest of its files."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The content of ``known.toml``."""
+
+    controls: tuple[KnownControl, ...]
+    """The controls."""
+    submissions: tuple[KnownSubmission, ...]
+    """The submissions."""
+
+    def controls_with(self, digest: Digest) -> list[KnownControl]:
+        """Return the controls with a digest; several may share a file."""
+        return [control for control in self.controls if control.digest == digest]
+
+    def submission_with(self, digest: Digest) -> KnownSubmission | None:
+        """Return the submission with a digest."""
+        return next((each for each in self.submissions if each.digest == digest), None)
+
+
+@cache
+def known() -> Known:
+    """Return all known digests."""
+    data = tomllib.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+    controls = (
+        KnownControl(**{**each, "view": View(each["view"]), "capabilities": tuple(each["capabilities"])})
+        for each in data.get("control", [])
+    )
+    return Known(tuple(controls), tuple(KnownSubmission(**each) for each in data.get("submission", [])))
+
+
+def present_controls() -> Iterator[KnownControl]:
+    """Yield the controls of this memeval."""
+    for control in CONTROLS.values():
+        source, found = control_source(control), methods_in(control.file, control.class_name)
+        if found is None:
+            raise RuntimeError(f"the methods of {control.filename} do not follow from its text")
+        yield KnownControl(
+            slug=source.slug,
+            name=source.name,
+            version=source.version,
+            digest=source.submission_digest,
+            view=source.view,
+            adapter_class=found.class_name,
+            capabilities=found.capabilities,
+        )
+
+
+def present_submissions(submissions: Path) -> Iterator[KnownSubmission]:
+    """Yield the submissions in a folder."""
+    for manifest in sorted(submissions.glob(f"*/{MANIFEST}")):
+        source = folder_source(manifest.parent)
+        yield KnownSubmission(source.slug, source.version, source.submission_digest)
+
+
+def missing(submissions: Path) -> list[KnownControl | KnownSubmission]:
+    """Return the present controls and submissions that ``known.toml`` does not list."""
+    return [
+        *(each for each in present_controls() if each not in known().controls),
+        *(each for each in present_submissions(submissions) if each not in known().submissions),
+    ]
+
+
+def as_toml(entries: Iterable[KnownControl | KnownSubmission]) -> str:
+    """Return entries as text to append to ``known.toml``."""
+    return "".join(
+        f"\n[[{'control' if isinstance(entry, KnownControl) else 'submission'}]]\n"
+        + "".join(f"{name} = {_toml(value)}\n" for name, value in asdict(entry).items())
+        for entry in entries
+    )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    text = str(value)
+    if '"' in text or "\\" in text or not text.isprintable():
+        raise ValueError(f"cannot be written: {text!r}")
+    return f'"{text}"'
+
+
+if __name__ == "__main__":
+    write_whole(FILE, FILE.read_bytes() + as_toml(missing(SUBMISSIONS)).encode())

@@ -1,0 +1,134 @@
+"""Finds the adapter class of a Python file and its methods without running it, where they follow from its text."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL
+
+_DYNAMIC = frozenset({"__class__", "__dict__", "delattr", "eval", "exec", "globals", "locals", "setattr", "vars"})
+"""Names by which code can change a class or an instance unseen."""
+
+_HOOKS = frozenset({"__getattr__", "__getattribute__", "__new__"})
+"""Methods that can add or hide methods."""
+
+
+@dataclass(frozen=True)
+class ClassMethods:
+    """An adapter class as the worker finds it."""
+
+    class_name: str
+    """The class."""
+    capabilities: tuple[str, ...]
+    """Its methods other than ``reset``, in alphabetical order, as the reply to ``load`` lists them."""
+
+
+def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None:
+    """Return the adapter class of a file, and its methods.
+
+    Args:
+        file: a Python file.
+        class_name: the class; ``None`` for the only adapter class of the file.
+
+    Returns:
+        ``None`` if only a run shows them: the class has a base class, a decorator or methods that code adds.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return None
+    if any(_is_dynamic(node) for node in ast.walk(tree)):
+        return None
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    if class_name is None:
+        if any(name.isidentifier() and name[:1].isupper() for name in _imported_names(tree)):
+            return None  # an imported class may be an adapter, too
+        adapters = [name for name, found in classes.items() if _is_adapter(found) and not _is_derived(found)]
+        if len(adapters) != 1 or any(_is_derived(found) for found in classes.values()):
+            return None
+        class_name = adapters[0]
+    found = classes.get(class_name)
+    if found is None or _is_derived(found) or _bindings(tree, class_name) != 1:
+        return None
+    methods = _methods(found)
+    if methods is None or _HOOKS & methods.keys():
+        return None
+    names = {name for name in OPTIONAL if name in methods}
+    if "retain" in names:
+        names.add("ingest_session")
+    if "reflect" in names and _takes(methods["reflect"], DISPOSITIONS):
+        names.add(DISPOSITIONS)
+    return ClassMethods(class_name, tuple(sorted(names)))
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    """Return whether a node can change the methods of a class or an instance."""
+    if isinstance(node, ast.Attribute):
+        written = not isinstance(node.ctx, ast.Load)
+        return node.attr in ("__dict__", "__class__") or (written and node.attr in OPTIONAL)
+    if isinstance(node, ast.ImportFrom):
+        return any(alias.name == "*" for alias in node.names)
+    return isinstance(node, ast.Name) and node.id in _DYNAMIC
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that ``from x import y`` binds at the top of a module, except from ``typing`` and its like."""
+    plain = ("__future__", "collections", "collections.abc", "dataclasses", "pathlib", "types", "typing")
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module not in plain:
+            yield from (alias.asname or alias.name for alias in node.names)
+
+
+def _is_adapter(found: ast.ClassDef) -> bool:
+    names = {node.name for node in found.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return "reset" in names and bool({"ingest_session", "retain"} & names) and bool(names.intersection(ASKED))
+
+
+def _is_derived(found: ast.ClassDef) -> bool:
+    """Return whether a class has more methods than those in its body, or other ones."""
+    bases = [base for base in found.bases if not (isinstance(base, ast.Name) and base.id == "object")]
+    return bool(bases or found.keywords or found.decorator_list)
+
+
+def _bindings(tree: ast.Module, name: str) -> int:
+    """Return how often a name is bound anywhere in a module."""
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            count += node.id == name and not isinstance(node.ctx, ast.Load)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            count += node.name == name
+        elif isinstance(node, ast.alias):
+            count += (node.asname or node.name.partition(".")[0]) == name
+    return count
+
+
+def _methods(found: ast.ClassDef) -> dict[str, ast.arguments] | None:
+    """Return the methods in the body of a class; ``None`` if it holds other code that can define a method."""
+    methods: dict[str, ast.arguments] = {}
+    for node in found.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.decorator_list and node.name in (*OPTIONAL, *_HOOKS):
+                return None
+            methods[node.name] = node.args
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(not isinstance(target, ast.Name) or target.id in OPTIONAL for target in targets):
+                return None
+        elif not isinstance(node, ast.Pass) and not (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            return None
+    return methods
+
+
+def _takes(arguments: ast.arguments, name: str) -> bool:
+    """Return whether a method accepts a keyword."""
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return arguments.kwarg is not None or any(each.arg == name for each in named)

@@ -1,0 +1,84 @@
+"""A forger gives a control other answers, to move the baseline: the control, run again, gives its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.findings import Check, CheckStatus
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.reproduction import session_of_run
+from memeval.evaluation.verifying_controls import FORMER, check_control
+from memeval.evaluation.verifying_systems import check_system
+from tests.support.forging import Forger, Json, stored_run
+
+NO_MEMORY = "beliefs/no-memory/20261121T232827Z-47ecf11f"
+
+
+@pytest.fixture(scope="module")
+def session() -> BenchmarkSession:
+    return session_of_run(stored_run(NO_MEMORY).run)
+
+
+def relabelled(run: str, control: str, results: Path) -> RunFolder:
+    """Return a run that says of its system all that the stored run of a control says."""
+    forger, other = Forger.of(run, results), Forger.of(control, results)
+    forger.head |= {"system": other.system, "isolation": "files reachable", "network": "open", "sandbox": None}
+    forger.track["reader"] = other.track["reader"]
+    return forger.seal()
+
+
+def edited(run: str, results: Path, edit: Callable[[Json], None], share: int) -> RunFolder:
+    """Return a run with every so manieth answer edited."""
+    forger = Forger.of(run, results)
+    for row in forger.responses[::share]:
+        edit(row)
+    return forger.seal()
+
+
+def check(folder: RunFolder, session: BenchmarkSession) -> Check:
+    found = check_control(folder, session, items=15)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("run", ["beliefs/oracle", "beliefs/always-error"])
+def test_a_stored_control_gives_its_answers_again(run: str, session: BenchmarkSession) -> None:
+    assert check(stored_run(run), session).status is CheckStatus.OK
+
+
+def test_a_submission_with_the_whole_identity_of_no_memory_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+    folder = relabelled("beliefs/notebook", NO_MEMORY, tmp_path)
+    assert check_system(folder).status is CheckStatus.OK
+    (found,) = check(folder, session).findings
+    assert found.where.startswith(f"{folder.file('responses.jsonl')}:")
+    assert "is not that of the control no-memory." in found.problem
+
+
+def test_the_oracle_with_the_whole_identity_of_full_context_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+    folder = relabelled("beliefs/oracle", "beliefs/full-context", tmp_path)
+    assert check_system(folder).status is CheckStatus.OK
+    assert check(folder, session).status is CheckStatus.FAILED
+
+
+def test_a_lower_baseline_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+    folder = edited("beliefs/recency-window", tmp_path, lambda row: row.update(answer="", outcome="empty"), 5)
+    (found,) = check(folder, session).findings
+    assert "drawn answers differ." in found.problem
+
+
+def test_other_answers_of_an_older_version_are_not_checked(session: BenchmarkSession, tmp_path: Path) -> None:
+    forger = Forger.of("beliefs/first-stated", tmp_path)
+    forger.system["submission_digest"] = f"sha256:{'5' * 64}"
+    assert check(forger.seal(), session).status is CheckStatus.OK
+    for row in forger.responses:
+        row["answer"] = "x"
+    forger.results = tmp_path / "second"
+    assert check(forger.seal(), session).not_checked == FORMER
+
+
+def test_a_run_of_another_system_has_no_such_check(session: BenchmarkSession) -> None:
+    assert check_control(stored_run("beliefs/notebook"), session) is None
