@@ -48,7 +48,7 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     call("run", "always-hedge", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")
     name = run.run.run_id
-    lines = ["digests", "track", "rows", "contexts", "scores", "judgments", "calls", "clocks"]
+    lines = ["digests", "track", "system", "rows", "contexts", "scores", "judgments", "calls", "clocks", "control"]
     assert call("verify") == (0, "".join(f"{line:13}ok: 1 run\n" for line in lines), "")
     assert call("verify", name)[1].splitlines()[:2] == ["digests      ok: 1 run", "track        ok: 1 run"]
     code, out, _ = call("reproduce", name)

@@ -16,6 +16,7 @@ NOUNS = {
     "conformance": "report",
     "ledger": "ledger",
     "matrices": "matrix",
+    "sources": "folder of sources",
     "release": "set of releases",
 }
 """What a check is of, by its name; all others are of a run."""

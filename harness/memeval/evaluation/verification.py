@@ -11,9 +11,21 @@ from memeval.archive.conformance import report_files
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import stored_matrices
 from memeval.archive.runs import RunFolder, runs_under
+from memeval.archive.sources import SOURCES
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.matrix import verify_matrix
-from memeval.evaluation.verifying import calls, clocks, contexts, files, judgments, rows, scores, track
+from memeval.evaluation.verifying import (
+    calls,
+    clocks,
+    contexts,
+    controls,
+    files,
+    judgments,
+    rows,
+    scores,
+    systems,
+    track,
+)
 from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.evaluation.verifying.reports import check_audit, check_report
 from memeval.evaluation.verifying.sessions import Sessions
@@ -28,16 +40,21 @@ __all__ = [
     "wrong_keys",
 ]
 
-CHECKS: tuple[tuple[str, Callable[[Subject], Check]], ...] = (
+CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (track.NAME, track.check_track),
+    (systems.NAME, lambda subject: systems.check_system(subject.folder)),
     (rows.NAME, rows.check_rows),
     (contexts.NAME, contexts.check_contexts),
     (scores.NAME, scores.check_scores),
     (judgments.NAME, judgments.check_judgments),
     (calls.NAME, calls.check_calls),
     (clocks.NAME, clocks.check_clocks),
+    (controls.NAME, controls.check_control),
 )
-"""The checks of a run whose files can be read, by name, in the order of their lines."""
+"""The checks of a run whose files can be read, by name, in the order of their lines.
+
+A check that does not apply to a run gives ``None``.
+"""
 
 MOST = 20
 """Maximum number of problems of one check of one run that are named."""
@@ -61,16 +78,17 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None) -> list[C
     except MemevalError as error:
         found = Finding(error.where or str(folder.path / "run.json"), error.problem, error.remedy or REMEDY)
         return [Check(files.NAME, (*_digests(folder), found)), *_not_made("a file cannot be read")]
-    return [digests, *(_made(name, check, subject) for name, check in CHECKS)]
+    made = (_made(name, check, subject) for name, check in CHECKS)
+    return [digests, *(each for each in made if each is not None)]
 
 
-def _made(name: str, check: Callable[[Subject], Check], subject: Subject) -> Check:
+def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject) -> Check | None:
     """Make a check. Rows that do not fit the data are a problem of the run. Of many problems, the first are named."""
     try:
         made = check(subject)
     except MemevalError as error:
         return Check(name, (Finding(error.where or subject.head, error.problem, error.remedy or REMEDY),))
-    if len(made.findings) <= MOST:
+    if made is None or len(made.findings) <= MOST:
         return made
     more = Finding(made.findings[MOST].where, f"and {len(made.findings) - MOST:,} more problems of the {name}.")
     return replace(made, findings=(*made.findings[:MOST], more))
@@ -85,7 +103,7 @@ def _digests(folder: RunFolder) -> tuple[Finding, ...]:
 
 
 def _not_made(reason: str) -> Iterator[Check]:
-    return (Check(name, (), reason) for name, _check in CHECKS)
+    return (Check(name, (), reason) for name, _check in CHECKS if name != controls.NAME)
 
 
 def verify_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Finding]:
@@ -120,6 +138,8 @@ def checks_of_results(path: Path) -> list[Check]:
     checks += [check_audit(audit, sessions) for audit in audits]
     checks += [check_report(report) for report in report_files(path)]
     checks += [Check("matrices", tuple(verify_matrix(matrix, path))) for matrix in stored_matrices(path)]
+    if (path / SOURCES).is_dir():
+        checks.append(Check(SOURCES, tuple(systems.check_sources(path))))
     return [*checks, Check("ledger", tuple(_ledger(ledger, folders)))] if ledger.path.exists() else checks
 
 

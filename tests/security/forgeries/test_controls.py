@@ -9,18 +9,18 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.plan import BenchmarkSession
-from memeval.evaluation.reproduction import session_of_run
-from memeval.evaluation.verifying_controls import FORMER, check_control
-from memeval.evaluation.verifying_systems import check_system
+from memeval.evaluation.verifying.controls import FORMER, check_control
+from memeval.evaluation.verifying.sessions import Sessions
+from memeval.evaluation.verifying.subject import Subject
+from memeval.evaluation.verifying.systems import check_system
 from tests.support.forging import Forger, Json, stored_run
 
 NO_MEMORY = "beliefs/no-memory/20261121T232827Z-47ecf11f"
 
 
 @pytest.fixture(scope="module")
-def session() -> BenchmarkSession:
-    return session_of_run(stored_run(NO_MEMORY).run)
+def sessions() -> Sessions:
+    return Sessions()
 
 
 def relabelled(run: str, control: str, results: Path) -> RunFolder:
@@ -39,46 +39,46 @@ def edited(run: str, results: Path, edit: Callable[[Json], None], share: int) ->
     return forger.seal()
 
 
-def check(folder: RunFolder, session: BenchmarkSession) -> Check:
-    found = check_control(folder, session, items=15)
+def check(folder: RunFolder, sessions: Sessions) -> Check:
+    found = check_control(Subject.read(folder, sessions), items=15)
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("run", ["beliefs/oracle", "beliefs/always-error"])
-def test_a_stored_control_gives_its_answers_again(run: str, session: BenchmarkSession) -> None:
-    assert check(stored_run(run), session).status is CheckStatus.OK
+def test_a_stored_control_gives_its_answers_again(run: str, sessions: Sessions) -> None:
+    assert check(stored_run(run), sessions).status is CheckStatus.OK
 
 
-def test_a_submission_with_the_whole_identity_of_no_memory_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+def test_a_submission_with_the_whole_identity_of_no_memory_is_found(sessions: Sessions, tmp_path: Path) -> None:
     folder = relabelled("beliefs/notebook", NO_MEMORY, tmp_path)
     assert check_system(folder).status is CheckStatus.OK
-    (found,) = check(folder, session).findings
+    (found,) = check(folder, sessions).findings
     assert found.where.startswith(f"{folder.file('responses.jsonl')}:")
     assert "is not that of the control no-memory." in found.problem
 
 
-def test_the_oracle_with_the_whole_identity_of_full_context_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+def test_the_oracle_with_the_whole_identity_of_full_context_is_found(sessions: Sessions, tmp_path: Path) -> None:
     folder = relabelled("beliefs/oracle", "beliefs/full-context", tmp_path)
     assert check_system(folder).status is CheckStatus.OK
-    assert check(folder, session).status is CheckStatus.FAILED
+    assert check(folder, sessions).status is CheckStatus.FAILED
 
 
-def test_a_lower_baseline_is_found(session: BenchmarkSession, tmp_path: Path) -> None:
+def test_a_lower_baseline_is_found(sessions: Sessions, tmp_path: Path) -> None:
     folder = edited("beliefs/recency-window", tmp_path, lambda row: row.update(answer="", outcome="empty"), 5)
-    (found,) = check(folder, session).findings
+    (found,) = check(folder, sessions).findings
     assert "drawn answers differ." in found.problem
 
 
-def test_other_answers_of_an_older_version_are_not_checked(session: BenchmarkSession, tmp_path: Path) -> None:
+def test_other_answers_of_an_older_version_are_not_checked(sessions: Sessions, tmp_path: Path) -> None:
     forger = Forger.of("beliefs/first-stated", tmp_path)
     forger.system["submission_digest"] = f"sha256:{'5' * 64}"
-    assert check(forger.seal(), session).status is CheckStatus.OK
+    assert check(forger.seal(), sessions).status is CheckStatus.OK
     for row in forger.responses:
         row["answer"] = "x"
     forger.results = tmp_path / "second"
-    assert check(forger.seal(), session).not_checked == FORMER
+    assert check(forger.seal(), sessions).not_checked == FORMER
 
 
-def test_a_run_of_another_system_has_no_such_check(session: BenchmarkSession) -> None:
-    assert check_control(stored_run("beliefs/notebook"), session) is None
+def test_a_run_of_another_system_has_no_such_check(sessions: Sessions) -> None:
+    assert check_control(Subject.read(stored_run("beliefs/notebook"), sessions)) is None

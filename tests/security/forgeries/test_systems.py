@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.verifying_systems import NO_SOURCE, check_sources, check_system
+from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
 from tests.support.forging import RESULTS, Forger, stored_run
 
 ROOT = RESULTS.parent

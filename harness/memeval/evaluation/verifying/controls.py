@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.verifying.sessions import NoData
+from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import reader_named
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
-from memeval.records.errors import MemevalError
 from memeval.records.response import Response
 from memeval.records.run import Run, SystemKind
 from memeval.records.track import Limits
@@ -32,29 +32,27 @@ FORMER = "an older version of the control"
 """The reason if the control's file is another one today, and gives other answers."""
 
 
-def check_control(folder: RunFolder, session: BenchmarkSession, items: int = DRAWN) -> Check | None:
+def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     """Check drawn answers of a control's run: the control gives them again.
 
     The control runs in this process. The digest of ``run.json`` draws the items, so that nobody can choose them.
 
     Args:
-        folder: the run.
-        session: the benchmark with the data of the run open.
+        subject: the run.
         items: number of drawn items; all if the run has fewer.
 
     Returns:
         ``None`` for a run of another system.
     """
-    try:
-        run = folder.run
-        control = CONTROLS.get(run.system.slug)
-        if run.system.kind is not SystemKind.CONTROL or control is None:
-            return None
-        if run.track.reader.startswith(PREFIX):
-            return Check(NAME, not_checked="a model reader wrote the answers")
-        stored = list(decoded_run(folder, session).responses())
-    except MemevalError:
-        return Check(NAME, not_checked="the run cannot be read")
+    run, folder, session = subject.run, subject.folder, subject.session
+    control = CONTROLS.get(run.system.slug)
+    if run.system.kind is not SystemKind.CONTROL or control is None:
+        return None
+    if run.track.reader.startswith(PREFIX):
+        return Check(NAME, not_checked="a model reader wrote the answers")
+    if isinstance(session, NoData):
+        return Check(NAME, not_checked=session.reason)
+    stored = subject.with_text(session).responses
     differing, drawn = _differing(folder, session, control, stored, items)
     if not differing:
         return Check(NAME)

@@ -12,7 +12,7 @@ from memeval.archive.sources import SOURCES, stored_sources
 from memeval.evaluation.findings import CheckStatus
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verifying_systems import NO_SOURCE, check_sources, check_system
+from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
 from memeval.systems.source import SystemSource, altered_source, file_source, folder_source
 from tests.support.adapters import plain_adapter
 from tests.support.tiny import TinyBenchmark
