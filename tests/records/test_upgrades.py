@@ -112,9 +112,9 @@ def test_a_ledger_line_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch
     }
     with pytest.raises(BadInput, match="unknown schema version 0"):
         LedgerEntry.parse(json.dumps(older), "f")
-    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why})
+    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why, 1: dict})
     entry = LedgerEntry.parse(json.dumps(older), "f")
-    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 1)
+    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 2)
 
 
 def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

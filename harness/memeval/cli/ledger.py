@@ -40,7 +40,8 @@ def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
 
     for entry in entries:
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
-        print(visible(f"{entry.at}  {entry.deed}  {entry.run_id}{other}  by {entry.by}: {entry.reason}"))
+        named = entry.run_id or entry.release_version
+        print(visible(f"{entry.at}  {entry.deed}  {named}{other}  by {entry.by}: {entry.reason}"))
 
 
 @app.command("accept")
