@@ -215,28 +215,24 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
     return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
 
 
-def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
-    """Check every stored run in a folder and its subfolders, and the ledger if there is one.
+def verify(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Finding]:
+    """Check every stored run in a folder and its subfolders, and the ledger and the releases if there are any.
 
     Args:
         path: a run's folder or id, or a folder that contains runs.
         results: folder in which to look up an id.
+        signers: file of the keys that may sign the ledger and releases; ``None`` for memeval's own.
 
     Raises:
         BadInput: the path contains no run.
     """
-    from memeval.evaluation.findings import Finding
     from memeval.evaluation.verification import verify_results
-    from memeval.leaderboard.releases import hold
+    from memeval.leaderboard.release_checks import check_results, signers_of
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
     findings = verify_results(folder)
-    try:
-        hold(folder)
-    except BadInput as error:
-        if not any(finding.problem == error.problem for finding in findings):
-            findings.append(Finding(error.where or str(folder), error.problem, error.remedy or ""))
-    return findings
+    more = [finding for check in check_results(folder, signers_of(signers)) for finding in check.findings]
+    return findings + [each for each in more if each.problem not in {finding.problem for finding in findings}]
 
 
 def reproduce(

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.signatures import LEDGER_NAMESPACE, sign, signed_bytes
+from memeval.archive.signatures import (
+    LEDGER_NAMESPACE,
+    SignatureResult,
+    SignatureState,
+    Signers,
+    sign,
+    signed_bytes,
+)
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
@@ -196,13 +203,28 @@ class Ledger:
             raise unwritable(self.path, error) from None
         return entry
 
-    def lines(self) -> list[bytes]:
-        """Return the complete lines, without their newlines.
+    def signatures(self, signers: Signers) -> list[SignatureResult]:
+        """Return the state of each entry's signature.
+
+        Args:
+            signers: the keys that may sign.
 
         Raises:
-            BadInput: the ledger cannot be read.
+            BadInput: the ledger is damaged, or the signers file is not valid.
         """
-        return list(self._content().lines)
+        content = self._content()
+        entries = self._parsed(content)
+        if any(entry.signature is not None for entry in entries):
+            signers.refuse_syntax_errors()
+        results, latest = [], ""
+        for line, entry in zip(content.lines, entries, strict=True):
+            # The bytes on disk are signed. An entry of an older memeval has other fields once it is upgraded.
+            result = signers.check(signed_bytes(json.loads(line)), entry.signature, LEDGER_NAMESPACE, entry.at)
+            if result.state is SignatureState.GOOD and entry.at < latest:
+                result = SignatureResult(SignatureState.BAD, "its time is before that of an earlier line")
+            results.append(result)
+            latest = max(latest, entry.at)
+        return results
 
     def until(self, digest: Digest | None) -> Ledger:
         """Return the ledger as it was when its digest was ``digest``. It is read-only.

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memeval.cli.ledger import warn_of_incomplete_line
+from memeval.cli.options import SignersFile
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
 from memeval.records.errors import CheckFailed
 
@@ -23,6 +24,8 @@ def verify(
     runs: Annotated[
         list[str] | None, typer.Argument(help="Runs, by folder or id; or folders above runs. Default: all results.")
     ] = None,
+    release: Annotated[str | None, typer.Option("--release", help="Check only this release.")] = None,
+    signers: SignersFile = None,
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
@@ -36,8 +39,14 @@ def verify(
     from memeval.evaluation.verification import is_checked_without_data
     from memeval.systems.output import visible
 
+    if release is not None:
+        from memeval.cli.publishing import report
+        from memeval.leaderboard.release_checks import check_release, signers_of
+
+        report(check_release(results, release, signers_of(signers)))
+        return
     paths = runs or [str(results)]
-    findings = [finding for path in paths for finding in api.verify(path, results=results)]
+    findings = [finding for path in paths for finding in api.verify(path, results=results, signers=signers)]
     folders = [folder for path in paths for folder in api.load_runs(path, results)]
     count = len(folders)
     for path in dict.fromkeys(paths):
