@@ -135,7 +135,9 @@ def signature_check(found: Iterable[tuple[str, SignatureResult]], signers: Signe
         elif result.state is not SignatureState.GOOD:
             unchecked[str(result)] += 1
     reasons = [f"{count} of {total} {state}" for state, count in unchecked.items()]
-    if unchecked and not has_keys:
+    if not has_keys and any(
+        state.startswith((SignatureState.UNKNOWN_KEY, SignatureState.EXPIRED)) for state in unchecked
+    ):
         reasons.append(f"{signers.path} lists no key")
     return Check("signature", tuple(findings), "; ".join(reasons) or (None if total else "nothing is signed"))
 
