@@ -171,6 +171,10 @@ def file_checks(file: ReleaseFile, results: Path) -> Iterator[Check]:
     """Yield the checks of a release, without that of its signature; see :func:`check_release`."""
     release = file.release
     yield check_form(file)
+    old = release.files is None
+    folders = {folder.path.name: folder for folder in runs_under(results) if folder.path.name in release.runs}
+    if not old:
+        yield Check("runs", tuple(_run_findings(file, folders)))
     ledger = Ledger(results)
     try:
         entries = ledger.entries()
@@ -181,7 +185,6 @@ def file_checks(file: ReleaseFile, results: Path) -> Iterator[Check]:
         problem = f"lines that release {release.version} depends on were changed or removed."
         yield Check("ledger", (Finding(str(ledger.path), problem, RESTORE_LEDGER),))
         return
-    old = release.files is None
     named = [(number, each) for number, each in enumerate(entries, start=1) if each.release_version == release.version]
     findings = [
         Finding(f"{ledger.path}:{number}", f"names release {release.version}, whose file has changed.", RESTORE)
@@ -194,10 +197,8 @@ def file_checks(file: ReleaseFile, results: Path) -> Iterator[Check]:
     yield Check("ledger", tuple(findings))
     if old:
         yield Check("rows", not_checked=f"release {release.version} has schema version 1, without its runs")
-        return
-    folders = {folder.path.name: folder for folder in runs_under(results) if folder.path.name in release.runs}
-    yield Check("runs", tuple(_run_findings(file, folders)))
-    yield _rows(file, folders, ledger.until(release.ledger_digest))
+    else:
+        yield _rows(file, folders, ledger.until(release.ledger_digest))
 
 
 def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterator[Finding]:
