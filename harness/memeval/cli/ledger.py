@@ -26,7 +26,9 @@ By = Annotated[str | None, typer.Option("--by", help="Author of the entry. Defau
 
 @app.command("show")
 def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_json: AsJson = False) -> None:
-    """Print the ledger, oldest entry first, with the state of each signature.
+    """Print the ledger, oldest entry first.
+
+    The end of each line says who signed it, or why that is not known.
 
     Example: memeval ledger show
     """
