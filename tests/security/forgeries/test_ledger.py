@@ -218,3 +218,14 @@ def test_without_ssh_keygen_no_signature_is_checked(
     monkeypatch.setenv("PATH", str(tmp_path))
     found = checks(results, signers)["signature"]
     assert found.not_checked == "3 of 3 signature not checked (ssh-keygen is not installed)"
+
+
+def test_the_command_line_signs_with_the_named_key(results: Path, signers: Signers, keys: dict[str, Path]) -> None:
+    (run,) = sealed_runs(results)
+    words = ("ledger", "review", run.run.run_id, "--reason", "looked at", "--results", "results")
+    done = memeval(*words, where=results.parent, MEMEVAL_SIGNING_KEY=str(keys["ada"]))
+    assert (done.code, done.out) == (0, f"reviewed {run.run.run_id}\n")
+    assert [str(each) for each in Ledger(results).signatures(signers)] == ["signed by ada@example.org"] * 4
+    done = memeval(*words, "--by", "Bob", "--sign-with", "nowhere", where=results.parent)
+    assert (done.code, len(lines_of(results))) == (2, 4)
+    assert "nowhere: there is no signing key here. Name the file of an SSH key: --sign-with." in done.err

@@ -421,3 +421,20 @@ def test_a_damaged_publication_is_not_called_published(published: Published) -> 
     flip(published.page / "index.html")
     with pytest.raises(CheckFailed, match=r"2/index\.html: differs from the release\. Delete .*/2, and publish again"):
         list(publish(published.results, published.to, version="2"))
+
+
+def test_the_command_line_checks_a_release_and_a_copy(published: Published) -> None:
+    where = published.to.parent
+    signers = ("--signers", str(published.signers.path))
+    done = memeval("verify", "--release", "2", *signers, where=where)
+    assert (done.code, done.out.splitlines()) == (
+        0,
+        [f"{name:12} ok" for name in ("state", "runs", "ledger", "rows", "signature")],
+    )
+    flip(published.page / "index.html")
+    done = memeval("publish", "--check", "--to", "public", *signers, where=where)
+    assert done.code == 1
+    assert done.out.splitlines()[1:3] == [
+        "2            failed: 1 problem",
+        "  public/2/index.html: differs from the release. Download it again, or publish it again.",
+    ]
