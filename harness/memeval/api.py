@@ -226,8 +226,9 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
     Raises:
         BadInput: the path contains no run.
     """
+    from memeval.archive.signatures import signers_of
     from memeval.evaluation.verification import verify_results
-    from memeval.leaderboard.release_checks import check_results, signers_of
+    from memeval.leaderboard.release_checks import check_results
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
     findings = verify_results(folder)

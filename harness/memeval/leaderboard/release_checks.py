@@ -16,7 +16,6 @@ from memeval.archive.signatures import (
     SignatureResult,
     SignatureState,
     Signers,
-    project_signers,
     signed_bytes,
 )
 from memeval.evaluation.findings import Check, Finding
@@ -37,11 +36,6 @@ RESTORE_LEDGER = "Restore the ledger from version control."
 
 METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger], Board]] = {RANKS_METHOD: build_board}
 """The methods that ever made the rows of a release, by name. A method is never changed once it made a release."""
-
-
-def signers_of(path: Path | None) -> Signers:
-    """Return the signers in a file; ``None`` for memeval's own file."""
-    return Signers(project_signers() if path is None else path)
 
 
 def check_results(results: Path, signers: Signers) -> list[Check]:
