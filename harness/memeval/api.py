@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.exchange.importing import ImportOptions
-    from memeval.evaluation.findings import Finding
+    from memeval.evaluation.findings import Check, Finding
     from memeval.evaluation.live import SuiteOptions
     from memeval.evaluation.matrix import MatrixRun
     from memeval.evaluation.rejudging import RejudgeOptions
@@ -42,6 +42,7 @@ _LAZY_TYPES = {
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
     "BridgeFolder": "memeval.archive.audits",
+    "Check": "memeval.evaluation.findings",
     "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
     "Estimate": "memeval.evaluation.estimate",
@@ -218,6 +219,8 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
 def verify(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Finding]:
     """Check every stored run in a folder and its subfolders, and the ledger and the releases if there are any.
 
+    Returns the problems only. What could not be checked is in :func:`verify_checks`.
+
     Args:
         path: a run's folder or id, or a folder that contains runs.
         results: folder in which to look up an id.
@@ -226,13 +229,25 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
     Raises:
         BadInput: the path contains no run.
     """
+    checks = verify_checks(path, results=results, signers=signers)
+    return [finding for check in checks for finding in check.findings]
+
+
+def verify_checks(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Check]:
+    """Check every stored run in a folder and its subfolders; see :func:`verify`.
+
+    Returns:
+        One result for each check of each run, and of what else is stored: ok, failed, or not checked with the reason.
+
+    Raises:
+        BadInput: the path contains no run.
+    """
     from memeval.archive.signatures import signers_of
-    from memeval.evaluation.verification import verify_results
+    from memeval.evaluation.verification import checks_of_results
     from memeval.leaderboard.release_checks import check_results
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    checks = check_results(folder, signers_of(signers))
-    return [*verify_results(folder), *(finding for check in checks for finding in check.findings)]
+    return [*checks_of_results(folder), *check_results(folder, signers_of(signers))]
 
 
 def reproduce(
@@ -430,13 +445,13 @@ def import_answers(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.exchange.formats import find_format
-    from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
+    from memeval.evaluation.exchange.importing import ImportOptions, import_file, open_benchmark_for
     from memeval.evaluation.exchange.reading import AnswerFile
     from memeval.evaluation.judges import choose_judge
 
     answer_format, path = find_format(format), Path(file)
     answers = AnswerFile.open(path, system)
-    benchmark_session = exam_for(answer_format, path, benchmark, data, parameters, protocol)
+    benchmark_session = open_benchmark_for(answer_format, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
     return import_file(answers, answer_format, benchmark_session, chosen, options or ImportOptions(), progress)
 
@@ -502,10 +517,11 @@ def failures(
     Raises:
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
-    from memeval.evaluation.failure_analysis import data_of, failures_of_run
+    from memeval.evaluation.failure_analysis import failures_of_run
+    from memeval.evaluation.plan import session_of_run
 
     folder = _loaded(run, results)
-    return failures_of_run(folder, lambda: data_of(folder.run, data))
+    return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))
 
 
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:

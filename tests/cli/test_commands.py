@@ -48,8 +48,9 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     call("run", "always-hedge", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")
     name = run.run.run_id
-    assert call("verify") == (0, "1 run verified: schema, digests, coverage and scores are correct.\n", "")
-    assert call("verify", name) == (0, "1 run verified: schema, digests, coverage and scores are correct.\n", "")
+    lines = ["digests", "track", "rows", "contexts", "scores", "judgments", "calls", "clocks"]
+    assert call("verify") == (0, "".join(f"{line:13}ok: 1 run\n" for line in lines), "")
+    assert call("verify", name)[1].splitlines()[:2] == ["digests      ok: 1 run", "track        ok: 1 run"]
     code, out, _ = call("reproduce", name)
     assert (code, out.split(": ")[-1]) == (0, "equal\n")
     assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
@@ -128,7 +129,9 @@ def test_what_others_wrote_into_the_ledger_does_not_move_the_terminal(call: Call
 
 def test_machines_get_json(call: Call, tmp_path: Path) -> None:
     call("run", "always-hedge", *SMALL)
-    assert json.loads(call("verify", "--json")[1]) == {"runs": 1, "findings": []}
+    verified = json.loads(call("verify", "--json")[1])
+    assert (verified["runs"], verified["findings"]) == (1, [])
+    assert verified["checks"][0] == {"name": "digests", "ok": 1, "failed": 0, "not_checked": {}}
     (report,) = json.loads(call("reproduce", "results", "--json")[1])
     assert (report["equal"], report["grades"]) == (True, 12)
     listed = {row["id"]: row for row in json.loads(call("data", "list", "--json")[1])}

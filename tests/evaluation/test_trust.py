@@ -13,11 +13,12 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation import reproduction
+from memeval.evaluation import plan
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_results, verify_run
+from memeval.evaluation.verifying import sessions
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.systems.source import find_system
@@ -29,7 +30,8 @@ Json = dict[str, Any]
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a finished run of the recency control, with contexts."""
-    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark())
+    for module in (plan, sessions):
+        monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return run_system(
         find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
     ).path
@@ -92,7 +94,7 @@ def test_regrading_detects_a_consistent_forgery(stored: Path) -> None:
     run = RunFolder(stored)
     again = score(run.run.track.categories, list(run.grades())).data()
     edit_head(stored, lambda head: head.update(scores=again))
-    assert findings(stored) == ""
+    assert "the failure analysis differs from the recomputed one" in findings(stored)
     outcome = reproduce_run(RunFolder(stored))
     assert not outcome.equal
     assert "grades.jsonl.gz:3" in str(outcome.findings[0])
@@ -177,7 +179,7 @@ def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
 
 
 def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark(scenarios=9))
+    monkeypatch.setattr(plan, "find", lambda name: TinyBenchmark(scenarios=9))
     with pytest.raises(BadInput, match="used data sha256:"):
         reproduce_run(RunFolder(stored))
 

@@ -13,7 +13,7 @@ import pytest
 from memeval.archive.audits import JUDGMENTS, PROBES, stored_audits
 from memeval.archive.runs import RunFolder
 from memeval.cli.trust import verify
-from memeval.evaluation import reproduction
+from memeval.evaluation import plan
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.bridging import bridge_judges
 from memeval.evaluation.decoding import decoded_run
@@ -25,6 +25,7 @@ from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
+from memeval.evaluation.verifying import sessions
 from memeval.judging.calibration import trials
 from memeval.records.base import digest_bytes
 from memeval.records.call import Caller
@@ -82,7 +83,8 @@ def benchmark_session() -> BenchmarkSession:
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the benchmark with withheld text."""
-    monkeypatch.setattr(reproduction, "find", lambda _name: benchmark())
+    for module in (plan, sessions):
+        monkeypatch.setattr(module, "find", lambda _name: benchmark())
 
 
 def parrot(folder: Path, on_oslo: str = 'raise RuntimeError("found nothing but: " + self.told[0])') -> SystemSource:
@@ -227,13 +229,12 @@ def test_verifying_says_what_only_the_data_can_check(
 ) -> None:
     by_rules = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     verify([str(by_rules.path)], results=tmp_path / "results")
-    assert capsys.readouterr().out == "1 run verified: schema, digests, coverage and scores are correct.\n"
+    assert "not checked" not in capsys.readouterr().out
     by_model = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
-    assert capsys.readouterr().out == (
-        "2 runs verified: schema, digests, coverage and scores are correct.\n"
-        "Model requests in 1 run not checked. To check: memeval reproduce RUN\n"
-    )
+    lines = capsys.readouterr().out.splitlines()
+    reason = "the requests are withheld; memeval reproduce checks them with the data"
+    assert lines[5:7] == ["judgments    ok: 1 run", f"             not checked in 1 run: {reason}"]
 
 
 def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, server: PickyServer) -> None:

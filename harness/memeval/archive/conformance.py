@@ -69,7 +69,7 @@ def find(
     path = report_path(results, slug, submission_digest, environment_digest)
     if not path.is_file():
         return None
-    report = _read(path)
+    report = read_report(path)
     asked_for = (slug, submission_digest, environment_digest)
     if (report.slug, report.submission_digest, report.environment_digest) != asked_for:
         return None
@@ -82,7 +82,7 @@ def latest(results: Path, slug: str) -> Conformance | None:
     Raises:
         BadInput: a file is damaged.
     """
-    reports = [_read(path) for path in _files(results, slug)]
+    reports = [read_report(path) for path in _files(results, slug)]
     return max(reports, key=lambda report: report.at, default=None)
 
 
@@ -92,14 +92,19 @@ def all_reports(results: Path) -> list[Conformance]:
     Raises:
         BadInput: a file is damaged.
     """
-    return [_read(path) for path in _files(results, "*")]
+    return [read_report(path) for path in _files(results, "*")]
+
+
+def report_files(results: Path) -> list[Path]:
+    """Return the files of all reports under a results folder, by path."""
+    return _files(results, "*")
 
 
 def _files(results: Path, slug: str) -> list[Path]:
     return listed(results / CONFORMANCE, f"{slug}/*.json")
 
 
-def _read(path: Path) -> Conformance:
+def read_report(path: Path) -> Conformance:
     """Read a report.
 
     Raises:

@@ -29,14 +29,15 @@ def verify(
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """Check stored runs, and compute their scores again.
+    """Check stored runs against their rows and their benchmark.
 
-    Checks the schema of every file, digests, coverage and scores.
+    Computes again what follows from the benchmark, its data and the stored rows: track, items, context tokens, scores,
+    failures and clocks. Prints one line a check: ok, failed, or not checked with the reason.
 
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verification import is_checked_without_data
+    from memeval.cli.checks import data_of, lines_of
     from memeval.systems.output import visible
 
     if release is not None:
@@ -49,23 +50,19 @@ def verify(
         report(check_release(results, release, signers_of(signers)), as_json)
         return
     paths = runs or [str(results)]
-    findings = [finding for path in paths for finding in api.verify(path, results=results, signers=signers)]
-    folders = [folder for path in paths for folder in api.load_runs(path, results)]
-    count = len(folders)
+    checks = [check for path in paths for check in api.verify_checks(path, results=results, signers=signers)]
+    findings = [finding for check in checks for finding in check.findings]
+    count = sum(len(api.load_runs(path, results)) for path in paths)
     for path in dict.fromkeys(paths):
         warn_of_incomplete_line(Path(path))
     if as_json:
-        print_json({"runs": count, "findings": [vars(finding) for finding in findings]})
+        shown = [vars(finding) for finding in findings]
+        print_json({"runs": count, "findings": shown, "checks": data_of(checks)})
     else:
-        for finding in findings:
-            print(visible(str(finding)))
+        for line in (*map(str, findings), *lines_of(checks)):
+            print(visible(line))
     if findings:
         raise CheckFailed(f"{counted(len(findings), 'problem')} in {counted(count, 'run')}.")
-    if not as_json:
-        print(f"{counted(count, 'run')} verified: schema, digests, coverage and scores are correct.")
-        stored = [folder for folder in folders if (folder.path / "run.json").exists()]
-        if unchecked := sum(not is_checked_without_data(folder.run) for folder in stored):
-            print(f"Model requests in {counted(unchecked, 'run')} not checked. To check: memeval reproduce RUN")
 
 
 def reproduce(

@@ -66,7 +66,7 @@ def audit_judge(
     answers = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)
     if not answers:
         raise BadInput(f"{benchmark_session.benchmark.info.id} has no judged items.")
-    identity = _identity(judge, benchmark_session, answers)
+    identity = audit_identity(judge, benchmark_session, answers)
     if (stored := _stored(options.results, identity)) is not None:
         progress.note(f"{stored.path}: this audit has the same judge and answers; reused.")
         return stored
@@ -115,7 +115,9 @@ def _stored(results: Path, identity: str) -> AuditFolder | None:
     return None
 
 
-def _identity(judge: ChosenJudge, benchmark_session: BenchmarkSession, answers: Sequence[CalibrationAnswer]) -> str:
+def audit_identity(
+    judge: ChosenJudge, benchmark_session: BenchmarkSession, answers: Sequence[CalibrationAnswer]
+) -> str:
     """Return eight hexadecimal digits that identify the judge, the data and the calibration answers."""
     parts = [
         benchmark_session.benchmark.info.id,

@@ -7,6 +7,9 @@ from memeval.gateway.endpoints import maker_of
 NEWEST = "2026-11-09"
 """The date of the newest price in the list; it changes with the pinned version of the package."""
 
+PRICE_LISTS: tuple[str, ...] = ("genai-prices 0.2.3 (2026-11-09)",)
+"""The names of all price lists that memeval ever had. A new list is added, and none is removed."""
+
 
 def price_list() -> str:
     """Return the name of the price list: package, version and date."""

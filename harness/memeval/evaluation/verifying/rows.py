@@ -1,0 +1,160 @@
+"""Checks responses, grades and failures against the items of the benchmark, and against each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from memeval.evaluation.failure_analysis import FAILURES, failures_of
+from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.verifying.sessions import NoData
+from memeval.evaluation.verifying.subject import Subject
+from memeval.keys import ItemKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Outcome, Response
+
+NAME = "rows"
+
+FAILURES_SINCE = "2026-11-22T08:20"
+"""Runs that started later have a failure analysis. Until then, memeval stored none."""
+
+
+def check_rows(subject: Subject) -> Check:
+    """Check that responses, grades and failures are those of the planned items, in their order."""
+    findings = [*_attempts(subject), *_graded(subject)]
+    session = subject.session
+    if isinstance(session, NoData):
+        return Check(NAME, tuple(findings), session.reason)
+    findings += [*_asked(subject, session), *_planned(subject, session)]
+    if not findings:
+        findings += _failures(subject, session)
+    return Check(NAME, tuple(findings))
+
+
+def _attempts(subject: Subject) -> Iterator[Finding]:
+    """Check that no attempt has two rows, and that an item has another attempt only after an error."""
+    seen: set[tuple[str, int]] = set()
+    first: dict[tuple[str, int], int] = {}
+    outcomes: dict[tuple[str, int], list[Outcome]] = defaultdict(list)
+    for number, response in enumerate(subject.responses, start=1):
+        if (response.question_id, response.attempt) in seen:
+            where = subject.where("responses.jsonl", number)
+            yield Finding(where, f"{response.question_id} has two rows for attempt {response.attempt}.")
+        seen.add((response.question_id, response.attempt))
+        outcomes[response.item_id, response.attempt].append(response.outcome)
+        first.setdefault((response.item_id, response.attempt), number)
+    for (item_id, attempt), number in first.items():
+        if attempt > 1 and not any(outcome.is_error for outcome in outcomes.get((item_id, attempt - 1), ())):
+            problem = f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error."
+            yield Finding(subject.where("responses.jsonl", number), problem)
+
+
+def _graded(subject: Subject) -> Iterator[Finding]:
+    """Check that each item has one grade, consistent with the outcome of its responses."""
+    graders = {plan.name: plan.grader for plan in subject.run.track.categories}
+    by_item: dict[str, list[Response]] = defaultdict(list)
+    for response in subject.responses:
+        by_item[response.item_id].append(response)
+    graded: set[str] = set()
+    for number, grade in enumerate(subject.grades, start=1):
+        where = subject.where("grades.jsonl", number)
+        if grade.item_id in graded:
+            yield Finding(where, f"{grade.item_id} is graded twice.")
+        graded.add(grade.item_id)
+        if graders.get(grade.category, grade.grader) != grade.grader:
+            problem = f"{grade.item_id} was graded by {grade.grader}, but the track has {graders[grade.category]}."
+            yield Finding(where, problem)
+        rows = by_item.get(grade.item_id)
+        if rows is None:
+            yield Finding(where, f"{grade.item_id} has a grade but no response.")
+            continue
+        outcome = _first_not_ok(list(last_attempts(rows).values()))
+        if not _is_consistent(grade, outcome):
+            yield Finding(
+                where, f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
+            )
+    for item_id in by_item.keys() - graded:
+        yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
+
+
+def _first_not_ok(responses: list[Response]) -> Outcome:
+    """Return an item's outcome: the first among its questions that is not ``ok``."""
+    return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
+
+
+def _is_consistent(grade: Grade, outcome: Outcome) -> bool:
+    has_no_result = grade.verdict is None and grade.credit is None
+    if outcome.is_error:
+        return grade.state.value == outcome.value and has_no_result
+    if has_no_result != grade.state.is_error:
+        return False
+    return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The place of a question in the plan."""
+
+    position: int
+    key: ItemKey
+
+
+def _asked(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Check that each response is to a planned question, and that the rows are in plan order."""
+    planned = ((key, question) for key in session.keys for question in key.question_ids)
+    places = {question: _Place(position, key) for position, (key, question) in enumerate(planned)}
+    previous = (-1, 0)
+    for number, response in enumerate(subject.responses, start=1):
+        where = subject.where("responses.jsonl", number)
+        place = places.get(response.question_id)
+        if place is None:
+            yield Finding(where, f"{response.question_id} is not a question of {session.benchmark.info.id}.")
+            continue
+        stated, expected = (response.item_id, response.scenario_id), (place.key.item_id, place.key.scenario_id)
+        if stated != expected:
+            problem = f"{response.question_id} is of {'/'.join(stated)}, but its item is {'/'.join(expected)}."
+            yield Finding(where, problem)
+        if (place.position, response.attempt) < previous:
+            yield Finding(where, f"{response.question_id} is not in plan order.")
+            return
+        previous = (place.position, response.attempt)
+
+
+def _planned(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Check that each grade is of a planned item, with its category, cluster and slices, and in plan order."""
+    places = {key.item_id: _Place(position, key) for position, key in enumerate(session.keys)}
+    previous = -1
+    for number, grade in enumerate(subject.grades, start=1):
+        where = subject.where("grades.jsonl", number)
+        place = places.get(grade.item_id)
+        if place is None:
+            yield Finding(where, f"{grade.item_id} is not an item of {session.benchmark.info.id}.")
+            continue
+        for field in ("category", "cluster", "slices"):
+            stated, expected = getattr(grade, field), getattr(place.key, field)
+            if stated != expected:
+                yield Finding(where, f"{grade.item_id} has the {field} {stated}, but its key has {expected}.")
+        if place.position < previous:
+            yield Finding(where, f"{grade.item_id} is not in plan order.")
+            return
+        previous = place.position
+
+
+def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Compute the failure analysis again, and compare it with the stored one."""
+    run = subject.run
+    if FAILURES not in run.files:
+        if run.timing.started > FAILURES_SINCE:
+            yield Finding(f"{subject.head}: files", f"does not list {FAILURES}.")
+        return
+    full = subject.with_text(session)
+    recomputed = failures_of(session, session.keys, full.responses, full.contexts, full.grades, run.track)
+    for number, (stored, now) in enumerate(zip_longest(subject.folder.failures(), recomputed), start=1):
+        if stored != now:
+            item_id = (stored or now).item_id
+            where = subject.where(FAILURES, number)
+            yield Finding(where, f"{item_id}: the failure analysis differs from the recomputed one.")

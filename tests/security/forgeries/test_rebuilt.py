@@ -1,0 +1,254 @@
+"""Forgeries of the plan and of the rows: ``verify`` rebuilds them from the benchmark, and names the file and the line.
+
+The forger copies a stored run of this repository, edits it, and computes every digest, count, score and id again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.findings import CheckStatus
+from memeval.evaluation.verification import CHECKS, MOST, checks_of_run
+from memeval.evaluation.verifying.sessions import Sessions
+from memeval.evaluation.verifying.subject import Subject
+from tests.support.forging import Forger
+
+RETRIEVES, ANSWERS = "beliefs/bm25s", "astrocyte-basic/bm25s"
+"""A run with the extractive reader, and a small run of a system that answers itself."""
+
+Forgery = Callable[[Forger], object]
+
+
+@pytest.fixture(scope="module")
+def sessions() -> Sessions:
+    """The open benchmarks of all tests of this file."""
+    return Sessions()
+
+
+def found(check: str, run: RunFolder, sessions: Sessions) -> str:
+    """Return the problems that a check finds, with file and line, but without the folder."""
+    findings = dict(CHECKS)[check](Subject.read(run, sessions)).findings
+    return "\n".join(f"{Path(finding.where).name}: {finding.problem}" for finding in findings)
+
+
+def forged(forgery: Forgery, run: str, place: Path) -> RunFolder:
+    forger = Forger.of(run, place)
+    forgery(forger)
+    return forger.seal()
+
+
+def test_a_copy_of_a_run_that_nobody_edited_has_no_problem(tmp_path: Path, sessions: Sessions) -> None:
+    checks = checks_of_run(forged(lambda forger: None, ANSWERS, tmp_path), sessions)
+    assert {check.status for check in checks} == {CheckStatus.OK}
+
+
+def shrink_the_plan(forger: Forger) -> None:
+    is_right = {grade["item_id"] for grade in forger.grades if grade["verdict"] or (grade["credit"] or 0) > 0.5}
+    forger.keep(lambda grade: grade["item_id"] in is_right)
+
+
+def test_a_shrunk_plan_is_found(tmp_path: Path, sessions: Sessions) -> None:
+    run = forged(shrink_the_plan, RETRIEVES, tmp_path)
+    assert run.run.coverage.full
+    track = found("track", run, sessions)
+    assert "run.json: track.categories.noise-resistance.items: is " in track
+    assert ", but beliefs@1 has 100." in track
+
+
+def swap_weights(forger: Forger) -> None:
+    one, *_, other = forger.track["categories"]
+    one["weight"], other["weight"] = other["weight"], one["weight"]
+
+
+def other_grader(forger: Forger) -> None:
+    for row in (forger.track["categories"][0], *forger.grades):
+        row["grader"] = "recall@9"
+
+
+def other_limit(forger: Forger) -> None:
+    forger.track["limits"]["search_items"] = 50
+
+
+def other_tokenizer(forger: Forger) -> None:
+    forger.track["tokenizer"] = "o200k_base (bpe-openai 0.1.9)"
+
+
+def other_data(forger: Forger) -> None:
+    forger.track["data_digest"] = "sha256:" + "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("forgery", "said"),
+    [
+        (swap_weights, "run.json: track.categories.exact.weight: is "),
+        (other_grader, "run.json: track.categories.exact.grader: is recall@9, but astrocyte-basic@1 has recall@1."),
+        (other_limit, "run.json: track.limits.search_items: is 50, but astrocyte-basic@1 has 10."),
+        (other_tokenizer, "run.json: track.tokenizer: is o200k_base (bpe-openai 0.1.9), but astrocyte-basic@1 has "),
+        (other_data, "run.json: track.data_digest: is sha256:0000"),
+        (lambda forger: forger.track.update(released=False), "run.json: track.released: is False, but"),
+        (lambda forger: forger.track.update(tier="easy"), "run.json: track.tier: is easy, but astrocyte-basic@1 has: "),
+        (lambda forger: forger.track.update(protocol="full"), "run.json: track.categories"),
+        (lambda forger: forger.track.update(parameters={"seed": 7}), "run.json: track.parameters: do not fit"),
+        (lambda forger: forger.track.update(sample="sha256:" + "1" * 64), "run.json: track.sample: is sha256:1111"),
+        (lambda forger: forger.track.update(judge="rules@2"), "run.json: track.judge: is rules@2"),
+        (lambda forger: forger.track.update(judge_label="vendor"), "run.json: track.judge_label: is vendor, but"),
+        (lambda forger: forger.track.update(reader="extractive@1"), "run.json: track.reader: is extractive@1, but"),
+        (lambda forger: forger.track.update(reader="magic@1"), "run.json: track.reader: is magic@1, which is not a"),
+        (lambda forger: forger.head.update(seeds={"PYTHONHASHSEED": 1}), "run.json: seeds: are {'PYTHONHASHSEED': 1}"),
+        (lambda forger: forger.head.update(redistribution="ids"), "run.json: redistribution: is ids, but"),
+    ],
+)
+def test_a_changed_track_is_found_and_the_part_named(
+    forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
+) -> None:
+    assert said in found("track", forged(forgery, ANSWERS, tmp_path), sessions)
+
+
+def test_another_seed_of_a_generated_benchmark_is_found(tmp_path: Path, sessions: Sessions) -> None:
+    run = forged(lambda forger: forger.track["parameters"].update(seed=7), "astrocyte-stress/bm25s", tmp_path)
+    assert "run.json: track.data_digest: is " in found("track", run, sessions)
+
+
+def answer_itself(forger: Forger) -> None:
+    forger.track["reader"] = "native"
+
+
+def test_a_reader_that_is_denied_is_found(tmp_path: Path, sessions: Sessions) -> None:
+    track = found("track", forged(answer_itself, RETRIEVES, tmp_path), sessions)
+    assert "was read by a reader, but the track's reader is native." in track
+    assert "run.json: track.reader: is native, but bm25s has no 'query'" in track
+
+
+def shorten_contexts(forger: Forger) -> None:
+    for row in forger.responses:
+        row["context_tokens"] = (row["context_tokens"] or 0) // 10
+
+
+def test_edited_context_tokens_are_counted_again(tmp_path: Path, sessions: Sessions) -> None:
+    contexts = found("contexts", forged(shorten_contexts, ANSWERS, tmp_path), sessions)
+    assert "responses.jsonl.gz:1: " in contexts
+    assert " context tokens, but its context has " in contexts
+
+
+def drop_contexts(forger: Forger) -> None:
+    forger.rows["contexts.jsonl"] = []
+    for row in forger.responses:
+        row["context_digest"] = row["context_tokens"] = None
+
+
+def test_dropped_contexts_are_found_where_a_reader_read(tmp_path: Path, sessions: Sessions) -> None:
+    contexts = found("contexts", forged(drop_contexts, RETRIEVES, tmp_path), sessions)
+    assert "was read by extractive@1, but has no context." in contexts
+
+
+def write_another_context(forger: Forger) -> None:
+    forger.rows["contexts.jsonl"][0]["parts"] = [{"turn_id": None, "dated": False, "text": "short"}]
+
+
+def test_another_text_under_the_digest_of_a_context_is_found(tmp_path: Path, sessions: Sessions) -> None:
+    contexts = found("contexts", forged(write_another_context, ANSWERS, tmp_path), sessions)
+    assert "contexts.jsonl.gz:1: does not match the text of its digest." in contexts
+
+
+def try_again(forger: Forger) -> None:
+    forger.responses.insert(1, forger.responses[0] | {"attempt": 2, "answer": "gold"})
+
+
+def test_a_second_attempt_after_a_good_one_is_found(tmp_path: Path, sessions: Sessions) -> None:
+    rows = found("rows", forged(try_again, ANSWERS, tmp_path), sessions)
+    assert "responses.jsonl.gz:2: " in rows
+    assert " has attempt 2, but attempt 1 is not an error." in rows
+
+
+def swap_items(forger: Forger) -> None:
+    one, other = forger.responses[0], forger.responses[1]
+    one["item_id"], other["item_id"] = other["item_id"], one["item_id"]
+
+
+def flatter(forger: Forger) -> None:
+    forger.grades[0]["slices"] = {"difficulty": "hard"}
+
+
+@pytest.mark.parametrize(
+    ("forgery", "said"),
+    [
+        (lambda forger: forger.responses[0].update(scenario_id="nowhere"), "responses.jsonl.gz:1: "),
+        (lambda forger: forger.responses[0].update(question_id="asked-by-nobody"), "is not a question of astrocyte-"),
+        (swap_items, ", but its item is "),
+        (flatter, "has the slices {'difficulty': 'hard'}, but its key has "),
+        (lambda forger: forger.grades[0].update(cluster="mine"), "has the cluster mine, but its key has "),
+        (lambda forger: forger.grades[0].update(grader="judged@1"), "was graded by judged@1, but the track has "),
+        (lambda forger: forger.responses.reverse(), "is not in plan order."),
+        (lambda forger: forger.rows.pop("failures.jsonl"), "run.json: files: does not list failures.jsonl."),
+        (lambda forger: forger.rows["failures.jsonl"].pop(), "the failure analysis differs from the recomputed one."),
+        (lambda forger: forger.rows["failures.jsonl"][0].update(rank=77), "failures.jsonl.gz:1: "),
+    ],
+)
+def test_rows_that_are_not_those_of_the_plan_are_found(
+    forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
+) -> None:
+    assert said in found("rows", forged(forgery, ANSWERS, tmp_path), sessions)
+
+
+@pytest.mark.parametrize(
+    ("forgery", "said"),
+    [
+        (lambda forger: forger.head.update(run_id="20200101T000000Z-0"), "run.json: run_id: begins with 2020"),
+        (lambda forger: forger.head["timing"].update(ended="2020-01-01T00:00:00+00:00"), "before the start"),
+        (lambda forger: forger.head["timing"].update(ended="2999-01-01T00:00:00+00:00"), "is in the future."),
+        (lambda forger: forger.head["timing"].update(started="long ago"), "is 'long ago', which is not a UTC time."),
+        (
+            lambda forger: forger.responses[3]["timings"].update(started="2026-11-22T01:00:00+00:00"),
+            "was asked '2026-11-22T01:00:00+00:00', outside the run.",
+        ),
+        (
+            lambda forger: forger.rows["log.jsonl"].append(
+                {"schema_version": 1, "at": "2031-01-01T00:00:00+00:00", "event": "resumed", "detail": None}
+            ),
+            "log.jsonl.gz:1: is of '2031-01-01T00:00:00+00:00', outside the run.",
+        ),
+    ],
+)
+def test_clocks_that_contradict_each_other_are_found(
+    forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
+) -> None:
+    assert said in found("clocks", forged(forgery, ANSWERS, tmp_path), sessions)
+
+
+def test_of_many_problems_of_a_check_the_first_are_named_and_the_others_counted(
+    tmp_path: Path, sessions: Sessions
+) -> None:
+    run = forged(
+        lambda forger: [row.update(cluster="mine") for row in forger.grades], "astrocyte-stress/bm25s", tmp_path
+    )
+    rows = next(check for check in checks_of_run(run, sessions) if check.name == "rows")
+    assert len(rows.findings) == MOST + 1
+    assert rows.findings[-1].problem == "and 480 more problems of the rows."
+
+
+def test_answers_from_a_run_that_is_not_here_are_not_called_checked(tmp_path: Path, sessions: Sessions) -> None:
+    run = forged(lambda forger: forger.head.update(answers_from="20260101T000000Z-01234567"), ANSWERS, tmp_path)
+    clocks = checks_of_run(run, sessions)[-1]
+    assert clocks.status is CheckStatus.NOT_CHECKED
+    assert clocks.not_checked == "run 20260101T000000Z-01234567, which made the answers, is not here"
+
+
+def test_answers_that_the_named_run_did_not_give_are_found(tmp_path: Path, sessions: Sessions) -> None:
+    source = Forger.of("astrocyte-basic/chroma", tmp_path).seal().run.run_id
+    run = forged(lambda forger: forger.head.update(answers_from=source), ANSWERS, tmp_path)
+    assert f"is not a row of run {source}, which made the answers." in found("clocks", run, sessions)
+
+
+def test_data_that_is_not_here_is_not_called_checked(tmp_path: Path, sessions: Sessions) -> None:
+    run = forged(lambda forger: forger.track.update(benchmark="locomo@1", tier="full"), ANSWERS, tmp_path)
+    forger = Forger.of(ANSWERS, tmp_path / "other")
+    forger.track.update(benchmark="locomo@1", protocol="judge", tier="full")
+    statuses = {check.name: check for check in checks_of_run(forger.seal(), sessions)}
+    assert {statuses[name].not_checked for name in ("track", "rows", "contexts")} == {
+        "the data of locomo@1 is not here"
+    }
+    assert "run.json: track.protocol: is recall, but locomo@1 has: " in found("track", run, sessions)

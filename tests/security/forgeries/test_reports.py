@@ -1,0 +1,109 @@
+"""Edited conformance reports and judge audits, with every rate and digest computed again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.audits import stored_audits, write_audit
+from memeval.archive.conformance import report_files
+from memeval.evaluation.findings import Check, CheckStatus
+from memeval.evaluation.verifying.reports import check_audit, check_report
+from memeval.evaluation.verifying.sessions import Sessions
+from memeval.grading.audit import audit_lines
+from memeval.records.audit import Probe
+from tests.support.forging import RESULTS
+
+Json = dict[str, Any]
+
+
+def failed(check: Json) -> bool:
+    return bool(check["outcome"] == "failed" and check["remedy"] is not None)
+
+
+def checks_of(path: Path) -> list[Json]:
+    checks: list[Json] = json.loads(path.read_bytes())["checks"]
+    return checks
+
+
+FAILED = next(path for path in report_files(RESULTS) if any(map(failed, checks_of(path))))
+"""A stored report with a failed check."""
+
+
+def report_with(edit: Callable[[Json], object], place: Path) -> Check:
+    """Return the check of a report that was edited."""
+    path = place / "conformance" / FAILED.parent.name / FAILED.name
+    path.parent.mkdir(parents=True)
+    report = json.loads(FAILED.read_bytes())
+    edit(report)
+    path.write_text(json.dumps(report), encoding="utf-8")
+    return check_report(path)
+
+
+def pass_it(report: Json) -> None:
+    check = next(filter(failed, report["checks"]))
+    check["outcome"] = "passed"
+
+
+def pass_what_depends(report: Json) -> None:
+    report["checks"][0]["outcome"] = "failed"
+
+
+def drop_a_check(report: Json) -> None:
+    report["checks"].pop()
+
+
+def excuse_it(report: Json) -> None:
+    report["checks"][0]["mandatory"] = False
+
+
+def test_the_stored_reports_follow_from_their_suite(tmp_path: Path) -> None:
+    assert report_with(lambda report: None, tmp_path).status is CheckStatus.OK
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (pass_it, "is 'passed', but has a remedy."),
+        (pass_what_depends, "is 'passed', but the check that it depends on failed."),
+        (drop_a_check, "checks: are not the checks of conformance@1."),
+        (excuse_it, "planted-fact is mandatory in conformance@1."),
+        (lambda report: report["checks"][1].update(outcome="declared"), "but no submission can declare it."),
+        (lambda report: report.update(at="2999-01-01T00:00:00+00:00"), "which is not a UTC time of the past."),
+        (lambda report: report.update(slug="acme"), "the file name does not match the slug 'acme'"),
+    ],
+)
+def test_a_report_that_contradicts_itself_is_found(edit: Callable[[Json], object], said: str, tmp_path: Path) -> None:
+    assert said in str(report_with(edit, tmp_path).findings[0])
+
+
+def test_a_report_of_another_suite_is_not_called_checked(tmp_path: Path) -> None:
+    check = report_with(lambda report: report.update(suite="conformance@0"), tmp_path)
+    assert check.status is CheckStatus.NOT_CHECKED
+    assert check.not_checked == "the suite conformance@0 is not here"
+
+
+def flatter_the_judge(probe: Probe) -> Probe:
+    return probe.model_copy(update={"verdict": probe.expected})
+
+
+def write_other_answers(probe: Probe) -> Probe:
+    return probe.model_copy(update={"answer": "I do not know."}) if probe.kind == "vague" else probe
+
+
+@pytest.mark.parametrize("edit", [flatter_the_judge, write_other_answers])
+def test_an_edited_audit_of_the_rules_is_found(edit: Callable[[Probe], Probe], tmp_path: Path) -> None:
+    (stored,) = stored_audits(RESULTS)
+    sessions = Sessions()
+    assert check_audit(stored, sessions).status is CheckStatus.OK
+    probes = list(map(edit, stored.probes()))
+    lines = audit_lines(probes)
+    update = {"overall": lines.overall, "categories": lines.categories, "kinds": lines.kinds}
+    audit = write_audit(tmp_path, stored.audit.model_copy(update=update), probes)
+    found = check_audit(audit, sessions)
+    assert "differs from the recomputed answer and verdict." in str(found.findings[0])
+    assert "probes.jsonl.gz:" in found.findings[0].where
