@@ -17,6 +17,7 @@ from memeval.evaluation.commenting import MARKER
 WORKFLOWS = Path(__file__).parents[1] / ".github" / "workflows"
 FILES = sorted(WORKFLOWS.glob("*.yml"))
 FIRST, SECOND = WORKFLOWS / "submission.yml", WORKFLOWS / "submission-comment.yml"
+RESULTS = WORKFLOWS / "results.yml"
 
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 
@@ -47,7 +48,7 @@ def texts(value: Any) -> Iterator[str]:
 def test_the_workflows_are_what_github_reads() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     said = subprocess.run([*command, *map(str, FILES)], capture_output=True, text=True, timeout=60, check=False)
-    assert len(FILES) == 3
+    assert len(FILES) == 4
     assert said.returncode == 0, said.stdout
 
 
@@ -154,3 +155,78 @@ def test_a_pull_request_that_changes_many_submissions_is_refused(tmp_path: Path)
     said = changed(tmp_path, *(f"s{number}" for number in range(6)))
     assert said.returncode == 1
     assert "at most 5" in said.stdout
+
+
+def test_the_check_of_results_has_no_right_but_to_read_and_no_token() -> None:
+    workflow = read(RESULTS)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["on"] == {"pull_request": {"paths": ["results/**"]}}
+    assert not any("github.token" in text or "GITHUB_TOKEN" in text for text in texts(workflow))
+    (checkout,) = (step["with"] for step in steps(RESULTS) if step.get("uses", "").startswith("actions/checkout@"))
+    assert (checkout["path"], checkout["persist-credentials"]) == ("data", False)
+    (installs,) = (step["run"] for step in steps(RESULTS) if "pip install" in step.get("run", ""))
+    assert "./base" in installs
+    assert "data" not in installs
+
+
+def merged(tmp_path: Path) -> Path:
+    """Return a workspace whose ``data`` is a pull request, merged into a base that has moved on since."""
+    data = tmp_path / "data"
+    (data / "results").mkdir(parents=True)
+
+    def git(*words: str) -> None:
+        names = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", "-C", str(data), *names, *words], check=True, capture_output=True, timeout=60)
+
+    def commit(name: str, text: str) -> None:
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text(text)
+        git("add", ".")
+        git("commit", "-q", "-m", name)
+
+    git("init", "-q", "-b", "main")
+    commit("results/ledger.jsonl", "one\n")
+    git("switch", "-q", "-c", "theirs")
+    commit("results/beliefs/acme/r1/run.json", "{}")
+    git("switch", "-q", "main")
+    commit("results/ledger.jsonl", "one\ntwo\n")
+    git("merge", "-q", "--no-ff", "-m", "merge", "theirs")
+    return tmp_path
+
+
+def test_the_check_of_results_compares_the_merge_with_its_own_base(tmp_path: Path) -> None:
+    workspace = merged(tmp_path)
+    tool = tmp_path / "bin" / "memeval"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec {sys.executable} -m memeval "$@"\n')
+    tool.chmod(0o755)
+    scripts = [step for step in steps(RESULTS) if "run" in step and "pip install" not in step["run"]]
+    for step in scripts[:-1]:
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
+            cwd=workspace,
+            env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout == "beliefs/acme/r1\n"
+    assert scripts[-1]["run"] == "memeval verify results"
+    assert scripts[-1]["working-directory"] == "data"
+    assert (tmp_path / "base" / "results" / "ledger.jsonl").read_text() == "one\ntwo\n"
+
+
+def test_what_only_maintainers_may_change_has_an_owner() -> None:
+    lines = (WORKFLOWS.parent / "CODEOWNERS").read_text("utf-8").splitlines()
+    owned = {line.split()[0]: line.split()[1:] for line in lines if line and not line.startswith("#")}
+    assert all(owners for owners in owned.values())
+    assert {
+        "/results/ledger.jsonl",
+        "/results/releases/",
+        "/harness/memeval/systems/controls/",
+        "/harness/memeval/systems/known.toml",
+        "/harness/memeval/allowed_signers",
+        "/.github/",
+    } <= owned.keys()

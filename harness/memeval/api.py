@@ -216,22 +216,24 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
     return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
 
 
-def verify(path: str | Path, *, results: Path = Path("results")) -> list[Finding]:
-    """Check every stored run in a folder and its subfolders, and the ledger if there is one.
+def verify(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Finding]:
+    """Check every stored run in a folder and its subfolders, and the ledger and the releases if there are any.
 
     Returns the problems only. What could not be checked is in :func:`verify_checks`.
 
     Args:
         path: a run's folder or id, or a folder that contains runs.
         results: folder in which to look up an id.
+        signers: file of the keys that may sign the ledger and releases; ``None`` for memeval's own.
 
     Raises:
         BadInput: the path contains no run.
     """
-    return [finding for check in verify_checks(path, results=results) for finding in check.findings]
+    checks = verify_checks(path, results=results, signers=signers)
+    return [finding for check in checks for finding in check.findings]
 
 
-def verify_checks(path: str | Path, *, results: Path = Path("results")) -> list[Check]:
+def verify_checks(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Check]:
     """Check every stored run in a folder and its subfolders; see :func:`verify`.
 
     Returns:
@@ -240,19 +242,12 @@ def verify_checks(path: str | Path, *, results: Path = Path("results")) -> list[
     Raises:
         BadInput: the path contains no run.
     """
-    from memeval.evaluation.findings import Check, Finding
+    from memeval.archive.signatures import signers_of
     from memeval.evaluation.verification import checks_of_results
-    from memeval.leaderboard.releases import hold
+    from memeval.leaderboard.release_checks import check_results
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    checks = checks_of_results(folder)
-    try:
-        hold(folder)
-    except BadInput as error:
-        if not any(finding.problem == error.problem for check in checks for finding in check.findings):
-            found = Finding(error.where or str(folder), error.problem, error.remedy or "")
-            checks.append(Check("release", (found,)))
-    return checks
+    return [*checks_of_results(folder), *check_results(folder, signers_of(signers))]
 
 
 def reproduce(

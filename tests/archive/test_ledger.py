@@ -17,7 +17,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
 from tests.support.runs import make_run
 
 LINES = 5
@@ -180,10 +180,10 @@ def test_there_is_no_entry_without_a_reason(tmp_path: Path, run: RunFolder, reas
 
 def test_a_newer_ledger_asks_for_a_newer_memeval_and_is_not_written_to(ledger: Ledger, run: RunFolder) -> None:
     lines = ledger.path.read_bytes().splitlines(keepends=True)
-    newer: dict[str, Any] = json.loads(lines[2]) | {"schema_version": 2, "unheard_of": 1}
+    newer: dict[str, Any] = json.loads(lines[2]) | {"schema_version": 3, "unheard_of": 1}
     ledger.path.write_bytes(b"".join([*lines[:2], json.dumps(newer).encode() + b"\n"]))
     held = ledger.path.read_bytes()
-    with pytest.raises(NewerSchema, match=f"{ledger.path.name}:3: LedgerEntry has schema version 2"):
+    with pytest.raises(NewerSchema, match=f"{ledger.path.name}:3: LedgerEntry has schema version 3"):
         ledger.entries()
     with pytest.raises(NewerSchema):
         ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="blindly")
@@ -196,7 +196,7 @@ def test_lines_of_an_older_shape_keep_their_place_in_the_chain(
     def who_becomes_by(data: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in data.items() if name != "who"} | {"by": data["who"]}
 
-    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_becomes_by})
+    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_becomes_by, 1: dict})
     older: list[bytes] = []
     for line in ledger.path.read_bytes().splitlines():
         data = json.loads(line) | {"schema_version": 0, "previous": digest_bytes(older[-1]) if older else None}
@@ -262,3 +262,56 @@ def test_processes_that_append_at_once_keep_one_whole_chain(tmp_path: Path, run:
         mine = [entry.reason for entry in entries if entry.by == f"writer-{n}"]
         assert mine == [f"writer-{n} {number}" for number in range(each)]
     assert len(entries) == writers * each
+
+
+def test_a_drawn_sample_and_a_release_have_lines_of_their_own(ledger: Ledger, run: RunFolder) -> None:
+    sample = Sample(asked=50, agreed=49, differing=("made-up-kept-003",))
+    asked = ledger.append(LedgerEvent.RE_ASKED, run, by="Ada", reason="asked again", sample=sample)
+    digest = digest_bytes(b"a release")
+    released = ledger.append(
+        LedgerEvent.RELEASED, None, by="Ada", reason="frozen", release_version="1", release_digest=digest
+    )
+    assert ledger.entries()[-2:] == [asked, released]
+    assert (asked.run_id, asked.sample) == (run.run.run_id, sample)
+    assert (released.run_id, released.release_version, released.release_digest) == (None, "1", digest)
+    found = ledger.earlier(
+        LedgerEvent.RELEASED, None, by="Bob", reason="again", release_version="1", release_digest=digest
+    )
+    assert found == released
+    assert ledger.earlier(LedgerEvent.RE_ASKED, run, by="Ada", reason="asked again", sample=sample) == asked
+    other = Sample(asked=50, agreed=50)
+    assert ledger.earlier(LedgerEvent.RE_ASKED, run, by="Ada", reason="asked again", sample=other) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"run_id": None}, "an entry 'reproduced' needs run_id and run_digest."),
+        ({"release_version": "1"}, "an entry 'reproduced' has no release_version and release_digest."),
+        ({"deed": "released"}, "an entry 'released' names no run."),
+        ({"deed": "rerun"}, "an entry 'rerun' needs 'sample'."),
+        ({"sample": {"asked": 1, "agreed": 1}}, "an entry 'reproduced' has no 'sample'."),
+        (
+            {"deed": "rerun", "sample": {"asked": 3, "agreed": 1, "differing": ["x"]}},
+            "the items of 'sample' that agreed and that differ are not the items asked.",
+        ),
+    ],
+)
+def test_a_line_whose_fields_do_not_fit_its_event_is_refused(
+    ledger: Ledger, changes: dict[str, Any], sentence: str
+) -> None:
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    lines[-1] = json.dumps(json.loads(lines[-1]) | changes).encode() + b"\n"
+    ledger.path.write_bytes(b"".join(lines))
+    with pytest.raises(BadInput) as refused:
+        ledger.entries()
+    assert str(refused.value).startswith(f"{ledger.path}:{LINES}: {sentence}")
+
+
+def test_a_ledger_can_be_read_as_it_was(ledger: Ledger, run: RunFolder) -> None:
+    digest, before = ledger.digest(), ledger.entries()
+    ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="later")
+    assert ledger.until(digest).entries() == before
+    assert ledger.until(None).entries() == []
+    with pytest.raises(BadInput, match="lines were changed or removed"):
+        ledger.until(digest_bytes(b"never"))

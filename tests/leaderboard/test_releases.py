@@ -13,7 +13,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard import releases as module
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.releases import frozen, keep, releases
+from memeval.leaderboard.releases import completed, frozen, keep, releases
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import LedgerEvent
@@ -22,6 +22,7 @@ from memeval.records.run import SystemKind
 from tests.support.runs import edit_head, make_run
 
 TODAY = "2026.11.21"
+OLD_STATE = "sha256:" + "0" * 64
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +54,13 @@ def freeze_and_keep(results: Path, version: str | None = None) -> Release:
 def test_a_release_says_which_runs_stood_where_with_which_digests(tmp_path: Path, acme: RunFolder) -> None:
     control = make_run(tmp_path, "no-memory", {"kept": 5}, kind=SystemKind.CONTROL)
     Ledger(tmp_path).append(LedgerEvent.REPRODUCED, acme, by="Ada", reason="equal")
+    ledger = (tmp_path / "ledger.jsonl").read_bytes()
     release = freeze_and_keep(tmp_path)
     assert (release.version, release.date, release.memeval) == (TODAY, "2026-11-21", "0.1.0")
-    assert release.ledger_digest == digest_bytes((tmp_path / "ledger.jsonl").read_bytes())
+    assert release.ledger_digest == digest_bytes(ledger)
+    assert release.runs == {acme.run.run_id: acme.digest, control.run.run_id: control.digest}
+    assert release.ranks_method == "ranks@1"
+    assert release.weights == {acme.run.track_id: {"kept": 0.5, "changed": 0.5}}
     first, second = release.rows
     assert (first.system, first.run_id, first.run_digest) == ("acme", acme.run.run_id, acme.digest)
     assert (first.composite, first.best_rank, first.worst_rank) == (0.4, 1, 1)
@@ -128,7 +133,7 @@ def test_a_version_is_never_used_for_another_board(tmp_path: Path, acme: RunFold
 def test_one_board_may_bear_two_names_and_both_stay_good(tmp_path: Path, acme: RunFolder) -> None:
     one = freeze_and_keep(tmp_path, "2026.11")
     two = freeze_and_keep(tmp_path, "2026.12")
-    assert one.state == two.state
+    assert (one.rows, one.runs) == (two.rows, two.runs)
     assert freeze(tmp_path, "2026.11") == (one, False)
     assert freeze(tmp_path, "2026.12") == (two, False)
     assert freeze(tmp_path) == (two, False)
@@ -146,8 +151,37 @@ def test_releases_of_one_day_are_numbered_and_stand_in_that_order(tmp_path: Path
 def test_releases_stand_by_date_before_version(tmp_path: Path, acme: RunFolder) -> None:
     release = freeze(tmp_path)[0]
     for version, date in (("1.0", "2026-12-01"), ("2.0", "2026-11-30")):
-        keep(release.model_copy(update={"version": version, "date": date}), tmp_path)
+        renamed = release.model_copy(update={"version": version, "date": date})
+        keep(completed(renamed, {}, None), tmp_path)
     assert [each.version for each in releases(tmp_path)] == ["2.0", "1.0"]
+
+
+def test_an_edited_release_is_refused(tmp_path: Path, acme: RunFolder) -> None:
+    freeze_and_keep(tmp_path)
+    path = tmp_path / "releases" / f"{TODAY}.json"
+    path.write_text(path.read_text().replace('"composite": 0.4', '"composite": 0.99'))
+    with pytest.raises(BadInput, match=r"json: state: is sha256:\w+, but the file gives sha256:\w+: the release was"):
+        releases(tmp_path)
+
+
+def test_a_release_is_named_in_the_ledger_once(tmp_path: Path, acme: RunFolder) -> None:
+    release = freeze_and_keep(tmp_path)
+    keep(release, tmp_path)
+    (line,) = Ledger(tmp_path).entries()
+    assert (line.deed, line.release_version, line.run_id) == (LedgerEvent.RELEASED, TODAY, None)
+    assert line.release_digest == digest_bytes((tmp_path / "releases" / f"{TODAY}.json").read_bytes())
+
+
+def test_a_release_of_schema_version_1_stays_readable(tmp_path: Path, acme: RunFolder) -> None:
+    data = freeze(tmp_path)[0].data()
+    for name in ("files", "runs", "weights", "price_lists", "ranks_method", "signature"):
+        del data[name]
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "releases" / f"{TODAY}.json").write_text(json.dumps(data | {"schema_version": 1, "state": OLD_STATE}))
+    (release,) = releases(tmp_path)
+    assert (release.files, release.ranks_method, release.state) == (None, None, OLD_STATE)
+    assert [row.system for row in release.rows] == ["acme"]
+    assert freeze(tmp_path)[0].version == f"{TODAY}.2"
 
 
 def test_there_are_no_releases_before_the_first(tmp_path: Path) -> None:
@@ -167,7 +201,7 @@ def test_a_version_that_is_no_file_name_is_refused(tmp_path: Path, acme: RunFold
         (lambda text: "", "not valid JSON"),
         (lambda text: "[]", "expected a JSON object, found list."),
         (lambda text: text.replace('"rows"', '"rosw"'), "unknown key 'rosw'. Did you mean 'rows'?"),
-        (lambda text: text.replace('"composite":0.4', '"composite":1.4'), "'rows.0.composite': Input should be less"),
+        (lambda text: text.replace('"composite": 0.4', '"composite": 1.4'), "'rows.0.composite': Input should be less"),
     ],
 )
 def test_a_damaged_release_is_refused_by_name(tmp_path: Path, acme: RunFolder, damage: Any, sentence: str) -> None:
@@ -186,8 +220,8 @@ def test_a_damaged_release_is_refused_by_name(tmp_path: Path, acme: RunFolder, d
 def test_a_newer_release_asks_for_a_newer_memeval(tmp_path: Path, acme: RunFolder) -> None:
     release = freeze_and_keep(tmp_path)
     path = tmp_path / "releases" / f"{TODAY}.json"
-    path.write_text(json.dumps(release.data() | {"schema_version": 2}))
-    with pytest.raises(NewerSchema, match="Release has schema version 2"):
+    path.write_text(json.dumps(release.data() | {"schema_version": 3}))
+    with pytest.raises(NewerSchema, match="Release has schema version 3"):
         releases(tmp_path)
 
 

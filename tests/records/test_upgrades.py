@@ -112,9 +112,9 @@ def test_a_ledger_line_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch
     }
     with pytest.raises(BadInput, match="unknown schema version 0"):
         LedgerEntry.parse(json.dumps(older), "f")
-    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why})
+    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why, 1: dict})
     entry = LedgerEntry.parse(json.dumps(older), "f")
-    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 1)
+    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 2)
 
 
 def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) ->
         "ledger_digest": None,
         "state": "sha256:" + "1" * 64,
     }
-    monkeypatch.setattr(Release, "UPGRADES", {0: rows_by_track_become_one_list})
+    monkeypatch.setattr(Release, "UPGRADES", {0: rows_by_track_become_one_list, 1: dict})
     release = Release.parse(json.dumps(older), "f")
     assert [each.track_id for each in release.rows] == ["0123456789ab", "ba9876543210", "ba9876543210"]
     assert Release.parse(release.to_json(), "f") == release

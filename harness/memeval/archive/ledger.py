@@ -5,16 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 from memeval.archive.runs import RunFolder
+from memeval.archive.signatures import (
+    LEDGER_NAMESPACE,
+    SignatureResult,
+    SignatureState,
+    Signers,
+    sign,
+    signed_bytes,
+)
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner
+from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, SystemKind
 from memeval.storage import locked, unwritable
 
@@ -57,6 +65,30 @@ class _Content:
         return b"".join(line + b"\n" for line in self.lines)
 
 
+class Details(TypedDict, total=False):
+    """Fields that only some events have."""
+
+    runner: Runner | None
+    """For ``accepted``: who made the answers."""
+    other: RunFolder | None
+    """For ``repeated`` and ``superseded``: the other run."""
+    sample: Sample
+    """For ``re-asked`` and ``rerun``: the drawn items."""
+    release_version: str
+    """For ``released``: the version of the release."""
+    release_digest: Digest
+    """For ``released``: digest of its file."""
+
+
+_EQUAL_BY: Mapping[LedgerEvent, tuple[str, ...]] = {
+    LedgerEvent.ACCEPTED: ("runner",),
+    LedgerEvent.REPEATED: ("other_run_id",),
+    LedgerEvent.SUPERSEDED: ("other_run_id",),
+    LedgerEvent.RELEASED: ("release_version", "release_digest"),
+}
+"""The fields that make two entries about one run equal, by event."""
+
+
 class Ledger:
     """The ledger of a results folder.
 
@@ -64,10 +96,13 @@ class Ledger:
 
     Args:
         results: the results folder; the ledger is ``ledger.jsonl`` in it, and may not exist yet.
+        key: file of an SSH key that signs new entries; ``None`` to append without signatures.
     """
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, key: Path | None = None) -> None:
         self.path = results / "ledger.jsonl"
+        self.key = key
+        self._until: int | None = None
 
     def entries(self) -> list[LedgerEntry]:
         """Return all entries, oldest first.
@@ -111,78 +146,54 @@ class Ledger:
         return f"{self.path}:{len(content.lines) + 1}: the last line is incomplete ({len(content.tail)} bytes)."
 
     def earlier(
-        self,
-        deed: LedgerEvent,
-        folder: RunFolder,
-        *,
-        by: str,
-        reason: str,
-        runner: Runner | None = None,
-        other: RunFolder | None = None,
+        self, deed: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
     ) -> LedgerEntry | None:
         """Return an equal entry that exists already; ``None`` if there is none.
 
         Acceptances are equal if they name the same runner; repetitions and replacements, if they name the same other
-        run. Other entries are also compared by author and reason.
+        run; releases, if they name the same file. Other entries are also compared by author and reason.
 
         Raises:
             BadInput: the ledger is damaged.
         """
-        other_id = other.run.run_id if other else None
+        wanted = _draft(deed, folder, by, reason, details)
+        names = ("deed", "run_id", "run_digest", *_EQUAL_BY.get(deed, ("by", "reason", "sample")))
         for entry in self.entries():
-            if (entry.deed, entry.run_id, entry.run_digest) != (deed, folder.run.run_id, folder.digest):
-                continue
-            if deed is LedgerEvent.ACCEPTED:
-                same = entry.runner is runner
-            elif deed in (LedgerEvent.REPEATED, LedgerEvent.SUPERSEDED):
-                same = entry.other_run_id == other_id
-            else:
-                same = (entry.by, entry.reason) == (by, reason)
-            if same:
+            if all(getattr(entry, name) == getattr(wanted, name) for name in names):
                 return entry
         return None
 
     def append(
-        self,
-        deed: LedgerEvent,
-        folder: RunFolder,
-        *,
-        by: str,
-        reason: str,
-        runner: Runner | None = None,
-        other: RunFolder | None = None,
+        self, deed: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
     ) -> LedgerEntry:
-        """Append an entry about a run, flushed to disk before returning; an incomplete last line is removed first.
+        """Append an entry, flushed to disk before returning; an incomplete last line is removed first.
 
         Args:
             deed: what happened.
-            folder: the run it happened to.
+            folder: the run it happened to; ``None`` for ``released``.
             by: author of the entry.
             reason: the reason, or the method.
-            runner: for ``accepted``, who made the answers.
-            other: for ``repeated`` and ``superseded``, the other run.
+            details: fields of some events; see :class:`Details`.
 
         Raises:
-            BadInput: the ledger is damaged or cannot be written, or no reason was given.
+            BadInput: the ledger is damaged or cannot be written, no reason was given, the fields do not fit the event,
+                or the key cannot sign.
         """
         if not reason.strip():
             raise BadInput("a ledger entry needs a reason.", remedy="Add --reason TEXT.")
+        draft = _draft(deed, folder, by, reason, details)
+        if (problem := _misfit(draft)) is not None:
+            raise BadInput(problem, where=self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
                 content = self._content()
                 self._parsed(content)
-                entry = LedgerEntry(
-                    deed=deed,
-                    run_id=folder.run.run_id,
-                    run_digest=folder.digest,
-                    at=datetime.now(UTC).isoformat(timespec="seconds"),
-                    by=by,
-                    reason=reason,
-                    runner=runner,
-                    other_run_id=other.run.run_id if other else None,
-                    previous=digest_bytes(content.lines[-1]) if content.lines else None,
-                )
+                previous = digest_bytes(content.lines[-1]) if content.lines else None
+                entry = draft.model_copy(update={"at": _now(), "previous": previous})
+                if self.key is not None:
+                    signature = sign(signed_bytes(entry.data()), self.key, LEDGER_NAMESPACE)
+                    entry = entry.model_copy(update={"signature": signature})
                 with self.path.open("ab") as stream:
                     stream.truncate(stream.tell() - len(content.tail))
                     stream.write(content.joint + (entry.to_json() + "\n").encode())
@@ -192,9 +203,52 @@ class Ledger:
             raise unwritable(self.path, error) from None
         return entry
 
+    def signatures(self, signers: Signers) -> list[SignatureResult]:
+        """Return the state of each entry's signature.
+
+        Args:
+            signers: the keys that may sign.
+
+        Raises:
+            BadInput: the ledger is damaged, or the signers file is not valid.
+        """
+        content = self._content()
+        entries = self._parsed(content)
+        if any(entry.signature is not None for entry in entries):
+            signers.refuse_syntax_errors()
+        results, latest = [], ""
+        for line, entry in zip(content.lines, entries, strict=True):
+            # The bytes on disk are signed. An entry of an older memeval has other fields once it is upgraded.
+            result = signers.check(signed_bytes(json.loads(line)), entry.signature, LEDGER_NAMESPACE, entry.at)
+            if result.state is SignatureState.GOOD and entry.at < latest:
+                result = SignatureResult(SignatureState.BAD, "its time is before that of an earlier line")
+            results.append(result)
+            latest = max(latest, entry.at)
+        return results
+
+    def until(self, digest: Digest | None) -> Ledger:
+        """Return the ledger as it was when its digest was ``digest``. It is read-only.
+
+        Raises:
+            BadInput: the ledger never had this digest.
+        """
+        so_far, count = hashlib.sha256(), 0
+        earlier = Ledger(self.path.parent)
+        lines = self._content().lines
+        while digest is not None and "sha256:" + so_far.hexdigest() != digest:
+            if count == len(lines):
+                raise BadInput(
+                    "lines were changed or removed.", where=self.path, remedy="Restore the ledger from version control."
+                )
+            so_far.update(lines[count] + b"\n")
+            count += 1
+        earlier._until = count
+        return earlier
+
     def _content(self) -> _Content:
         try:
-            return _Content.of(self.path.read_bytes())
+            content = _Content.of(self.path.read_bytes())
+            return content if self._until is None else _Content(content.lines[: self._until])
         except FileNotFoundError:
             return _Content()
         except OSError as error:
@@ -212,6 +266,8 @@ class Ledger:
         for number, line in enumerate(content.lines, start=1):
             where = f"{self.path}:{number}"
             entry = LedgerEntry.parse(line, where)
+            if (problem := _misfit(entry)) is not None:
+                raise BadInput(problem, where=where, remedy="Restore the ledger from version control.")
             if entry.previous != previous:
                 raise BadInput(
                     "the line does not follow from the one before it: a line was changed or removed.",
@@ -221,6 +277,44 @@ class Ledger:
             entries.append(entry)
             previous = digest_bytes(line)
         return entries
+
+
+def _draft(deed: LedgerEvent, folder: RunFolder | None, by: str, reason: str, details: Details) -> LedgerEntry:
+    other = details.get("other")
+    return LedgerEntry(
+        deed=deed,
+        run_id=folder.run.run_id if folder else None,
+        run_digest=folder.digest if folder else None,
+        at=_now(),
+        by=by,
+        reason=reason,
+        runner=details.get("runner"),
+        other_run_id=other.run.run_id if other else None,
+        sample=details.get("sample"),
+        release_version=details.get("release_version"),
+        release_digest=details.get("release_digest"),
+        previous=None,
+    )
+
+
+def _misfit(entry: LedgerEntry) -> str | None:
+    """Return the problem of an entry whose fields do not fit its event; ``None`` if they fit."""
+    released = entry.deed is LedgerEvent.RELEASED
+    if any((value is None) is not released for value in (entry.run_id, entry.run_digest)):
+        return f"an entry '{entry.deed}' {'names no run' if released else 'needs run_id and run_digest'}."
+    if any((value is None) is released for value in (entry.release_version, entry.release_digest)):
+        fields = "release_version and release_digest"
+        return f"an entry '{entry.deed}' {f'needs {fields}' if released else f'has no {fields}'}."
+    sampled = entry.deed in (LedgerEvent.RE_ASKED, LedgerEvent.RERUN)
+    if (entry.sample is None) is sampled:
+        return f"an entry '{entry.deed}' {'needs' if sampled else 'has no'} 'sample'."
+    if entry.sample is not None and entry.sample.agreed + len(entry.sample.differing) != entry.sample.asked:
+        return "the items of 'sample' that agreed and that differ are not the items asked."
+    return None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:

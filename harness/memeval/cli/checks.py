@@ -18,6 +18,7 @@ NOUNS = {
     "matrices": "matrix",
     "sources": "folder of sources",
     "release": "set of releases",
+    "signature": "ledger",
 }
 """What a check is of, by its name; all others are of a run."""
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memeval.cli.options import SignersFile, SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
@@ -24,23 +25,29 @@ By = Annotated[str | None, typer.Option("--by", help="Author of the entry. Defau
 
 
 @app.command("show")
-def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
+def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_json: AsJson = False) -> None:
     """Print the ledger, oldest entry first.
+
+    The end of each line says who signed it, or why that is not known.
 
     Example: memeval ledger show
     """
     from memeval.archive.ledger import Ledger
+    from memeval.archive.signatures import signers_of
 
-    entries = Ledger(results).entries()
+    ledger = Ledger(results)
+    entries, signatures = ledger.entries(), ledger.signatures(signers_of(signers))
     warn_of_incomplete_line(results)
     if as_json:
-        print_json([entry.data() for entry in entries])
+        states = [{"signature_state": each.state, "signature_detail": each.detail} for each in signatures]
+        print_json([entry.data() | state for entry, state in zip(entries, states, strict=True)])
         return
     from memeval.systems.output import visible
 
-    for entry in entries:
+    for entry, signature in zip(entries, signatures, strict=True):
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
-        print(visible(f"{entry.at}  {entry.deed}  {entry.run_id}{other}  by {entry.by}: {entry.reason}"))
+        named = entry.run_id or entry.release_version
+        print(visible(f"{entry.at}  {entry.deed}  {named}{other}  by {entry.by}: {entry.reason}  [{signature}]"))
 
 
 @app.command("accept")
@@ -51,6 +58,7 @@ def accept(
         Runner, typer.Option("--runner", help="Who ran the system and made the answers.")
     ] = Runner.SUBMITTER,
     by: By = None,
+    sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Accept a run.
@@ -78,13 +86,14 @@ def accept(
     # A later acceptance can end the wait for a vendor: the notice must be 14 days older than the acceptance.
     (row,) = build_board([folder], Ledger(results)).runs
     waits = row.standing is RankStatus.AWAITING_VENDOR
-    _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, runner, even_if_known=waits)
+    _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, sign_with, runner, even_if_known=waits)
 
 
 @app.command("reproduce")
 def reproduce(
     run: RunArgument,
     by: By = None,
+    sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
 ) -> None:
@@ -100,12 +109,17 @@ def reproduce(
     if not outcome.equal:
         raise CheckFailed(f"the new grades differ from the stored ones: {outcome.findings[0]}")
     reason = f"{outcome.grades} grades equal, by memeval {memeval_version()}"
-    _append(LedgerEvent.REPRODUCED, run, None, reason, by, results)
+    _append(LedgerEvent.REPRODUCED, run, None, reason, by, results, sign_with)
 
 
 @app.command("repeat")
 def repeat(
-    run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
+    run: RunArgument,
+    other: RunArgument,
+    reason: Reason,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Record an independent run of the same inputs.
 
@@ -138,12 +152,17 @@ def repeat(
             f"{one.run.run_id} and {two.run.run_id} share responses, so one was made from the other.",
             remedy="Run the system again: memeval run --fresh.",
         )
-    _append(LedgerEvent.REPEATED, run, other, reason, by, results)
+    _append(LedgerEvent.REPEATED, run, other, reason, by, results, sign_with)
 
 
 @app.command("supersede")
 def supersede(
-    run: RunArgument, other: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS
+    run: RunArgument,
+    other: RunArgument,
+    reason: Reason,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Replace a run by a later run.
 
@@ -159,29 +178,41 @@ def supersede(
             f"{old.run_id} and {new.run_id} are of different systems or benchmarks.",
             remedy="Name two runs of one system on one benchmark. To withdraw a run, use: memeval ledger invalidate.",
         )
-    _append(LedgerEvent.SUPERSEDED, run, other, reason, by, results)
+    _append(LedgerEvent.SUPERSEDED, run, other, reason, by, results, sign_with)
 
 
 @app.command("invalidate")
-def invalidate(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
+def invalidate(
+    run: RunArgument,
+    reason: Reason,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
     """Invalidate a run.
 
     It stays on the board, marked invalidated, with the reason.
 
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
-    _append(LedgerEvent.INVALIDATED, run, None, reason, by, results)
+    _append(LedgerEvent.INVALIDATED, run, None, reason, by, results, sign_with)
 
 
 @app.command("review")
-def review(run: RunArgument, reason: Reason, by: By = None, results: Results = DEFAULT_RESULTS) -> None:
+def review(
+    run: RunArgument,
+    reason: Reason,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
     """Mark a suspicious result as reviewed.
 
     A run that scores no more than the no-memory control blocks publication until it is reviewed.
 
     Example: memeval ledger review RUN --reason "it stores nothing: the log shows that every write failed"
     """
-    _append(LedgerEvent.REVIEWED, run, None, reason, by, results)
+    _append(LedgerEvent.REVIEWED, run, None, reason, by, results, sign_with)
 
 
 @app.command("reply")
@@ -189,13 +220,14 @@ def reply(
     run: RunArgument,
     reason: Annotated[str, typer.Option("--reason", help="The vendor's reply. Shown with the run.")],
     by: By = None,
+    sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Add a vendor's reply to their row.
 
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """
-    _append(LedgerEvent.REPLIED, run, None, reason, by, results)
+    _append(LedgerEvent.REPLIED, run, None, reason, by, results, sign_with)
 
 
 def warn_of_incomplete_line(results: Path) -> None:
@@ -213,6 +245,7 @@ def _append(
     reason: str,
     by: str | None,
     results: Results,
+    sign_with: Path | None,
     runner: Runner | None = None,
     *,
     even_if_known: bool = False,
@@ -222,7 +255,7 @@ def _append(
     from memeval.archive.ledger import Ledger
     from memeval.systems.output import visible
 
-    ledger, folder = Ledger(results), api.load_run(run, results)
+    ledger, folder = Ledger(results, sign_with), api.load_run(run, results)
     successor = api.load_run(other, results) if other else None
     by = by or getpass.getuser()
     known = ledger.earlier(deed, folder, by=by, reason=reason, runner=runner, other=successor)

@@ -64,6 +64,24 @@ Results = Annotated[
     Path,
     typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS"),
 ]
+SignWith = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign-with",
+        metavar="KEYFILE",
+        help="SSH key that signs the entry. Default: no signature.",
+        envvar="MEMEVAL_SIGNING_KEY",
+    ),
+]
+SignersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--signers",
+        metavar="FILE",
+        help="Keys that may sign, in OpenSSH's allowed_signers format. Default: memeval's own file.",
+        envvar="MEMEVAL_SIGNERS",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 

@@ -48,6 +48,7 @@ OPTION_PANELS = {
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
+    "Release": ("release", "check", "dry_run", "by", "sign_with", "signers"),
     "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
     "Output": ("floor", "form", "to", "force", "as_json"),
 }

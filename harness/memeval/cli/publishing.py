@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memeval.cli.ledger import warn_of_incomplete_line
-from memeval.cli.options import OldTo, renamed
-from memeval.cli.shared import DEFAULT_RESULTS, Results
-from memeval.records.errors import BadInput
+from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
+from memeval.records.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from memeval.evaluation.findings import Check
 
 site = typer.Typer(help="Build or serve the site.", no_args_is_help=True)
 
 DEFAULT_SITE = Path("build/site")
+
+SHOWN = 10
+"""Maximum number of printed problems per check."""
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|git:")
 """Targets that are a URL or a git branch, not a folder."""
@@ -81,14 +88,29 @@ def publish(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Verify, print what would be done, and write nothing.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing. Compare every published file with its release.")
+    ] = False,
+    by: Annotated[str | None, typer.Option("--by", help="Author of the entry in the ledger.")] = None,
+    sign_with: SignWith = None,
+    signers: SignersFile = None,
 ) -> None:
     """Verify all runs, freeze a release and build its site.
 
     Builds the release next to earlier ones, and updates the link 'latest' as the last step. Publishing the same state
     again changes nothing. Runs that are not accepted are published with that mark; a warning shows their number.
 
+    With --check, compares a published or downloaded folder with its releases, byte for byte and offline. Without
+    --release, checks all versions, 'versions.json' and 'latest'.
+
     Example: memeval publish --to public --release 2026.11
     """
+    if check:
+        from memeval.archive.signatures import signers_of
+        from memeval.site.checking import check_published
+
+        report(check_published(Path(to), results, signers_of(signers), release))
+        return
     warn_of_incomplete_line(results)
     from memeval.site.publish import publish as publish_site
 
@@ -97,5 +119,34 @@ def publish(
             f"cannot publish to '{to}': only a local folder is supported.",
             remedy="Publish into a folder with --to DIR, then upload that folder.",
         )
-    for line in publish_site(results, Path(to), version=release, dry_run=dry_run):
+    for line in publish_site(results, Path(to), version=release, dry_run=dry_run, key=sign_with, by=by):
         print(line)
+
+
+def report(checks: Sequence[Check], as_json: bool = False) -> None:
+    """Print one line per check, and its first problems; as JSON, all problems.
+
+    Raises:
+        CheckFailed: a check failed.
+    """
+    from memeval.systems.output import visible
+
+    problems = 0
+    if as_json:
+        print_json(
+            [{**vars(check), "status": check.status, "findings": list(map(vars, check.findings))} for check in checks]
+        )
+    for check in checks:
+        count = len(check.findings)
+        problems += count
+        if as_json:
+            continue
+        detail = counted(count, "problem") if count else check.not_checked
+        print(visible(f"{check.name:12} {check.status}" + (f": {detail}" if detail else "")))
+        for finding in check.findings[:SHOWN]:
+            print(visible(f"  {finding}"))
+        if count > SHOWN:
+            print(f"  … and {counted(count - SHOWN, 'more problem')}.")
+    sys.stdout.flush()
+    if problems:
+        raise CheckFailed(f"{counted(problems, 'problem')}.")

@@ -28,6 +28,7 @@ COMMANDS = (
     ("submit",),
     ("submit", "new"),
     ("submit", "check"),
+    ("submit", "results"),
     ("submit", "comment"),
     ("ledger",),
     ("ledger", "show"),

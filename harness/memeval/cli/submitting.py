@@ -171,6 +171,31 @@ def _print(report: SubmissionCheck) -> None:
         print(visible(line))
 
 
+@app.command("results")
+def check_results_folder(
+    proposed: Annotated[Path, typer.Argument(help="The results folder of the pull request.")],
+    base: Annotated[Path, typer.Option("--base", help="The results folder of the branch that it is for.")],
+) -> None:
+    """Check that a pull request only adds runs.
+
+    Refuses changes to the ledger, to releases, to audits and to stored runs. Prints the folders of the new runs. It
+    does not verify them: memeval verify.
+
+    Example: memeval submit results pull-request/results --base main/results
+    """
+    from memeval.evaluation.proposed_results import check_proposed
+    from memeval.systems.output import visible
+
+    runs, findings = check_proposed(base, proposed)
+    for run in runs:
+        print(visible(run))
+    for finding in findings:
+        print(visible(str(finding)))
+    sys.stdout.flush()
+    if findings:
+        raise CheckFailed(f"{counted(len(findings), 'problem')} in {proposed}.")
+
+
 @app.command("comment")
 def comment(
     reports: Annotated[

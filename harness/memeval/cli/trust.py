@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from memeval.cli.ledger import warn_of_incomplete_line
+from memeval.cli.options import SignersFile
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
-from memeval.records.errors import CheckFailed
+from memeval.records.errors import BadInput, CheckFailed
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,6 +24,8 @@ def verify(
     runs: Annotated[
         list[str] | None, typer.Argument(help="Runs, by folder or id; or folders above runs. Default: all results.")
     ] = None,
+    release: Annotated[str | None, typer.Option("--release", help="Check only this release.")] = None,
+    signers: SignersFile = None,
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
 ) -> None:
@@ -37,8 +40,17 @@ def verify(
     from memeval.cli.checks import data_of, lines_of
     from memeval.systems.output import visible
 
+    if release is not None:
+        from memeval.archive.signatures import signers_of
+        from memeval.cli.publishing import report
+        from memeval.leaderboard.release_checks import check_release
+
+        if runs:
+            raise BadInput("--release cannot be combined with runs.", remedy="Give one of the two.")
+        report(check_release(results, release, signers_of(signers)), as_json)
+        return
     paths = runs or [str(results)]
-    checks = [check for path in paths for check in api.verify_checks(path, results=results)]
+    checks = [check for path in paths for check in api.verify_checks(path, results=results, signers=signers)]
     findings = [finding for check in checks for finding in check.findings]
     count = sum(len(api.load_runs(path, results)) for path in paths)
     for path in dict.fromkeys(paths):

@@ -165,6 +165,8 @@ def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
     digests = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
     for number, entry in enumerate(entries, start=1):
         where = f"{ledger.path}:{number}"
+        if entry.run_id is None:
+            continue
         if entry.run_id not in digests:
             yield Finding(where, f"names run {entry.run_id}, which is missing.", "Restore the run.")
         elif digests[entry.run_id] != entry.run_digest:

@@ -2,33 +2,119 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from memeval.archive.ledger import Ledger
+from memeval.archive.ledger import Details, Ledger
+from memeval.archive.signatures import RELEASE_NAMESPACE, sign, signed_bytes
 from memeval.leaderboard.board import Board
-from memeval.records.base import digest_of
+from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
+from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
 from memeval.storage import unwritable, write_whole
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 
+LARGEST = 64_000_000
+"""Maximum size of a release file in bytes: a release lists thousands of published files."""
 
-def releases(results: Path) -> list[Release]:
-    """Return the releases of a results folder, oldest first.
+RANKS_METHOD = "ranks@1"
+"""Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name, and this one stays."""
+
+
+@dataclass(frozen=True)
+class ReleaseFile:
+    """The file of a release."""
+
+    path: Path
+    content: bytes
+    """Its bytes."""
+    release: Release
+    """The release in it, in the current schema."""
+
+    @classmethod
+    def read(cls, path: Path) -> ReleaseFile:
+        """Read the file of a release.
+
+        Raises:
+            BadInput: the file is a symlink, cannot be read, or is not a valid release.
+        """
+        try:
+            if path.is_symlink():
+                raise BadInput("is a symlink.", where=path, remedy="Replace it with the file itself.")
+            if path.stat().st_size > LARGEST:
+                raise BadInput(f"has more than {LARGEST // 10**6} MB.", where=path, remedy="It is not a release.")
+            content = path.read_bytes()
+        except OSError as error:
+            raise BadInput(
+                f"the release cannot be read ({error.strerror}).",
+                where=path,
+                remedy="Restore the file from version control.",
+            ) from None
+        return cls(path, content, Release.parse(content, path))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The plain JSON data of the file, in the schema version that it was written in."""
+        data: dict[str, Any] = json.loads(self.content)
+        return data
+
+    @property
+    def digest(self) -> Digest:
+        """Digest of the file."""
+        return digest_bytes(self.content)
+
+    def wrong_state(self) -> str | None:
+        """Return the problem of a state that the file does not give; ``None`` for schema version 1, or if it is right.
+
+        In schema version 1, the state does not follow from the file.
+        """
+        if self.release.files is None or (state := state_of(self.data)) == self.release.state:
+            return None
+        return f"is {self.release.state}, but the file gives {state}: the release was edited."
+
+
+def file_bytes(data: Mapping[str, Any]) -> bytes:
+    """Return the file of a release, given its plain JSON data: one value a line, for review."""
+    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def release_path(results: Path, version: str) -> Path:
+    """Return the path of a release in a results folder."""
+    return results / "releases" / f"{version}.json"
+
+
+def release_files(results: Path) -> list[ReleaseFile]:
+    """Return the releases of a results folder, oldest first, with their files.
 
     Raises:
-        BadInput: a release cannot be read, or its file has the name of another version.
+        BadInput: a release cannot be read or was edited, or its file has the name of another version.
     """
     found = []
     for path in sorted((results / "releases").glob("*.json")):
-        release = Release.parse(path.read_bytes(), path)
-        if release.version != path.stem:
-            raise BadInput(f"the file contains release {release.version}.", where=path, remedy="Rename the file.")
-        found.append(release)
-    return sorted(found, key=lambda release: (release.date, _by_number(release.version)))
+        file = ReleaseFile.read(path)
+        if file.release.version != path.stem:
+            raise BadInput(f"the file contains release {file.release.version}.", where=path, remedy="Rename the file.")
+        if (problem := file.wrong_state()) is not None:
+            raise BadInput(problem, where=f"{path}: state", remedy="Restore the file from version control.")
+        found.append(file)
+    return sorted(found, key=lambda file: age(file.release))
+
+
+def releases(results: Path) -> list[Release]:
+    """Return the releases of a results folder, oldest first; see :func:`release_files`."""
+    return [file.release for file in release_files(results)]
+
+
+def age(release: Release) -> tuple[str, str]:
+    """Return a sort key that puts older releases first."""
+    return release.date, _by_number(release.version)
 
 
 def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tuple[Release, bool]:
@@ -43,7 +129,8 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         memeval: version of memeval.
 
     Returns:
-        The release, and whether it is new.
+        The release, and whether it is new. A new release has no published files and no signature yet; see
+        :func:`completed`.
 
     Raises:
         BadInput: another board has that version, the version is not valid, or the ledger lacks lines that an earlier
@@ -54,19 +141,19 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
             f"{version!r} is not a valid version.",
             remedy="Use at most 64 letters, digits, dots, dashes and underscores. Start with a letter or digit.",
         )
-    rows = _rows(board)
-    ledger_digest = Ledger(results).digest()
-    state = digest_of(
-        {
-            "rows": [row.data() for row in rows],
-            "runs": sorted([row.run.run_id, row.folder.digest] for row in board.runs),
-            "ledger": ledger_digest,
-            "memeval": memeval,
-        }
-    )
     known = {release.version: release for release in releases(results)}
     hold(results)
-    same = [release for release in known.values() if release.state == state and version in (None, release.version)]
+    parts = {
+        **derived(board),
+        "memeval": memeval,
+        "ranks_method": RANKS_METHOD,
+        "ledger_digest": Ledger(results).digest(),
+    }
+    same = [
+        release
+        for release in known.values()
+        if version in (None, release.version) and _is_of(release, parts, Ledger(results))
+    ]
     if same:
         return same[-1], False
     if version in known:
@@ -76,30 +163,72 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
             remedy="Publish the change under another version with --release.",
         )
     today = datetime.now(UTC).date()
-    release = Release.from_data(
-        {
-            "schema_version": Release.SCHEMA,
-            "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
-            "date": today.isoformat(),
-            "memeval": memeval,
-            "rows": [row.data() for row in rows],
-            "ledger_digest": ledger_digest,
-            "state": state,
-        },
-        "--release",
-    )
-    return release, True
+    data = parts | {
+        "schema_version": Release.SCHEMA,
+        "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
+        "date": today.isoformat(),
+        "files": {},
+        "signature": None,
+    }
+    return Release.from_data(data | {"state": state_of(data)}, "--release"), True
 
 
-def keep(release: Release, results: Path) -> None:
-    """Store a release permanently.
+def completed(release: Release, files: Mapping[str, Digest], key: Path | None) -> Release:
+    """Return a new release with its published files, its state, and a signature if there is a key.
 
     Raises:
-        BadInput: the folder cannot be written, or contains another release with this version.
+        BadInput: the key cannot sign.
     """
-    path = results / "releases" / f"{release.version}.json"
-    data = (release.to_json() + "\n").encode()
-    if path.exists() and path.read_bytes() != data:
+    data = release.data() | {"files": dict(files)}
+    data["state"] = state_of(data)
+    if key is not None:
+        data["signature"] = sign(signed_bytes(data), key, RELEASE_NAMESPACE)
+    return Release.from_data(data, "--release")
+
+
+def state_of(data: Mapping[str, Any]) -> Digest:
+    """Return the state of a release, given the plain JSON data of its file."""
+    return digest_of({name: value for name, value in data.items() if name not in ("state", "signature")})
+
+
+def derived(board: Board) -> dict[str, Any]:
+    """Return the fields of a release that follow from a board, as plain JSON data."""
+    tracks = {row.run.track_id: row.run.track for row in board.runs}
+    return {
+        "rows": [row.data() for row in _rows(board)],
+        "runs": {row.run.run_id: row.folder.digest for row in board.runs},
+        "weights": {
+            track_id: {category.name: category.weight for category in track.categories}
+            for track_id, track in tracks.items()
+        },
+        "price_lists": sorted({row.run.prices for row in board.runs if row.run.prices is not None}),
+    }
+
+
+def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
+    """Return whether a release has these parts, and the ledger had only lines about releases since."""
+    data = release.data()
+    if any(data[name] != value for name, value in parts.items() if name != "ledger_digest"):
+        return False
+    since = ledger.entries()[len(ledger.until(release.ledger_digest).entries()) :]
+    return all(entry.deed is LedgerEvent.RELEASED for entry in since)
+
+
+def keep(release: Release, results: Path, key: Path | None = None, by: str = "memeval") -> None:
+    """Store a release permanently, and name it in the ledger. The same call completes an interrupted one.
+
+    Args:
+        release: the release.
+        results: the results folder.
+        key: file of an SSH key that signs the line in the ledger; ``None`` to leave it unsigned.
+        by: author of the line.
+
+    Raises:
+        BadInput: the folder or the ledger cannot be written, or another release has this version.
+    """
+    path = release_path(results, release.version)
+    content = file_bytes(release.data())
+    if path.exists() and path.read_bytes() != content:
         raise BadInput(
             f"release {release.version} is frozen, and this board differs from it.",
             where=path,
@@ -109,7 +238,27 @@ def keep(release: Release, results: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path.parent, error) from None
-    write_whole(path, data)
+    if not path.exists():
+        write_whole(path, content)
+    ledger = Ledger(results, key)
+    reason = f"{len(release.rows)} rows, {len(release.runs)} runs, {len(release.files or ())} files"
+    named = Details(release_version=release.version, release_digest=digest_bytes(content))
+    if ledger.earlier(LedgerEvent.RELEASED, None, by=by, reason=reason, **named) is None:
+        ledger.append(LedgerEvent.RELEASED, None, by=by, reason=reason, **named)
+
+
+def before(release: Release, results: Path) -> list[Release]:
+    """Return the releases that existed when a release was frozen, oldest first.
+
+    Raises:
+        BadInput: a file cannot be read, or the ledger lacks lines that the release depends on.
+    """
+    named = {entry.release_version for entry in Ledger(results).until(release.ledger_digest).entries()}
+    return [
+        each
+        for each in releases(results)
+        if each.version != release.version and (each.version in named or each.files is None)
+    ]
 
 
 def hold(results: Path) -> None:

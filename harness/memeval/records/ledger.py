@@ -1,16 +1,21 @@
-"""The ledger: one line per decision about a run. Lines are never changed or removed."""
+"""The ledger: one line per decision about a run, and per release. Lines are never changed or removed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from memeval.records.base import Digest, Stored
+from memeval.records.base import Digest, Record, Stored, Upgrade
+
+SignatureText = Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$", max_length=8192)]
+"""An SSH signature in OpenSSH's own format: the base64 text between its BEGIN and END lines, without line breaks."""
 
 
 class LedgerEvent(StrEnum):
-    """A decision about a run, or a check of it."""
+    """A decision about a run, a check of it, or a release."""
 
     ACCEPTED = "accepted"
     """A maintainer accepted it, and says who made its answers."""
@@ -26,6 +31,12 @@ class LedgerEvent(StrEnum):
     """A maintainer checked a suspicious result, and it counts."""
     REPLIED = "replied"
     """The vendor of the system commented on it; the reason holds the comment."""
+    RE_ASKED = "re-asked"
+    """A maintainer asked its judge again about drawn items; see ``sample``."""
+    RERUN = "rerun"
+    """A maintainer ran its deterministic system again on drawn items; see ``sample``."""
+    RELEASED = "released"
+    """A release was frozen. The line names no run."""
 
 
 class Runner(StrEnum):
@@ -35,14 +46,31 @@ class Runner(StrEnum):
     MAINTAINER = "maintainer"
 
 
+class Sample(Record):
+    """Items of a run, drawn from its digest, that a maintainer asked again."""
+
+    asked: int = Field(ge=1)
+    """Number of drawn items."""
+    agreed: int = Field(ge=0)
+    """Number of drawn items with an equal result."""
+    differing: tuple[str, ...] = ()
+    """Ids of the other drawn items."""
+
+
 class LedgerEntry(Stored):
     """One line of the ledger."""
 
+    SCHEMA: ClassVar[int] = 2
+    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {1: dict}
+    """Version 1 had no samples, releases and signatures, and each line named a run."""
+
+    schema_version: int = 2
+    """Schema version of this record."""
     deed: LedgerEvent
     """What happened."""
-    run_id: str
-    """The run."""
-    run_digest: Digest
+    run_id: str | None = None
+    """The run; ``None`` for ``released``."""
+    run_digest: Digest | None = None
     """Digest of its ``run.json`` at that time: a run edited afterwards no longer matches."""
     at: str
     """UTC time, ISO 8601."""
@@ -54,15 +82,29 @@ class LedgerEntry(Stored):
     """For ``accepted``: who made the answers."""
     other_run_id: str | None = None
     """For ``repeated`` and ``superseded``: the other run."""
+    sample: Sample | None = None
+    """For ``re-asked`` and ``rerun``: the drawn items."""
+    release_version: str | None = None
+    """For ``released``: the version of the release."""
+    release_digest: Digest | None = None
+    """For ``released``: digest of its file."""
     previous: Digest | None
     """Digest of the line before; ``None`` on the first. A changed or removed line breaks the chain."""
+    signature: SignatureText | None = None
+    """Signature of the canonical JSON of the other fields; ``None`` if the line is not signed."""
 
 
 class GradeTrust(StrEnum):
     """How far a run's grades can be trusted."""
 
     CLAIMED = "claimed"
+    """Nobody graded its answers again."""
+    REPLAYED = "replayed"
+    """Graded again from recorded replies of the judge; the replies are the runner's word."""
     RECOMPUTED = "recomputed"
+    """Graded again, and everything behind the grades was computed again."""
+    RE_ASKED = "re-asked"
+    """A maintainer asked the judge again about drawn items."""
 
 
 class AnswerTrust(StrEnum):

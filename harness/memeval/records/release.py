@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import Field
 
-from memeval.records.base import Digest, Record, Share, Slug, Stored
-from memeval.records.ledger import AnswerTrust, GradeTrust
+from memeval.records.base import Digest, Record, Share, Slug, Stored, Upgrade
+from memeval.records.ledger import AnswerTrust, GradeTrust, SignatureText
 
 
 class ReleaseRow(Record):
@@ -34,8 +37,14 @@ class ReleaseRow(Record):
 
 
 class Release(Stored):
-    """A frozen leaderboard: runs, ranks and digests."""
+    """A frozen leaderboard: runs, ranks, and digests down to the last published file."""
 
+    SCHEMA: ClassVar[int] = 2
+    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {1: dict}
+    """Version 1 named only the runs that have a row, and no published file."""
+
+    schema_version: int = 2
+    """Schema version of this record."""
     version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]*$")
     """Its version, such as ``2026.11``; unique."""
     date: str
@@ -44,7 +53,20 @@ class Release(Stored):
     """The version of memeval that made it."""
     rows: tuple[ReleaseRow, ...]
     """The rows, ordered by benchmark, track and position."""
+    ranks_method: str | None = None
+    """Name of the method that made the rows and their ranks; ``None`` in schema version 1."""
+    weights: dict[str, dict[str, float]] = {}
+    """Weights of the categories, by track."""
+    price_lists: tuple[str, ...] = ()
+    """The price lists behind the costs of the runs, sorted."""
+    runs: dict[str, Digest] = {}
+    """Digest of the ``run.json`` of every run on the board, also of those without a row."""
     ledger_digest: Digest | None
-    """Digest of the ledger's bytes; ``None`` if it was empty."""
+    """Digest of the ledger's bytes before the release; ``None`` if it was empty."""
+    files: dict[str, Digest] | None = None
+    """Digest of every published file, by its path inside the published folder. It leaves out the release itself, which
+    is published as ``release.json``. ``None`` in schema version 1."""
     state: Digest
-    """Digest of the board. An unchanged board needs no new release."""
+    """Digest of the canonical JSON of all other fields but ``signature``; in schema version 1, of the board."""
+    signature: SignatureText | None = None
+    """Signature of the canonical JSON of all other fields; ``None`` if the release is not signed."""

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from memeval.archive.ledger import Ledger
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.generator import generate
@@ -20,6 +21,7 @@ def build(
     site_url: str | None = None,
     version: str | None = None,
     releases: Iterable[Release] | None = None,
+    ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
 ) -> None:
     """Build the whole site from a results folder; equal inputs give equal bytes.
@@ -30,6 +32,7 @@ def build(
         site_url: address of the published site, if known; links are relative anyway.
         version: the published version; its pages then link to other versions, from ``../versions.json``.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
+        ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
 
     Raises:
@@ -39,7 +42,7 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
-    site = read_site(results, version=version, releases=releases, find=find)
+    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find)
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"

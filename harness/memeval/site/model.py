@@ -217,6 +217,7 @@ def read_site(
     *,
     version: str | None = None,
     releases: Iterable[Release] | None = None,
+    ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
 ) -> SiteModel:
     """Read the content of the site.
@@ -225,12 +226,13 @@ def read_site(
         results: the results folder.
         version: the published version of the site.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
+        ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
 
     Raises:
         BadInput: a run, the ledger, a release, an audit or a bridge cannot be read.
     """
-    board = build_board(sealed_runs(results), Ledger(results))
+    board = build_board(sealed_runs(results), Ledger(results) if ledger is None else ledger)
     if releases is None:
         releases = stored_releases(results)
     board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: _place(table.track.benchmark))))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,28 +13,44 @@ from memeval.archive.runs import sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
 from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
-from memeval.leaderboard.releases import frozen, keep, releases
+from memeval.leaderboard.release_checks import file_checks
+from memeval.leaderboard.releases import (
+    before,
+    completed,
+    file_bytes,
+    frozen,
+    keep,
+    release_files,
+    release_path,
+    releases,
+)
 from memeval.records.errors import BadInput, CheckFailed
+from memeval.records.release import Release
 from memeval.site.building import build, make_folder, refuse_place
+from memeval.site.checking import (
+    LATEST,
+    RELEASE_FILE,
+    ROOT_PAGE,
+    VERSIONS_FILE,
+    differences,
+    manifest,
+    selector,
+)
 from memeval.storage import unwritable, write_whole
 
-LATEST = "latest"
-
-TAKEN = frozenset({LATEST, "index.html", "versions.json"})
+TAKEN = frozenset({LATEST, "index.html", VERSIONS_FILE})
 """Names that no version may have."""
 
-ROOT_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>memeval</title>
-<meta http-equiv="refresh" content="0; url=latest/">
-<p><a href="latest/">The latest board</a></p>
-</html>
-"""
-"""The page at the root of the published versions."""
 
-
-def publish(results: Path, to: Path, *, version: str | None = None, dry_run: bool = False) -> Iterator[str]:
+def publish(
+    results: Path,
+    to: Path,
+    *,
+    version: str | None = None,
+    dry_run: bool = False,
+    key: Path | None = None,
+    by: str | None = None,
+) -> Iterator[str]:
     """Publish the board of a results folder, and yield one line per action.
 
     The same call completes an interrupted publication. Publishing the same state again writes nothing.
@@ -42,10 +60,12 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         to: folder of the published versions; created if it is missing.
         version: version of the release; ``None`` for today's date, or the earlier release of the same board.
         dry_run: verify, yield the planned actions, and write nothing.
+        key: file of an SSH key that signs the release and its line in the ledger; ``None`` to sign nothing.
+        by: author of the line in the ledger; ``None`` for the login name.
 
     Raises:
-        CheckFailed: a stored run fails verification, or scores no higher than the no-memory control without a review.
-            Nothing is published.
+        CheckFailed: a stored run fails verification, or scores no higher than the no-memory control without a review;
+            or the published files of a frozen release differ from it. Nothing is published.
         BadInput: there is no run, another board has the version, or a folder cannot be written.
     """
     if version in TAKEN:
@@ -78,9 +98,9 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
                 remedy="Check the run, and record what you found: memeval ledger review RUN --reason TEXT.",
             )
     release, is_new = frozen(board, results, version, memeval_version())
+    _refuse_bad_releases(results, release.version)
     target = to / release.version
-    done = not is_new and target.is_dir() and _versions(to)[:1] == [release.version] and _latest(to) == release.version
-    if done:
+    if not is_new and _is_published(to, release):
         yield f"{target}: already published, and nothing has changed."
         return
     if dry_run:
@@ -88,16 +108,74 @@ def publish(results: Path, to: Path, *, version: str | None = None, dry_run: boo
         return
     _make_ready(to, results, target)
     if is_new:
-        keep(release, results)
-        yield f"{results / 'releases' / release.version}.json: frozen, {len(release.rows)} rows."
-    if not _is_built(target):
-        build(results, target, version=release.version)
-        yield f"{target}: built."
+        build(results, target, version=release.version, releases=[*releases(results), release])
+        release = completed(release, manifest(target), key)
+        yield f"{target}: built, {len(release.files or ())} files."
+    elif not _is_built(target):
+        _rebuild(results, target, release)
+        yield f"{target}: built, {len(release.files or ())} files."
+    elif (found := next(differences(target, release.files or {}), None)) is not None:
+        raise CheckFailed(str(found))
+    keep(release, results, key, by or getpass.getuser())
+    if is_new:
+        signed = "signed" if release.signature else "not signed"
+        yield f"{release_path(results, release.version)}: frozen, {len(release.rows)} rows, {signed}."
+    write_whole(target / RELEASE_FILE, file_bytes(release.data()))
     known = [each.version for each in reversed(releases(results)) if _is_built(to / each.version)]
-    write_whole(to / "versions.json", _selector(known).encode())
+    write_whole(to / VERSIONS_FILE, selector(known))
     write_whole(to / "index.html", ROOT_PAGE.encode())
     _point(to, known[0])
     yield f"{to / LATEST}: points at {known[0]}."
+
+
+def _refuse_bad_releases(results: Path, completed: str) -> None:
+    """Check the releases that the site shows.
+
+    Raises:
+        CheckFailed: a release failed. The release ``completed`` may lack its line in the ledger: its publication was
+            interrupted.
+    """
+    for file in release_files(results):
+        for check in file_checks(file, results):
+            if check.findings and (check.name, file.release.version) != ("ledger", completed):
+                raise CheckFailed(f"{check.findings[0]} Nothing was published.")
+
+
+def _rebuild(results: Path, target: Path, release: Release) -> None:
+    """Build the site of a frozen release again, from the ledger and the releases of that time.
+
+    Raises:
+        CheckFailed: the files are not those of the release.
+    """
+    ledger = Ledger(results).until(release.ledger_digest)
+    earlier = before(release, results)
+    build(results, target, version=release.version, releases=[*earlier, release], ledger=ledger)
+    found = next(differences(target, release.files or {}), None)
+    if found is not None:
+        shutil.rmtree(target)
+        raise CheckFailed(
+            f"{found.where} {found.problem} memeval, a stored file, or the data on this machine has changed since.",
+            remedy=f"Check out the commit that froze release {release.version}, or publish under another version.",
+        )
+
+
+def _is_published(to: Path, release: Release) -> bool:
+    """Return whether a release is completely published, as the newest one, with unchanged files.
+
+    Raises:
+        CheckFailed: a published file differs from the release.
+    """
+    target = to / release.version
+    try:
+        is_whole = (target / RELEASE_FILE).read_bytes() == file_bytes(release.data())
+    except OSError:
+        return False
+    if not is_whole or _versions(to)[:1] != [release.version] or _latest(to) != release.version:
+        return False
+    found = next(differences(target, release.files or {}), None)
+    if found is not None:
+        raise CheckFailed(f"{found.where}: {found.problem}", remedy=f"Delete {target}, and publish again.")
+    return True
 
 
 def _make_ready(to: Path, results: Path, target: Path) -> None:
@@ -107,6 +185,12 @@ def _make_ready(to: Path, results: Path, target: Path) -> None:
         BadInput: the folder cannot be created, is inside the results folder, or contains something else.
     """
     refuse_place(results, target)
+    if (target / RELEASE_FILE).exists() and not release_path(results, target.name).exists():
+        raise BadInput(
+            f"this is a published release {target.name}, and {release_path(results, target.name)} is missing.",
+            where=target,
+            remedy="Restore the release from version control, or publish under another version.",
+        )
     latest = to / LATEST
     if latest.exists() and not latest.is_symlink():
         raise BadInput(f"'{LATEST}' exists and is not a symlink.", where=latest, remedy="Name another folder.")
@@ -115,20 +199,6 @@ def _make_ready(to: Path, results: Path, target: Path) -> None:
 
 def _is_built(target: Path) -> bool:
     return target.is_dir() and any(target.iterdir())
-
-
-def _selector(versions: list[str]) -> str:
-    """Return ``versions.json`` in the format of Material's version selector, the latest first."""
-    return (
-        json.dumps(
-            [
-                {"version": version, "title": version, "aliases": [LATEST] if place == 0 else []}
-                for place, version in enumerate(versions)
-            ],
-            indent=1,
-        )
-        + "\n"
-    )
 
 
 def _versions(to: Path) -> list[str]:

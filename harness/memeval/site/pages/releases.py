@@ -23,6 +23,6 @@ class ReleasesPage(Publisher):
             url="releases/",
             title="Releases",
             description="Frozen versions of the leaderboard, with runs, ranks and digests.",
-            body=render("pages/releases.html", "releases/", releases=site.releases, known=known),
+            body=render("pages/releases.html", "releases/", releases=site.releases, known=known, own=site.version),
             headings=tuple(Heading(f"v-{segment(r.version)}", r.version) for r in site.releases),
         )
