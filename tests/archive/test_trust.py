@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.ledger import Trust, trust_of
 from memeval.archive.runs import RunFolder
+from memeval.archive.trust import Trust, trust_of
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner
 from memeval.records.run import Isolation, SystemKind
 from tests.support.runs import edit_head, make_run

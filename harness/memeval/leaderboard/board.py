@@ -9,13 +9,24 @@ from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from memeval.archive.ledger import Ledger, Trust, trust_of
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.archive.trust import Trust, trust_of
 from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
 from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
+from memeval.leaderboard.marks import (
+    AcrossRuns,
+    Mark,
+    MarkName,
+    is_reviewed,
+    marks_across,
+    marks_of_samples,
+    marks_within,
+    not_above_no_memory,
+)
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.imported import Imported
@@ -68,6 +79,8 @@ class RankStatus(StrEnum):
     """The vendor has not agreed, and its notice period has not passed."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
+    UNREVIEWED = "waiting for review"
+    """It has a mark that honest runs do not get, and no maintainer has reviewed it; see ``Mark.bars``."""
     ROWS_ELSEWHERE = "rows in the archive"
     """Its grades are not in this folder, so it cannot be compared item by item."""
 
@@ -85,8 +98,13 @@ class BoardRow:
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
     """Ledger entries of the run, oldest first."""
-    doubtful: bool = False
-    """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
+    marks: tuple[Mark, ...] = ()
+    """What a maintainer should review; empty for controls, and after a review."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
+        return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
     @property
     def accepted(self) -> bool:
@@ -145,7 +163,9 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
         BadInput: a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
-    rows = [_row(folder, entries) for folder in folders]
+    folders = list(folders)
+    across = marks_across(folders, entries)
+    rows = [_row(folder, entries, across) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
@@ -166,7 +186,7 @@ def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
 
-def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
+def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) -> BoardRow:
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
@@ -176,14 +196,20 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
         )
     # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
     mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
+    marks = () if is_reviewed(folder, mine) else across.marks.get(folder.path, ())
+    marks += tuple(marks_of_samples(folder, mine))
+    standing = _standing(folder, mine)
+    if standing is RankStatus.RANKED and any(mark.bars for mark in marks):
+        standing = RankStatus.UNREVIEWED
     return BoardRow(
         folder=folder,
         run=run,
-        trust=trust_of(folder, mine),
-        standing=_standing(folder, mine),
+        trust=trust_of(folder, [entry for entry in mine if not across.void(entry)]),
+        standing=standing,
         rank=None,
         gap=None,
         entries=mine,
+        marks=marks,
     )
 
 
@@ -291,8 +317,14 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     nothing = next(
         (row.run.scores.composite.value for row in shown.values() if _is_control(row) and _is(row, NO_MEMORY)), None
     )
+    controls = [row.run for row in shown.values() if _is_control(row)]
     rows = [
-        replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor), doubtful=_is_doubtful(row, nothing))
+        replace(
+            row,
+            rank=ranks.get(row.folder.path),
+            gap=_gap(row, floor),
+            marks=row.marks + _marks_within(row, controls, nothing),
+        )
         for row in sorted(shown.values(), key=_place)
     ]
     return BoardTable(track=track, rows=tuple(rows))
@@ -307,11 +339,13 @@ def _is(row: BoardRow, slug: str) -> bool:
     return row.run.system.slug == slug
 
 
-def _is_doubtful(row: BoardRow, nothing: float | None) -> bool:
+def _marks_within(row: BoardRow, controls: Sequence[Run], nothing: float | None) -> tuple[Mark, ...]:
+    """Return the marks that the controls of the track show; none after a review."""
+    if is_reviewed(row.folder, row.entries):
+        return ()
     value = row.run.scores.composite.value
-    if row.standing is not RankStatus.RANKED or value is None or nothing is None:
-        return False
-    return value <= nothing and all(entry.deed is not LedgerEvent.REVIEWED for entry in row.entries)
+    is_doubtful = row.standing is RankStatus.RANKED and value is not None and nothing is not None and value <= nothing
+    return (*((not_above_no_memory(),) if is_doubtful else ()), *marks_within(row.run, controls))
 
 
 def _gap(row: BoardRow, floor: float | None) -> float | None:
