@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
@@ -47,9 +47,9 @@ def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
     return Trust(grades=_grades(folder.run, mine), answers=answers)
 
 
-def _grades(run: Run, mine: Iterable[LedgerEntry]) -> GradeTrust:
-    asked = [entry.sample for entry in mine if entry.deed is LedgerEvent.RE_ASKED]
-    if uses_model(run) and asked and asked[-1] is not None and holds(asked[-1]):
+def _grades(run: Run, mine: Sequence[LedgerEntry]) -> GradeTrust:
+    asked = last_samples(mine).get(LedgerEvent.RE_ASKED)
+    if uses_model(run) and asked is not None and holds(asked):
         return GradeTrust.RE_ASKED
     if all(entry.deed is not LedgerEvent.REPRODUCED for entry in mine):
         return GradeTrust.CLAIMED
@@ -62,6 +62,11 @@ def uses_model(run: Run) -> bool:
     A run whose track names a model judge, but whose graders ask none, has no judgments.
     """
     return "judgments.jsonl" in run.files or run.track.reader_endpoint is not None
+
+
+def last_samples(entries: Iterable[LedgerEntry]) -> dict[LedgerEvent, Sample]:
+    """Return the last sample of each kind in entries about one run, oldest first."""
+    return {entry.deed: entry.sample for entry in entries if entry.sample is not None}
 
 
 def holds(sample: Sample) -> bool:

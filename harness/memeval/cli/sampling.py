@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,11 +19,12 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
-from memeval.cli.options import ModelConcurrency
+from memeval.cli.options import ModelConcurrency, SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, Data, Results
 from memeval.records.ledger import LedgerEvent, Sample
 
 if TYPE_CHECKING:
+    from memeval.archive.ledger import Ledger
     from memeval.archive.runs import RunFolder
 
 JUDGMENTS = 50
@@ -41,6 +41,7 @@ def re_ask(
     run: RunArgument,
     items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
     by: By = None,
+    sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
@@ -58,6 +59,7 @@ def re_ask(
     Example: memeval ledger re-ask RUN --n 50 --max-cost-usd 1
     """
     from memeval import api
+    from memeval.archive.ledger import Ledger
     from memeval.evaluation import re_asking
     from memeval.execution.progress import Bar
 
@@ -72,10 +74,8 @@ def re_ask(
     )
     with Bar() as progress:
         sample = re_asking.re_ask(folder, items, options, data, progress)
-    track = folder.run.track
-    _record(
-        LedgerEvent.RE_ASKED, folder, sample, "verdicts", f" by {track.judge} at {track.judge_endpoint}", by, results
-    )
+    how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
+    _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
 
 
 def rerun(
@@ -86,6 +86,7 @@ def rerun(
         typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest."),
     ] = None,
     by: By = None,
+    sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
     model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
@@ -103,6 +104,7 @@ def rerun(
     Example: memeval ledger rerun RUN --n 25
     """
     from memeval import api
+    from memeval.archive.ledger import Ledger
     from memeval.evaluation import rerunning
     from memeval.execution.progress import Bar
 
@@ -119,20 +121,19 @@ def rerun(
     with Bar() as progress:
         found = rerunning.rerun(folder, source, items, options, data=data, progress=progress)
     place = " in a sandbox" if found.sandboxed else " without a sandbox"
-    _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, results)
+    _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, Ledger(results, sign_with))
 
 
 def _record(
-    deed: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, results: Path
+    deed: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
 ) -> None:
     """Append the sample to the ledger and print it; fail if too little is equal."""
-    from memeval.archive.ledger import Ledger
     from memeval.archive.trust import holds
     from memeval.evaluation.provenance import memeval_version
     from memeval.evaluation.re_asking import said, too_different
 
     reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
-    Ledger(results).append(deed, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
+    ledger.append(deed, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
     print(f"{deed} {folder.run.run_id}: {said(sample, what)}")
     if not holds(sample):
         raise too_different(sample, what)

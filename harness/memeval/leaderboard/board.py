@@ -7,16 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
-from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.archive.trust import Trust, trust_of
+from memeval.archive.trust import Trust, last_samples, trust_of
 from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
 from memeval.leaderboard.marks import (
     AcrossRuns,
     Mark,
@@ -27,14 +24,13 @@ from memeval.leaderboard.marks import (
     marks_within,
     not_above_no_memory,
 )
+from memeval.leaderboard.ranking import GRADES, ranks
 from memeval.records.errors import BadInput
-from memeval.records.grade import Grade
 from memeval.records.imported import Imported
-from memeval.records.ledger import LedgerEntry, LedgerEvent
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
-from memeval.statistics.composite import Sample
-from memeval.statistics.ranks import RankRange, rank_ranges
+from memeval.statistics.ranks import RankRange
 
 ERROR_GATE = 0.02
 """Maximum share of errors of a ranked run."""
@@ -45,8 +41,6 @@ NO_MEMORY = "no-memory"
 
 NOTICE = timedelta(days=14)
 """Notice period of a vendor before its product is ranked."""
-
-GRADES = "grades.jsonl"
 
 PLUMBING = "plumbing"
 """The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
@@ -112,6 +106,11 @@ class BoardRow:
         return any(
             entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
         )
+
+    @property
+    def samples(self) -> dict[LedgerEvent, Sample]:
+        """The last drawn sample of each kind that a maintainer asked again."""
+        return last_samples(entry for entry in self.entries if entry.run_digest == self.folder.digest)
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
@@ -305,7 +304,7 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
             if held is None or (held.standing is RankStatus.PARTIAL and row.standing is not RankStatus.PARTIAL):
                 shown[system] = row
     track = members[0].run.track
-    ranks = _ranks([row for row in shown.values() if row.standing is RankStatus.RANKED])
+    places = ranks([row.folder for row in shown.values() if row.standing is RankStatus.RANKED])
     floor = max(
         (
             row.run.scores.composite.value
@@ -321,7 +320,7 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     rows = [
         replace(
             row,
-            rank=ranks.get(row.folder.path),
+            rank=places.get(row.folder.path),
             gap=_gap(row, floor),
             marks=row.marks + _marks_within(row, controls, nothing),
         )
@@ -356,52 +355,3 @@ def _gap(row: BoardRow, floor: float | None) -> float | None:
 def _place(row: BoardRow) -> tuple[bool, float, str]:
     value = row.run.scores.composite.value
     return (value is None, -(value or 0.0), row.run.system.slug)
-
-
-def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
-    """Return the rank ranges of a track's rankable rows, by run folder.
-
-    Raises:
-        BadInput: a run has grades of other items than the track.
-    """
-    if not ranked:
-        return {}
-    graded = [_by_category(row) for row in ranked]
-    items = _items(graded[0])
-    planned = [category.items for category in ranked[0].run.track.categories]
-    for row, grades in zip(ranked, graded, strict=True):
-        if _items(grades) != items or [len(members) for members in grades] != planned:
-            raise _wrong_items(row)
-    plan = ranked[0].run.track.categories
-    names = [category.name for category in plan]
-    layout = layout_of(
-        plan,
-        {name: [cluster for _item, cluster in members] for name, members in zip(names, items, strict=True)},
-    )
-    places = [names.index(category.name) for category in counting(plan)]
-    samples: list[Sample] = [
-        [[headline(grade) or 0.0 for grade in grades[place]] for place in places] for grades in graded
-    ]
-    return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
-
-
-def _by_category(row: BoardRow) -> list[list[Grade]]:
-    """Return a run's grades by category in table order, each sorted by item, so that runs can be paired."""
-    found: dict[str, list[Grade]] = {category.name: [] for category in row.run.track.categories}
-    for grade in sorted(row.folder.grades(), key=lambda grade: grade.item_id):
-        if grade.category not in found:
-            raise _wrong_items(row)
-        found[grade.category].append(grade)
-    return list(found.values())
-
-
-def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
-    return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
-
-
-def _wrong_items(row: BoardRow) -> BadInput:
-    return BadInput(
-        "the graded items differ from those of the track or of its other runs.",
-        where=row.folder.file(GRADES),
-        remedy="Run memeval verify on the run, and restore the file or record a new run.",
-    )

@@ -208,7 +208,11 @@ def _whole(scores: Scores) -> dict[str, float]:
 
 def not_above_no_memory() -> Mark:
     """Return the mark of a run that scores no higher than the no-memory control."""
-    return Mark(MarkName.NOT_ABOVE_NO_MEMORY, "The run scores no higher than the no-memory control.")
+    return Mark(
+        MarkName.NOT_ABOVE_NO_MEMORY,
+        "The run scores no higher than the no-memory control, so it is probably broken. Until a maintainer has "
+        "reviewed it, no release can be published.",
+    )
 
 
 def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Iterator[Mark]:
