@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.evaluation import models, reproduction
+from memeval.evaluation import reproduction
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.re_asking import draw, re_ask
 from memeval.evaluation.running import run_system
 from memeval.gateway.budget import parse_caps
-from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, fair, options
+from tests.evaluation.asking import PickyServer, fair, judged_run, options
 from tests.support.adapters import plain_adapter
 from tests.support.forging import Forger
 from tests.support.tiny import TinyBenchmark
@@ -32,34 +29,20 @@ ITEMS = 32
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PickyServer, RunFolder, pytest.MonkeyPatch]]:
-    """A judge server, and a run of 32 items that it judged; the ones about Oslo are wrong."""
-    folder = tmp_path_factory.mktemp("re-asking")
-    benchmark = TinyBenchmark(8, questions=4)
-    with PickyServer() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduction, "find", lambda _name: benchmark)
-        patch.setattr(models, "GatewayOptions", hasty)
-        for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
-            for name in ("BASE_URL", "API_KEY"):
-                patch.delenv(f"{prefix}_{name}", raising=False)
-        patch.setenv("OPENAI_BASE_URL", server.url)
-        system = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
-        yield server, run_system(system, BenchmarkSession.open(benchmark), options(folder)), patch
-
-
-def hasty(*given: Any, **named: Any) -> GatewayOptions:
-    return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PickyServer, RunFolder]]:
+    with judged_run(tmp_path_factory.mktemp("re-asking")) as made:
+        yield made
 
 
 @pytest.fixture
-def server(made: tuple[PickyServer, RunFolder, pytest.MonkeyPatch]) -> PickyServer:
+def server(made: tuple[PickyServer, RunFolder]) -> PickyServer:
     server = made[0]
     server.answer, server.fails_on = fair, lambda _body: False
     return server
 
 
 @pytest.fixture
-def run(made: tuple[PickyServer, RunFolder, pytest.MonkeyPatch], server: PickyServer) -> RunFolder:
+def run(made: tuple[PickyServer, RunFolder], server: PickyServer) -> RunFolder:
     return RunFolder(made[1].path)
 
 

@@ -23,7 +23,10 @@ from memeval.records.response import Outcome, Response
 from memeval.records.run import Run, SystemKind
 
 FEWEST = 10
-"""Fewest responses with content that are compared."""
+"""Fewest telling responses that are compared."""
+
+SELDOM = 2
+"""An answer that a run gives at most so often tells it apart."""
 
 COPIED = 0.5
 """A run is a copy if at least this share of its responses equals another system's, with what was retrieved."""
@@ -52,7 +55,7 @@ class Repeats:
     equal: int
     """Number of equal responses."""
     compared: int
-    """Number of responses with content."""
+    """Number of telling responses."""
     is_copy: bool
     """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
 
@@ -86,7 +89,11 @@ class Trace:
 
     @property
     def rows(self) -> dict[str, _Row]:
-        """The last response with content to each question, by question."""
+        """The last telling response to each question, by question.
+
+        A response tells systems apart if something was retrieved, or if the run gives its answer seldom: answers such
+        as "yes", "B" or "I do not know" are equal by chance.
+        """
         return self._read[0]
 
     @property
@@ -97,7 +104,7 @@ class Trace:
     @cached_property
     def _read(self) -> tuple[dict[str, _Row], dict[str, Durations]]:
         native = self.run.track.reader == NATIVE
-        rows: dict[str, _Row] = {}
+        telling: dict[str, tuple[Response, tuple[float, ...]]] = {}
         durations: dict[str, Durations] = {phase: {} for phase in DURATIONS}
         for response in self.folder.responses():
             clock = []
@@ -107,19 +114,22 @@ class Trace:
                     key = (response.question_id, response.attempt, response.timings.started)
                     durations[phase][key] = seconds
             if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
-                rows[response.question_id] = _row(response, native, tuple(clock))
+                telling[response.question_id] = response, tuple(clock)
+        times = Counter(response.answer for response, _ in telling.values())
+        rows = {
+            question: _row(response, native, times[response.answer] <= SELDOM, clock)
+            for question, (response, clock) in telling.items()
+            if response.items or response.context_digest or times[response.answer] <= SELDOM
+        }
         return rows, durations
 
 
-def _row(response: Response, native: bool, clock: tuple[float, ...]) -> _Row:
+def _row(response: Response, native: bool, seldom: bool, clock: tuple[float, ...]) -> _Row:
     answer, context, items = response.answer, response.context_digest, response.items or ()
     # The digest of a context covers the retrieved texts.
     texts: object = context or [(item.turn_id, item.text) for item in items]
     sources = [(item.source_ids, item.score) for item in items]
-    if native:
-        text: object = answer if answer.strip() else texts
-    else:
-        text = texts
+    text: object = answer if native and seldom and answer.strip() else texts
     return _Row(
         whole=_digest((answer, response.context_tokens, texts, sources)),
         text=_digest(text) if text else None,
