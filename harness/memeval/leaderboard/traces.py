@@ -8,7 +8,6 @@ Not found: durations that a forger draws anew, and responses of which each was c
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
-from memeval.records.response import Outcome, Response
+from memeval.records.response import Outcome, Response, Timings
 from memeval.records.run import Run, SystemKind
 
 FEWEST = 10
@@ -64,10 +63,10 @@ class Repeats:
 class _Row:
     """The comparable parts of one response."""
 
-    whole: bytes
-    """Digest of everything but ids, clocks and numbers that the system reports of itself."""
-    text: bytes | None
-    """Digest of answer and retrieved texts; ``None`` if equal texts are no sign of a copy."""
+    whole: int
+    """Hash of everything but ids, clocks and numbers that the system reports of itself."""
+    text: int | None
+    """Hash of answer and retrieved texts; ``None`` if equal texts are no sign of a copy."""
     retrieved: bool
     """Whether anything was retrieved."""
     clock: tuple[float, ...]
@@ -96,50 +95,46 @@ class Trace:
         """
         return self._read[0]
 
-    @property
+    @cached_property
     def durations(self) -> dict[str, Durations]:
         """The durations by phase."""
-        return self._read[1]
+        found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
+        for question, attempt, timings in self._read[1]:
+            for phase in DURATIONS:
+                if seconds := getattr(timings, phase):
+                    found[phase][question, attempt, timings.started] = seconds
+        return found
 
     @cached_property
-    def _read(self) -> tuple[dict[str, _Row], dict[str, Durations]]:
+    def _read(self) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
         native = self.run.track.reader == NATIVE
-        telling: dict[str, tuple[Response, tuple[float, ...]]] = {}
-        durations: dict[str, Durations] = {phase: {} for phase in DURATIONS}
+        answered: dict[str, Response] = {}
+        clocks = []
         for response in self.folder.responses():
-            clock = []
-            for phase in DURATIONS:
-                if seconds := getattr(response.timings, phase):
-                    clock.append(seconds)
-                    key = (response.question_id, response.attempt, response.timings.started)
-                    durations[phase][key] = seconds
+            clocks.append((response.question_id, response.attempt, response.timings))
             if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
-                telling[response.question_id] = response, tuple(clock)
-        times = Counter(response.answer for response, _ in telling.values())
+                answered[response.question_id] = response
+        times = Counter(response.answer for response in answered.values())
         rows = {
-            question: _row(response, native, times[response.answer] <= SELDOM, clock)
-            for question, (response, clock) in telling.items()
+            question: _row(response, native, times[response.answer] <= SELDOM)
+            for question, response in answered.items()
             if response.items or response.context_digest or times[response.answer] <= SELDOM
         }
-        return rows, durations
+        return rows, clocks
 
 
-def _row(response: Response, native: bool, seldom: bool, clock: tuple[float, ...]) -> _Row:
-    answer, context, items = response.answer, response.context_digest, response.items or ()
+def _row(response: Response, native: bool, seldom: bool) -> _Row:
+    answer, context, items, timings = response.answer, response.context_digest, response.items or (), response.timings
     # The digest of a context covers the retrieved texts.
-    texts: object = context or [(item.turn_id, item.text) for item in items]
-    sources = [(item.source_ids, item.score) for item in items]
+    texts: object = context or tuple((item.turn_id, item.text) for item in items)
+    sources = tuple((item.source_ids, item.score) for item in items)
     text: object = answer if native and seldom and answer.strip() else texts
     return _Row(
-        whole=_digest((answer, response.context_tokens, texts, sources)),
-        text=_digest(text) if text else None,
+        whole=hash((answer, response.context_tokens, texts, sources)),
+        text=hash(text) if text else None,
         retrieved=bool(texts),
-        clock=clock,
+        clock=tuple(seconds for phase in DURATIONS if (seconds := getattr(timings, phase))),
     )
-
-
-def _digest(value: object) -> bytes:
-    return hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
