@@ -118,7 +118,7 @@ class Trace:
         rows = {
             question: _row(response, native, times[response.answer] <= SELDOM)
             for question, response in answered.items()
-            if response.items or response.context_digest or times[response.answer] <= SELDOM
+            if _retrieved(response) or times[response.answer] <= SELDOM
         }
         return rows, clocks
 
@@ -132,9 +132,13 @@ def _row(response: Response, native: bool, seldom: bool) -> _Row:
     return _Row(
         whole=hash((answer, response.context_tokens, texts, sources)),
         text=hash(text) if text else None,
-        retrieved=bool(texts),
+        retrieved=_retrieved(response),
         clock=tuple(seconds for phase in DURATIONS if (seconds := getattr(timings, phase))),
     )
+
+
+def _retrieved(response: Response) -> bool:
+    return bool(response.items or response.context_tokens)
 
 
 def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
