@@ -51,10 +51,11 @@ def re_ask(
     budget: Budgets = None,
     max_refusals: MaxRefusals = REFUSALS,
 ) -> None:
-    """Ask the judge of a run again about a sample, and record how often it agrees.
+    """Ask a judge again about a sample.
 
-    The digest of the run draws the sample. Recorded replies are not used. If the result shows that fewer than 95 % of
-    all verdicts are equal, the run loses its rank until it is reviewed, and the exit code is 1.
+    Records in the ledger how often it agrees. The digest of the run draws the sample. Recorded replies are not used.
+    If the result shows that fewer than 95 % of all verdicts are equal, the run loses its rank until it is reviewed, and
+    the exit code is 1.
 
     Example: memeval ledger re-ask RUN --n 50 --max-cost-usd 1
     """
@@ -96,10 +97,11 @@ def rerun(
     budget: Budgets = None,
     max_refusals: MaxRefusals = REFUSALS,
 ) -> None:
-    """Run a deterministic system again on a sample, and record how many answers are equal.
+    """Run a deterministic system again on a sample.
 
-    The digest of the run draws the items. All questions of their scenarios are asked. If the result shows that fewer
-    than 95 % of all answers are equal, the run loses its rank until it is reviewed, and the exit code is 1.
+    Records in the ledger how many answers are equal. The digest of the run draws the items. All questions of their
+    scenarios are asked. If the result shows that fewer than 95 % of all answers are equal, the run loses its rank until
+    it is reviewed, and the exit code is 1.
 
     Example: memeval ledger rerun RUN --n 25
     """
