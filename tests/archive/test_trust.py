@@ -101,7 +101,10 @@ def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder], sai
 @pytest.mark.parametrize("behind", ["judge", "reader"])
 def test_grades_from_recorded_replies_of_a_model_are_replayed_never_recomputed(tmp_path: Path, behind: str) -> None:
     url = "https://api.openai.com/v1"
-    track = make_track(**{f"{behind}_endpoint": url}, **({"reader": "openai:gpt-4o@1"} if behind == "reader" else {}))
+    if behind == "reader":
+        track = make_track(reader="openai:gpt-4o@1", reader_endpoint=url)
+    else:
+        track = make_track(judge="openai:gpt-4o@1", judge_endpoint=url)
     folder = make_run(tmp_path, "acme", track=track)
     if behind == "judge":
         files = folder.run.data()["files"]

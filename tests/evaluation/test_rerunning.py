@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.records.run import SystemKind
 from memeval.systems.sandbox import SandboxMode
-from memeval.systems.source import SystemSource, find_system
+from memeval.systems.source import SystemSource, find_system, folder_source
 from tests.evaluation.asking import searching_system
 from tests.support.adapters import plain_adapter
 from tests.support.forging import Forger
+from tests.support.runs import make_run
 from tests.support.tiny import TinyBenchmark
 
 SCENARIOS = 24
@@ -97,6 +99,22 @@ def test_a_system_that_is_gone_or_changed_is_refused(tmp_path: Path, plain: RunF
     other = plain_adapter(tmp_path, on_query="return 'another program'")
     with pytest.raises(BadInput, match=r"with digest sha256:\w+…, but this one has"):
         source_of_run(plain.run, tmp_path, str(other))
+
+
+def test_an_archived_submission_is_found_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path("submissions/notebook").absolute()
+    digest = folder_source(folder).submission_digest
+    run = make_run(tmp_path / "results", "notebook").run
+    run = run.model_copy(update={"system": run.system.model_copy(update={"submission_digest": digest})})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="is not here"):
+        source_of_run(run, tmp_path / "results")
+    archived = tmp_path / "results" / "sources" / "notebook" / digest[7:23]
+    shutil.copytree(folder, archived)
+    assert source_of_run(run, tmp_path / "results").submission_digest == digest
+    (archived / "adapter.py").write_text("class Other: ...\n")
+    with pytest.raises(BadInput, match="but this one has"):
+        source_of_run(run, tmp_path / "results")
 
 
 def test_other_data_is_refused(tmp_path: Path, plain: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:

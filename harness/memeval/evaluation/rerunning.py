@@ -25,7 +25,7 @@ from memeval.records.run import Isolation, Run, SystemKind
 from memeval.systems.source import SystemSource, find_system, folder_source
 
 SOURCES = "sources"
-"""The folder of archived submissions in a results folder: ``sources/SLUG/DIGEST``."""
+"""The folder of archived submissions in a results folder: ``sources/SLUG/DIGEST``, with 16 digits of the digest."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
         BadInput: the system is not here, or its files differ from those of the run.
     """
     digest = run.system.submission_digest
-    archived = results / SOURCES / run.system.slug / digest.removeprefix("sha256:")[:16]
+    archived = results / SOURCES / run.system.named.partition(":")[0] / digest.removeprefix("sha256:")[:16]
     missing: BadInput | None = None
     source: SystemSource | None = None
     try:
