@@ -226,13 +226,13 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
     Raises:
         BadInput: the path contains no run.
     """
+    from memeval.archive.signatures import signers_of
     from memeval.evaluation.verification import verify_results
-    from memeval.leaderboard.release_checks import check_results, signers_of
+    from memeval.leaderboard.release_checks import check_results
 
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    findings = verify_results(folder)
-    more = [finding for check in check_results(folder, signers_of(signers)) for finding in check.findings]
-    return findings + [each for each in more if each.problem not in {finding.problem for finding in findings}]
+    checks = check_results(folder, signers_of(signers))
+    return [*verify_results(folder), *(finding for check in checks for finding in check.findings)]
 
 
 def reproduce(

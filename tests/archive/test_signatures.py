@@ -11,8 +11,8 @@ from memeval.archive.signatures import (
     RELEASE_NAMESPACE,
     SignatureState,
     Signers,
-    project_signers,
     sign,
+    signers_of,
 )
 from memeval.records.errors import BadInput
 from tests.support.signing import make_key, needs_ssh_keygen, signer
@@ -125,7 +125,7 @@ def test_a_missing_signers_file_is_refused_with_a_sentence(tmp_path: Path, signa
 
 
 def test_the_projects_own_signers_file_has_no_syntax_error() -> None:
-    Signers(project_signers()).refuse_syntax_errors()
+    signers_of(None).refuse_syntax_errors()
 
 
 def test_without_ssh_keygen_nothing_is_good_and_nothing_is_signed(

@@ -203,9 +203,9 @@ class Signers:
             yield str(signers), str(file)
 
 
-def project_signers() -> Path:
-    """Return the path of memeval's own signers file, which is part of its code."""
-    return Path(str(resources.files("memeval").joinpath("allowed_signers")))
+def signers_of(path: Path | None) -> Signers:
+    """Return the signers in a file; ``None`` for memeval's own file, which is part of its code."""
+    return Signers(Path(str(resources.files("memeval").joinpath("allowed_signers"))) if path is None else path)
 
 
 class _NoTool(Exception):

@@ -33,7 +33,7 @@ def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_jso
     Example: memeval ledger show
     """
     from memeval.archive.ledger import Ledger
-    from memeval.leaderboard.release_checks import signers_of
+    from memeval.archive.signatures import signers_of
 
     ledger = Ledger(results)
     entries, signatures = ledger.entries(), ledger.signatures(signers_of(signers))

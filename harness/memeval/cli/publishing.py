@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ import typer
 
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
-from memeval.cli.shared import DEFAULT_RESULTS, Results, counted
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def publish(
     Example: memeval publish --to public --release 2026.11
     """
     if check:
-        from memeval.leaderboard.release_checks import signers_of
+        from memeval.archive.signatures import signers_of
         from memeval.site.checking import check_published
 
         report(check_published(Path(to), results, signers_of(signers), release))
@@ -123,8 +123,8 @@ def publish(
         print(line)
 
 
-def report(checks: Iterable[Check]) -> None:
-    """Print one line per check, and its first problems.
+def report(checks: Sequence[Check], as_json: bool = False) -> None:
+    """Print one line per check, and its first problems; as JSON, all problems.
 
     Raises:
         CheckFailed: a check failed.
@@ -132,9 +132,15 @@ def report(checks: Iterable[Check]) -> None:
     from memeval.systems.output import visible
 
     problems = 0
+    if as_json:
+        print_json(
+            [{**vars(check), "status": check.status, "findings": list(map(vars, check.findings))} for check in checks]
+        )
     for check in checks:
         count = len(check.findings)
         problems += count
+        if as_json:
+            continue
         detail = counted(count, "problem") if count else check.not_checked
         print(visible(f"{check.name:12} {check.status}" + (f": {detail}" if detail else "")))
         for finding in check.findings[:SHOWN]:

@@ -11,7 +11,7 @@ import typer
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import SignersFile
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
-from memeval.records.errors import CheckFailed
+from memeval.records.errors import BadInput, CheckFailed
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,10 +40,13 @@ def verify(
     from memeval.systems.output import visible
 
     if release is not None:
+        from memeval.archive.signatures import signers_of
         from memeval.cli.publishing import report
-        from memeval.leaderboard.release_checks import check_release, signers_of
+        from memeval.leaderboard.release_checks import check_release
 
-        report(check_release(results, release, signers_of(signers)))
+        if runs:
+            raise BadInput("--release cannot be combined with runs.", remedy="Give one of the two.")
+        report(check_release(results, release, signers_of(signers)), as_json)
         return
     paths = runs or [str(results)]
     findings = [finding for path in paths for finding in api.verify(path, results=results, signers=signers)]

@@ -16,7 +16,6 @@ from memeval.archive.signatures import (
     SignatureResult,
     SignatureState,
     Signers,
-    project_signers,
     signed_bytes,
 )
 from memeval.evaluation.findings import Check, Finding
@@ -39,13 +38,10 @@ METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger], Board]] = {RANKS_M
 """The methods that ever made the rows of a release, by name. A method is never changed once it made a release."""
 
 
-def signers_of(path: Path | None) -> Signers:
-    """Return the signers in a file; ``None`` for memeval's own file."""
-    return Signers(project_signers() if path is None else path)
-
-
 def check_results(results: Path, signers: Signers) -> list[Check]:
     """Check all releases, and the signatures of the ledger and of the releases.
+
+    A damaged ledger is a finding of :func:`~memeval.evaluation.verification.verify_results`; here, nothing is checked.
 
     Args:
         results: a folder of stored runs. A folder without ledger and releases gets no check.
@@ -57,6 +53,10 @@ def check_results(results: Path, signers: Signers) -> list[Check]:
     ledger = Ledger(results)
     if not ledger.path.exists() and not (results / "releases").is_dir():
         return []
+    try:
+        ledger.entries()
+    except MemevalError:
+        return [Check(name, not_checked="the ledger is damaged") for name in ("release", "signature")]
     try:
         files = release_files(results)
         checks = [check for file in files for check in file_checks(file, results)]

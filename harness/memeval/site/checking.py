@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from memeval.archive.ledger import Ledger
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.findings import Check, Finding
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
@@ -85,7 +86,7 @@ def check_published(to: Path, results: Path, signers: Signers, version: str | No
     """Check a published or downloaded copy.
 
     The list of files comes from the release in the results folder. Without it, it comes from the copy, and is the
-    copy's own word unless a known key signed it.
+    copy's own word unless a known key signed it or the ledger of the checkout has its digest.
 
     Args:
         to: the folder of the published versions.
@@ -114,7 +115,9 @@ def check_published(to: Path, results: Path, signers: Signers, version: str | No
             checks.append(check)
             signed += [] if file is None else check_release_signature(file, signers)
     if version is None or os.path.lexists(to / VERSIONS_FILE):
-        checks.append(Check("versions", tuple(_root_findings(to, files, folders))))
+        absent = [path.stem for path in sorted((results / "releases").glob("*.json")) if path.stem not in folders]
+        reason = f"not in this copy: {', '.join(absent)}" if absent else None
+        checks.append(Check("versions", tuple(_root_findings(to, files, folders)), reason))
     return [*checks, signature_check(signed, signers)]
 
 
@@ -160,15 +163,17 @@ def _check_version(folder: Path, results: Path, signers: Signers) -> tuple[Check
         problem = "is missing." if own is None else f"differs from {kept}."
         findings.append(Finding(str(copied), problem, AGAIN))
     findings += [*check_form(file).findings, *differences(folder, file.release.files)]
-    return Check(name, tuple(findings), _own_word(file, kept, signers) if file is own else None), file
-
-
-def _own_word(file: ReleaseFile, kept: Path, signers: Signers) -> str | None:
-    """Return why the copy's own list of files proves nothing; ``None`` if a known key signed it."""
+    if file is not own:
+        return Check(name, tuple(findings)), file
+    ledger = Ledger(results)
+    named = {entry.release_digest for entry in ledger.entries() if entry.release_version == name}
+    if named - {file.digest}:
+        findings.append(Finding(str(copied), f"differs from its digest in {ledger.path}.", AGAIN))
     ((_, result),) = check_release_signature(file, signers)
-    if result.state is SignatureState.GOOD:
-        return None
-    return f"the list of files is the copy's own word: it is {result.state}, and {kept} is not here"
+    if named or result.state is SignatureState.GOOD:
+        return Check(name, tuple(findings)), file
+    reason = f"the list of files is the copy's own word: it is {result.state}, and {kept} is not here"
+    return Check(name, tuple(findings), reason), file
 
 
 def _root_findings(to: Path, files: Mapping[str, ReleaseFile], folders: Iterable[str]) -> Iterator[Finding]:

@@ -154,7 +154,7 @@ def _rebuild(results: Path, target: Path, release: Release) -> None:
     if found is not None:
         shutil.rmtree(target)
         raise CheckFailed(
-            f"{found.where} {found.problem} This memeval, or a stored file besides the runs, has changed since.",
+            f"{found.where} {found.problem} memeval, a stored file, or the data on this machine has changed since.",
             remedy=f"Check out the commit that froze release {release.version}, or publish under another version.",
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.signatures import LEDGER_NAMESPACE, Signers, sign, signed_bytes
@@ -229,3 +230,12 @@ def test_the_command_line_signs_with_the_named_key(results: Path, signers: Signe
     done = memeval(*words, "--by", "Bob", "--sign-with", "nowhere", where=results.parent)
     assert (done.code, len(lines_of(results))) == (2, 4)
     assert "nowhere: there is no signing key here. Name the file of an SSH key: --sign-with." in done.err
+
+
+def test_nothing_is_checked_against_a_damaged_ledger(results: Path, signers: Signers, keys: dict[str, Path]) -> None:
+    release(results, keys["ada"])
+    path = results / "ledger.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"grades equal", b"grades Equal"))
+    assert {check.not_checked for check in checks(results, signers).values()} == {"the ledger is damaged"}
+    (finding,) = api.verify(results, signers=signers.path)
+    assert str(finding).startswith(f"{path}:3: the line does not follow from the one before it")

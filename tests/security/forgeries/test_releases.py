@@ -25,7 +25,7 @@ from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, st
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent
-from memeval.site.checking import check_published, manifest
+from memeval.site.checking import check_published, manifest, selector
 from memeval.site.publish import publish
 from memeval.systems.source import find_system
 from tests.site.conftest import compiled_templates as compiled_templates
@@ -214,7 +214,9 @@ def test_a_deleted_release_is_named_by_the_ledger(published: Published) -> None:
     assert any(sentence in str(finding) for finding in api.verify(published.results))
     (check,) = check_release(published.results, "2", published.signers)
     assert "2.json: the release cannot be read (No such file or directory)." in said(check)
-    assert published.check()["2"].not_checked is None, "the copy's own release is signed by a known key"
+    assert published.check()["2"].status is CheckStatus.OK, "the copy's own release is signed, and in the ledger"
+    forge(published.page / "release.json", score_99)
+    assert "2/release.json: differs from its digest in" in said(published.check()["2"])
 
 
 def test_a_release_deleted_with_its_line_is_found_in_the_published_folder(published: Published) -> None:
@@ -320,6 +322,14 @@ def test_a_list_of_versions_without_the_newest_is_found(published: Published) ->
     )
 
 
+def test_a_copy_without_the_newest_release_is_not_called_complete(published: Published) -> None:
+    shutil.rmtree(published.page)
+    replace(published.to / "versions.json", selector(["1"]))
+    (published.to / "latest").unlink()
+    (published.to / "latest").symlink_to("1")
+    assert published.check()["versions"].not_checked == "not in this copy: 2"
+
+
 def test_an_alias_that_points_at_an_old_release_is_found(published: Published) -> None:
     (published.to / "latest").unlink()
     (published.to / "latest").symlink_to("1")
@@ -413,8 +423,9 @@ def test_a_publication_that_was_interrupted_is_completed_by_the_same_call(publis
 
 def test_a_release_is_built_again_with_equal_bytes_in_another_folder(published: Published, tmp_path: Path) -> None:
     list(publish(published.results, tmp_path / "other", version="2"))
-    found = check_published(tmp_path / "other", published.results, published.signers)
-    assert {check.status for check in found} == {CheckStatus.OK}
+    found = {each.name: each for each in check_published(tmp_path / "other", published.results, published.signers)}
+    assert found["2"].status is CheckStatus.OK
+    assert (found["versions"].findings, found["versions"].not_checked) == ((), "not in this copy: 1")
 
 
 def test_a_damaged_publication_is_not_called_published(published: Published) -> None:
