@@ -430,13 +430,13 @@ def import_answers(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.exchange.formats import find_format
-    from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
+    from memeval.evaluation.exchange.importing import ImportOptions, import_file, open_benchmark_for
     from memeval.evaluation.exchange.reading import AnswerFile
     from memeval.evaluation.judges import choose_judge
 
     answer_format, path = find_format(format), Path(file)
     answers = AnswerFile.open(path, system)
-    benchmark_session = exam_for(answer_format, path, benchmark, data, parameters, protocol)
+    benchmark_session = open_benchmark_for(answer_format, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
     return import_file(answers, answer_format, benchmark_session, chosen, options or ImportOptions(), progress)
 
@@ -502,10 +502,11 @@ def failures(
     Raises:
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
-    from memeval.evaluation.failure_analysis import data_of, failures_of_run
+    from memeval.evaluation.failure_analysis import failures_of_run
+    from memeval.evaluation.plan import session_of_run
 
     folder = _loaded(run, results)
-    return failures_of_run(folder, lambda: data_of(folder.run, data))
+    return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))
 
 
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:

@@ -1,10 +1,11 @@
-"""Atomic writes, and locks that exclude concurrent processes."""
+"""Atomic writes, lines with checksums, and locks that exclude concurrent processes."""
 
 from __future__ import annotations
 
 import fcntl
 import glob
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +22,58 @@ def unwritable(path: Path, error: OSError) -> BadInput:
         remedy="Free disk space, or name another folder with --results or --to. Progress is saved: run the same "
         "command to resume.",
     )
+
+
+def checked_line(row: str) -> bytes:
+    """Return a row as a line with a checksum: the CRC-32 of the row as 8 hexadecimal digits, a space, the row."""
+    data = row.encode()
+    return b"%08x %s\n" % (zlib.crc32(data), data)
+
+
+def row_of(line: bytes, where: object, remedy: str) -> bytes:
+    """Return the row of a line of :func:`checked_line`, given without its newline.
+
+    Lines that begin with a brace have no checksum: an older memeval wrote them.
+
+    Args:
+        line: the line.
+        where: its source, ``file:line``; named in errors.
+        remedy: what to do about a damaged line.
+
+    Raises:
+        BadInput: the line does not match its checksum.
+    """
+    if line.startswith(b"{"):
+        return line
+    if not _matches(line):
+        raise BadInput("the line is damaged: it does not match its checksum.", where=where, remedy=remedy)
+    return line[9:]
+
+
+def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[list[bytes], int]:
+    """Return the complete lines of a file without their newlines, and the number of bytes up to the last newline.
+
+    The rest was being written when a process was killed, and does not count.
+
+    Args:
+        data: the bytes of the file, from the start of a line.
+        where: the file; named in errors.
+        remedy: what to do about a damaged line.
+        first: the number of the first line.
+
+    Raises:
+        BadInput: the last line is complete except for its newline, which is damaged.
+    """
+    end = data.rfind(b"\n") + 1
+    lines = data[:end].split(b"\n")[:-1]
+    if _matches(data[end:-1]):
+        row_of(data[end:], f"{where}:{first + len(lines)}", remedy)
+    return lines, end
+
+
+def _matches(line: bytes) -> bool:
+    """Return whether a line begins with the checksum of its row."""
+    return line[:9] == b"%08x " % zlib.crc32(line[9:])
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:

@@ -41,7 +41,7 @@ def test_a_run_is_named_by_folder_or_by_id(tmp_path: Path) -> None:
     make_run(tmp_path, "zeta")
     assert find_run(tmp_path / "elsewhere", str(made.path)).path == made.path
     assert find_run(tmp_path, made.run.run_id).path == made.path
-    with pytest.raises(BadInput, match="no finished run nonsense, neither as a folder nor under"):
+    with pytest.raises(BadInput, match="no finished run nonsense: no such folder, and no run under"):
         find_run(tmp_path, "nonsense")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
-from memeval.evaluation import failure_analysis as analysis
+from memeval.evaluation import plan
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import ExitCode
 from memeval.systems.source import find_system
@@ -26,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(analysis, "find", lambda _name: benchmark_session().benchmark)
+    monkeypatch.setattr(plan, "find", lambda _name: benchmark_session().benchmark)
     monkeypatch.setattr(sys, "argv", ["memeval", "failures", *words])
     with pytest.raises(SystemExit) as ended:
         main()

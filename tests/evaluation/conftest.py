@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation import models, reproduction
+from memeval.evaluation import models, plan
 from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
 
@@ -24,7 +24,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
-    monkeypatch.setattr(reproduction, "find", lambda _name: benchmark_session().benchmark)
+    monkeypatch.setattr(plan, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:
         return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)

@@ -59,7 +59,7 @@ def test_a_model_at_its_makers_needs_neither_label_nor_key() -> None:
 
 @pytest.mark.parametrize("model", ["llama-3-70b", "claude-3-5-sonnet"])
 def test_a_model_that_its_host_did_not_make_needs_a_label(model: str) -> None:
-    with pytest.raises(BadInput, match=f"the maker of {model} does not serve it at {MAKERS}"):
+    with pytest.raises(BadInput, match=f"{MAKERS} is not an endpoint of the maker of {model}"):
         choose_judge(f"openai:{model}")
     assert choose_judge(f"openai:{model}", " Acme ").label == "Acme"
 

@@ -376,8 +376,9 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
     run = run_system(file_source(path), benchmark_session(2), options(tmp_path, limits=Limits(search_items=3)))
     rows = list(run.responses())
     assert [len(row.items or ()) for row in rows] == [3, 3]
-    (context,) = run.contexts()
-    assert [part.text for part in context.parts] == ["item 0\nitem 1\nitem 2"]
+    contexts = list(run.contexts())
+    assert [[part.text for part in context.parts] for context in contexts] == [["item 0\nitem 1\nitem 2"]] * 2
+    assert [context.scenario_id for context in contexts] == ["tiny-000", "tiny-001"]
     assert run.run.track.reader == "extractive@1"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation import reproduction
+from memeval.evaluation import plan
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a finished run of the recency control, with contexts."""
-    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark())
+    monkeypatch.setattr(plan, "find", lambda name: TinyBenchmark())
     return run_system(
         find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
     ).path
@@ -177,7 +177,7 @@ def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
 
 
 def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduction, "find", lambda name: TinyBenchmark(scenarios=9))
+    monkeypatch.setattr(plan, "find", lambda name: TinyBenchmark(scenarios=9))
     with pytest.raises(BadInput, match="used data sha256:"):
         reproduce_run(RunFolder(stored))
 

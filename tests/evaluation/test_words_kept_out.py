@@ -13,7 +13,7 @@ import pytest
 from memeval.archive.audits import JUDGMENTS, PROBES, stored_audits
 from memeval.archive.runs import RunFolder
 from memeval.cli.trust import verify
-from memeval.evaluation import reproduction
+from memeval.evaluation import plan
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.bridging import bridge_judges
 from memeval.evaluation.decoding import decoded_run
@@ -82,7 +82,7 @@ def benchmark_session() -> BenchmarkSession:
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the benchmark with withheld text."""
-    monkeypatch.setattr(reproduction, "find", lambda _name: benchmark())
+    monkeypatch.setattr(plan, "find", lambda _name: benchmark())
 
 
 def parrot(folder: Path, on_oslo: str = 'raise RuntimeError("found nothing but: " + self.told[0])') -> SystemSource:

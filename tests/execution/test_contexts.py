@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.execution.contexts import Contexts, TurnTexts, digest_of_text
+from memeval.records.response import Outcome, Response, Timings
 from memeval.records.scenario import dated_line
 from tests.support.tiny import scenario
 
@@ -42,3 +43,32 @@ def test_an_item_equal_to_a_turn_is_stored_by_id_and_others_as_text() -> None:
     assert (own.turn_id, own.text) == (None, "Ada lives in Lima")
     assert texts.text(quoted) == CONTENTS[0]
     assert texts.text(own) == "Ada lives in Lima"
+
+
+def test_equal_texts_of_two_scenarios_are_two_contexts() -> None:
+    one, other = (TurnTexts(scenario(number)).context(CONTENTS[2]) for number in (0, 1))
+    assert one.digest == other.digest
+    contexts = Contexts([one])
+    asked = Response(
+        item_id="item",
+        scenario_id=other.scenario_id,
+        question_id="question",
+        outcome=Outcome.OK,
+        answer="Lima",
+        context_digest=other.digest,
+        timings=Timings(started="2025-01-01T00:00:00+00:00"),
+    )
+    assert not contexts.has(asked)
+    assert contexts.of(asked) == one, "an older memeval stored the text for its first scenario only"
+    assert [contexts.add(other), contexts.add(other)] == [True, False]
+    assert contexts.has(asked)
+    assert contexts.of(asked) == other
+
+
+def test_of_two_forms_of_one_text_the_same_counts_whichever_comes_first() -> None:
+    """A turn of the evidence of two items, with equal words: each pass over the scenario names its own."""
+    first, second = (
+        TurnTexts(MADE.only(frozenset({session}))).context("Good to know.") for session in ("s001", "s002")
+    )
+    assert first != second
+    assert list(Contexts([first, second])) == list(Contexts([second, first])) == [first]

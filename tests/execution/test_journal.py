@@ -108,7 +108,7 @@ def test_a_context_is_stored_once_however_often_it_comes(folder: Path) -> None:
     lines = (folder / "journal" / "contexts.jsonl").read_bytes().splitlines()
     assert len(lines) == 1
     with Journal(folder) as journal:
-        assert list(journal.contexts.values()) == [context]
+        assert list(journal.contexts) == [context]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ def test_an_agent_that_keeps_context_reads_all_contexts(tmp_path: Path) -> None:
     assert [len(contexts) for contexts in reader.seen] == [1, 1, 1]
 
 
+def test_an_agent_keeps_the_context_of_its_item_alone(tmp_path: Path) -> None:
+    """So the answers to an item do not depend on which others are open when a run resumes."""
+    todo = work(questions=4, items=2)
+    keeping = todo.scenario.model_copy(update={"agent_keeps_context": True})
+    reader = Reads()
+    answers(searching(tmp_path), replace(todo, scenario=keeping), reader)
+    assert [len(contexts) for contexts in reader.seen] == [1, 2, 1, 2]
+
+
 def test_a_stop_in_the_reader_keeps_only_finished_items(tmp_path: Path) -> None:
     with searching(tmp_path) as system:
         reader = Reads(stops={6: BudgetSpent("The budget is spent.")})

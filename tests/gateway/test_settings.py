@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from memeval.gateway.budget import Budget, parse_caps
 from memeval.gateway.endpoints import OPENAI, Endpoint
@@ -84,7 +85,7 @@ def test_the_users_families_take_precedence(tmp_path: Path, monkeypatch: pytest.
         '[[family]]\nname = "mine"\nmodels = "o3|small"\nremove = ["seed"]\nset = { top_k = 1, stop = ["."] }\n'
     )
     monkeypatch.setenv(VARIABLE, str(path))
-    changed = {"temperature": 0, "max_tokens": 10, "n": 1, "top_k": 1, "stop": ["."]}
+    changed: dict[str, JsonValue] = {"temperature": 0, "max_tokens": 10, "n": 1, "top_k": 1, "stop": ["."]}
     assert settings_for("small", OPENAI, USUAL) == settings_for("o3", OPENAI, USUAL) == changed
     assert settings_text(changed, USUAL) == '{"max_tokens":10,"n":1,"stop":["."],"temperature":0,"top_k":1}'
     assert "max_completion_tokens" in settings_for("o4-mini", OPENAI, USUAL)

@@ -74,22 +74,24 @@ def test_an_always_failing_system_is_all_errors_and_a_control_exits_0(tmp_path: 
     assert scores.overall.graded_accuracy is None
 
 
-def test_a_run_graded_by_the_former_delta_grader_reproduces_equal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_run_graded_by_the_former_graders_reproduces_equal(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample = test_data("deepmemeval/deepmemeval_sample.json")
     system = plain_adapter(tmp_path, on_query='return "" if question[0] in "IW" else "a word"')
+    delta, judged = DeepMemEvalBenchmark.former[version - 1], DeepMemEvalBenchmark.former[-1]
     former = tuple(
-        replace(each, grader=DeepMemEvalBenchmark.former[0]) if each.name == "delta-efficiency" else each
+        replace(each, grader=delta if each.name == "delta-efficiency" else judged)
         for each in DeepMemEvalBenchmark.categories
     )
     with monkeypatch.context() as before:
         before.setattr(DeepMemEvalBenchmark, "categories", former)
         benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
         stored = run_system(find_system(str(system)), benchmark_session, RunOptions(results=tmp_path / "results"))
-    delta = {grade.grader for grade in stored.grades() if grade.category == "delta-efficiency"}
-    assert delta == {"delta-efficiency@1"}
+    assert {grade.grader for grade in stored.grades()} == {f"delta-efficiency@{version}", "judged@1"}
     again = reproduce_run(stored, sample)
     assert (again.equal, again.grades) == (True, 10)
     now = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
-    assert now.graders["delta-efficiency"].name == "delta-efficiency@2"
+    assert now.graders["delta-efficiency"].name == "delta-efficiency@3"
+    assert now.graders["cascade-propagation"].name == now.graders["uncertainty-abstention"].name == "judged@2"

@@ -11,14 +11,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from memeval.archive.equal_rows import comparable_digests
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.verification import verify_run
 from tests.support.adapters import plain_adapter
 from tests.support.commands import memeval, start
 
 ITEMS = 24
-KILLED_AT = (0, 1, 8, 16, ITEMS)
-"""How many rows are stored when a run is killed: before the first, in the midst of them, and while it is sealed."""
+KILLED_AT = {0: 4, 1: 8, 8: 1, 16: 4, ITEMS: 8}
+"""How many rows are stored when a run is killed: before the first, in the midst of them, and while it is sealed. Each
+with the concurrency of the run that is killed."""
 
 
 def words(adapter: Path, results: Path, items: int = ITEMS) -> tuple[str, ...]:
@@ -52,12 +54,13 @@ def reached(results: Path, rows: int) -> bool:
 
 def test_a_run_killed_again_and_again_ends_with_the_rows_of_a_calm_one(tmp_path: Path) -> None:
     # Few items that take long: most of a short life is still spent on them.
-    adapter = plain_adapter(tmp_path, on_query="time.sleep(0.1)")
+    answer = "return {'answer': self.told[0], 'context': 'Nothing else is known.'}"
+    adapter = plain_adapter(tmp_path, on_query=f"time.sleep(0.1); {answer}")
     memeval(*words(adapter, tmp_path / "calm"), where=tmp_path)
     (calm,) = sealed_runs(tmp_path / "calm")
     chance, results = random.Random(20), tmp_path / "results"
-    for stored in KILLED_AT:
-        process = start(*words(adapter, results), where=tmp_path)
+    for stored, concurrency in KILLED_AT.items():
+        process = start(*words(adapter, results), "--concurrency", str(concurrency), where=tmp_path)
         wait_until(partial(reached, results, stored))
         assert stored == ITEMS or process.poll() is None, "the kill came too late to disturb anything"
         time.sleep(chance.uniform(0, 0.05))
@@ -65,6 +68,8 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_a_calm_one(tmp_path:
     assert memeval(*words(adapter, results), where=tmp_path).code == 0
     (run,) = sealed_runs(results)
     assert rows(run) == rows(calm)
+    assert comparable_digests(run) == comparable_digests(calm)
+    assert run.run.files["contexts.jsonl"].rows > 1
     assert verify_run(run) == []
     assert run.run.scores == calm.run.scores
 

@@ -50,7 +50,7 @@ def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Bu
         assert f"{MODEL} at {ENDPOINT}" in said, page
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
     index = json.loads(built.read(f"data/runs/{judged.run_id}/index.json"))
-    assert index["judge"]["said"].startswith(f"grader a{asked}")
+    assert index["judge"]["result"].startswith(f"grader a{asked}")
     assert index["judge"]["url"] == "benchmarks/fake@1/#audit-20261103T120000Z-00000003"
 
 
@@ -86,7 +86,7 @@ def test_the_latest_audit_counts_and_one_on_the_same_data_before_all_others(tmp_
         moment = f"2026-11-{day:02}T10:00:00.000+00:00"
         made: Audit = make_audit(accepted, audit_id=f"202611{day:02}T100000Z-0", started=moment, data_digest=data)
         write_audit(tmp_path, made, [])
-        return judge_note(model(tmp_path), track).said
+        return judge_note(model(tmp_path), track).result
 
     assert audited(1, 1, digest_of("other")).endswith("(1 of 390), on other data of this benchmark")
     assert audited(3, 3, benchmark.dataset.digest).endswith("(3 of 390)")
@@ -219,5 +219,5 @@ def test_where_answers_are_measured_no_judge_is_named_for_the_score(built: Built
     )
     assert judge_note(site, track).asked
     note = judge_note(site, measured)
-    assert (note.asked, note.said) == (False, "scores are measured by formula; no judge is used")
+    assert (note.asked, note.result) == (False, "scores are measured by formula; no judge is used")
     assert note.url.endswith("#protocols")

@@ -97,15 +97,20 @@ def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, 
     said = text(page(tmp_path, SystemPages))
     assert "Suite conformance@1, 2026-11-20" in said
     for wanted in (
-        "Title of planted-fact. planted-fact · required passed Saw planted-fact",
-        "Title of event-time. event-time failed Saw event-time",
+        "Ingested facts are found as soon as settle returns. planted-fact · required passed Saw planted-fact",
+        "Dates of sessions are stored and used. event-time failed Saw event-time",
         "Mend event-time.",
-        "Title of forget-forgets. forget-forgets not applicable",
-        "Title of repeatable. repeatable declared",
+        "A forgotten fact is not found, not even by a paraphrase. forget-forgets not applicable",
+        "Two identical runs give equal replies, or the submission declares otherwise. repeatable declared",
     ):
         assert wanted in said
     assert "Mend planted-fact." not in said
     assert "other files than" not in said
+
+
+def test_a_report_of_another_suite_keeps_its_own_titles(tmp_path: Path, run: RunFolder) -> None:
+    store(tmp_path, report(run).model_copy(update={"suite": "conformance@0"}))
+    assert "Title of planted-fact. planted-fact" in text(page(tmp_path, SystemPages))
 
 
 def test_a_report_of_other_files_says_so_and_the_latest_one_counts(tmp_path: Path, run: RunFolder) -> None:

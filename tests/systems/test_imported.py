@@ -81,7 +81,7 @@ def test_modules_are_found_as_python_finds_them(tmp_path: Path, files: dict[str,
 
 def test_a_sibling_that_is_not_python_is_refused_with_its_line(tmp_path: Path) -> None:
     file = laid_out(tmp_path, {"adapter.py": "import store", "store.py": "x = 1\ndef f(:"})
-    with pytest.raises(BadInput, match=r"store\.py:2: is not valid Python"):
+    with pytest.raises(BadInput, match=r"store\.py:2: invalid Python"):
         find_system(str(file))
 
 

@@ -164,7 +164,7 @@ def test_a_missing_module_is_put_down_to_the_lock_the_environment_or_the_file(tm
     def remedy(launch: Launch) -> str:
         return remedy_for("module", "numpy.linalg", "load", launch, sandboxed=True)
 
-    assert remedy(bare).startswith("Give --python an environment that has it, or make a submission folder")
+    assert remedy(bare).startswith("Pass --python with a Python that has it, or create a submission")
     assert remedy(own) == "Install it for /venv/bin/python."
     assert remedy(folder).startswith(f"Add its package to requirements.in, then run '{COMPILE}'.")
     (tmp_path / "numpy").mkdir()

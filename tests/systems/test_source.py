@@ -128,10 +128,10 @@ def test_a_missing_path_a_wrong_suffix_and_a_bare_folder_are_told_apart(tmp_path
 
 def test_a_file_that_is_not_python_is_refused_with_its_line(tmp_path: Path) -> None:
     broken = write(tmp_path, "x = 1\ndef f(:\n")
-    assert refusal(broken).startswith(f"{broken}:2: is not valid Python: ")
+    assert refusal(broken).startswith(f"{broken}:2: invalid Python: ")
     for data in (b"\xff\xfe\x00", b"x = '\x00'", b"\x80abc"):
         broken.write_bytes(data)
-        assert "is not valid Python: " in refusal(broken)
+        assert "invalid Python: " in refusal(broken)
 
 
 def test_an_unknown_name_is_refused_with_the_nearest(folder: Path) -> None:

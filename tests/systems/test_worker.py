@@ -350,7 +350,7 @@ METHODS = """
 
 
 def test_an_adapter_that_cannot_be_imported_says_why(system: Start) -> None:
-    with pytest.raises(AdapterRaised, match=r"^missing module 'nowhere' \(adapter\.py:1\)\. Give --python"):
+    with pytest.raises(AdapterRaised, match=r"^missing module 'nowhere' \(adapter\.py:1\)\. Pass --python"):
         system(source="import nowhere")
     with pytest.raises(AdapterRaised, match=r"^not valid Python: .* \(adapter\.py:2\)\.$"):
         system(source="x = 1\ndef broken(:")

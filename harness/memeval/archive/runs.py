@@ -83,7 +83,7 @@ class RunFolder:
         return read_rows(self.file("responses.jsonl"), Response)
 
     def contexts(self) -> Iterator[Context]:
-        """Yield the distinct contexts in order of first use."""
+        """Yield the distinct contexts of each scenario, in order of first use."""
         return read_rows(self.file("contexts.jsonl"), Context)
 
     def grades(self) -> Iterator[Grade]:
@@ -103,7 +103,7 @@ class RunFolder:
         return self._rows("prompts.jsonl", Prompt)
 
     def traffic(self) -> Iterator[Traffic]:
-        """Yield the requests to hosts, in order of completion; empty if the system declares no host."""
+        """Yield the requests to hosts by scenario, in order of completion; empty if the system declares no host."""
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:
@@ -145,7 +145,7 @@ def find_run(results: Path, named: str) -> RunFolder:
         raise BadInput(f"run {named} is in several folders of {results}.", remedy="Name the folder.")
     if not found:
         raise BadInput(
-            f"no finished run {named}, neither as a folder nor under {results}.",
-            remedy="Give the folder of a run, or its id with --results.",
+            f"no finished run {named}: no such folder, and no run under {results} has this id.",
+            remedy="Check the name, or pass --results with the folder of your runs.",
         )
     return found[0]

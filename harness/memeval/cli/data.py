@@ -44,7 +44,8 @@ def list_(
 ) -> None:
     """List the benchmarks, and how to get their data.
 
-    With a name, shows the benchmark's files with path, size and digest. With --json, prints the whole catalogue.
+    With a name, shows the benchmark's files with path, size and digest. With --json, prints everything about each
+    benchmark.
 
     Example: memeval data list locomo
     """

@@ -146,7 +146,7 @@ def export(
 ) -> None:
     """Write a run in the format of another program.
 
-    Prints the files it wrote. The page "Exchange with other tools" lists what each format omits.
+    Prints the files it wrote. The page "Import and export" lists what each format omits.
 
     Example: memeval export results/locomo/bm25/20261122T091500Z-3f9c1a2b --format locomo --to bm25.json
     """

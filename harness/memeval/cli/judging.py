@@ -21,7 +21,7 @@ from memeval.cli.models import (
     TokensPerMinute,
     model_options,
 )
-from memeval.cli.options import FreshGrades
+from memeval.cli.options import Benchmarks, FreshGrades
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
 
 if TYPE_CHECKING:
@@ -93,14 +93,7 @@ def rejudge(
 @app.command("audit")
 def audit(
     judge: Annotated[list[str], typer.Option("--judge", help="rules, or openai:MODEL; repeatable.")],
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--benchmark",
-            metavar="ID",
-            help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
-        ),
-    ] = None,
+    benchmark: Benchmarks = None,
     judge_label: Annotated[str | None, _LABELS] = None,
     prompts: Prompts = None,
     results: Results = DEFAULT_RESULTS,
@@ -116,10 +109,10 @@ def audit(
 ) -> None:
     """Measure how often a judge is wrong.
 
-    Counts false accepts, false rejects, agreement and successful injections on calibration answers.
+    Counts wrong answers passed, correct answers failed, agreement, and successful attacks on the judge.
 
-    memeval makes the answers from the benchmark's keys: correct answers in other words, wrong answers of many kinds,
-    and injected instructions. With several judges, also prints stored scores by judge.
+    The test answers come from the expected answers of the benchmark: some are correct in other words, others are wrong
+    or attack the judge. With several judges, also prints the stored scores by judge.
 
     Example: memeval judge audit --judge rules --benchmark beliefs@1
     """

@@ -68,8 +68,9 @@ def matrix(
 ) -> None:
     """Run many systems on many benchmarks, from one file.
 
-    Prints the comparison, and stores it under results/matrices. All cells run on the same items, one after another.
-    Finished runs are reused, and interrupted runs resume. A failed cell does not stop the others.
+    Prints the comparison, and stores it under results/matrices. A cell is one combination of system, benchmark and
+    reader. All cells run on the same items, one after another. Finished runs are reused, and interrupted runs resume. A
+    failed cell does not stop the others.
 
     If cells fail, the exit code is the worst of theirs. If only a promotion gate fails, it is 1.
 

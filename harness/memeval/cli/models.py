@@ -47,7 +47,8 @@ Budgets = Annotated[
         "--budget",
         metavar="UNIT=N",
         help="Limit on usd, tokens or minutes, repeatable. For one phase, put its name first: judge.usd=0.5. "
-        "Phases: take_in, settle, search, ask, read, judge. At the limit a run stops with exit code 3. "
+        "Phases: take_in (ingest), settle (indexing), search, ask (answer), read (reader), judge. "
+        "At the limit a run stops with exit code 3. "
         "Run again with a higher limit to resume.",
     ),
 ]

@@ -35,7 +35,7 @@ Data = Annotated[
 ]
 Errata = Annotated[
     Path | None,
-    typer.Option("--errata", help="File of known data errors for corrected scores. Default: shipped."),
+    typer.Option("--errata", help="File of known data errors for corrected scores. Default: memeval's own list."),
 ]
 Limit = Annotated[
     int | None,

@@ -22,7 +22,7 @@ _VALUES: dict[Any, str] = {
 COMMAND_PANELS = {
     "Measure": ("run", "submit", "data", "matrix"),
     "Check and compare": ("verify", "reproduce", "compare", "failures", "rejudge", "judge"),
-    "Exchange": ("import", "export"),
+    "Import and export": ("import", "export"),
     "Publish": ("init", "ledger", "site", "publish"),
     "This installation": ("doctor", "schema"),
 }

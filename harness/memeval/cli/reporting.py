@@ -25,7 +25,7 @@ def report(folder: RunFolder) -> None:
     elif scores.composite.value is not None:
         head = f"composite {score_of(scores.composite)}"
     others = {} if gated else scores.alternates
-    alternates = "".join(f", as {name} {percent(c.value)}" for name, c in others.items())
+    alternates = "".join(f", by the rule '{name}' {percent(c.value)}" for name, c in others.items())
     track = f"protocol {run.track.protocol} (track {run.track_id})"
     print(
         f"{run.system.slug} on {run.track.benchmark}, {track}: {head}{alternates}; "

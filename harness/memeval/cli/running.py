@@ -105,7 +105,7 @@ def run(
     max_refusals: MaxRefusals = REFUSALS,
     ask_seconds: Annotated[
         float | None,
-        typer.Option("--ask-seconds", help="Time limit for one question. Another limit is another track."),
+        typer.Option("--ask-seconds", help="Time limit for one question. Another limit makes another track."),
     ] = None,
     sandbox: Sandboxing = None,
     host: Hosts = None,

@@ -10,15 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks import find
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.evidence_found import EvidenceAvailability, EvidenceFinder
 from memeval.evaluation.grades import last_attempts
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.times import names_another_time, numbers
+from memeval.execution.contexts import Contexts
 from memeval.execution.model_reader import PREFIX
 from memeval.judging.abstaining import abstains
 from memeval.judging.hedging import hedges, without_echo
@@ -40,11 +39,9 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
-from memeval.records.errors import BadInput
 from memeval.records.failure import CategoryFailures, Cause, EvidenceFound, Failure, FailureSummary, FoundCount
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Context, Response
-from memeval.records.run import Run
 from memeval.records.track import Track
 
 FAILURES = "failures.jsonl"
@@ -269,7 +266,7 @@ def failures_of(
         track: its track, which has the reader's token limit; ``None`` for no limit.
     """
     last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}
-    by_digest = {context.digest: context for context in contexts}
+    known = Contexts(contexts)
     reader_tokens = track.limits.reader_tokens if track is not None and track.reader.startswith(PREFIX) else None
     failures: list[Failure] = []
     finder: EvidenceFinder | None = None
@@ -277,7 +274,8 @@ def failures_of(
         if item.item_id not in grade_of:
             continue
         if finder is None or finder.history.scenario.scenario_id != item.scenario_id:
-            finder = EvidenceFinder(benchmark_session.scenarios[item.scenario_id], by_digest, reader_tokens)
+            scenario = benchmark_session.scenarios[item.scenario_id]
+            finder = EvidenceFinder(scenario, known.of_scenario(item.scenario_id), reader_tokens)
         answered = [last[question] for question in item.question_ids if question in last]
         failures.append(failure(finder, item, answered, grade_of[item.item_id]))
     return failures
@@ -297,32 +295,9 @@ def failures_of_run(
     """
     if FAILURES in folder.run.files:
         return list(folder.failures())
-    data = data_of(folder.run) if benchmark_session is None else benchmark_session()
+    data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
     decoded = decoded_run(folder, data)
     return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)
-
-
-def data_of(run: Run, data: Path | None = None) -> BenchmarkSession:
-    """Open the data of a run, without errata: no cause depends on them.
-
-    Raises:
-        BadInput: the data is missing, or has another digest than the run's.
-    """
-    track = run.track
-    benchmark_session = BenchmarkSession.open(
-        find(track.benchmark),
-        data,
-        track.parameters or None,
-        protocol=track.protocol,
-        tier=track.tier,
-        shipped_errata=False,
-    )
-    if benchmark_session.dataset.digest != track.data_digest:
-        raise BadInput(
-            f"run {run.run_id} used data {track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
-            remedy="Name the right data with --data, or use the memeval version of the run.",
-        )
-    return benchmark_session
 
 
 def summary(failures: Iterable[Failure]) -> FailureSummary:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from memeval.evaluation.delivered import Deliveries
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.execution.readers import NATIVE
+from memeval.grading.base import CORRECTED, ContextGrader, RunGrader
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
-from memeval.records.response import Response
+from memeval.records.response import Context, Response
 from memeval.records.scenario import Scenario
 
-CORRECTED = "corrected"
-"""Name of the alternate score with errata: wrong keys corrected, contested items excluded."""
+__all__ = ["CORRECTED", "cases_of", "grade_items", "is_done", "last_attempts"]
 
 
 def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
@@ -32,7 +34,12 @@ def is_done(item: ItemKey, last: dict[str, Response]) -> bool:
 
 
 def grade_items(
-    benchmark_session: BenchmarkSession, items: Iterable[ItemKey], responses: Iterable[Response], judge: Judge
+    benchmark_session: BenchmarkSession,
+    items: Iterable[ItemKey],
+    responses: Iterable[Response],
+    judge: Judge,
+    contexts: Iterable[Context] = (),
+    reader: str = NATIVE,
 ) -> list[Grade]:
     """Grade the items that have all their responses.
 
@@ -41,29 +48,50 @@ def grade_items(
         items: the planned items, in plan order.
         responses: all responses of the run.
         judge: the judge.
+        contexts: the contexts of the run; only graders that look at contexts read them.
+        reader: the reader of the run's track.
 
     Returns:
         One grade for each item, in plan order.
     """
     last = last_attempts(responses)
-    return [
-        _graded(benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge)
-        for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last)))
+    done = [item for item in items if is_done(item, last)]
+    deliveries = Deliveries(benchmark_session, done, last, contexts, reader)
+    grades = [
+        _graded(
+            benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge, deliveries
+        )
+        for item, scenario in _with_scenarios(benchmark_session, done)
     ]
+    for grader in {each.name: each for each in benchmark_session.graders.values()}.values():
+        if isinstance(grader, RunGrader):
+            grades = grader.settled(grades)
+    return grades
 
 
 def _graded(
-    benchmark_session: BenchmarkSession, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge
+    benchmark_session: BenchmarkSession,
+    item: ItemKey,
+    scenario: Scenario,
+    responses: Sequence[Response],
+    judge: Judge,
+    deliveries: Deliveries,
 ) -> Grade:
     """Grade an item, and a second time with its corrected key if the errata name it."""
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
-    grade = grader.grade(item, scenario, responses, judge)
+
+    def graded(key: ItemKey) -> Grade:
+        if isinstance(grader, ContextGrader):
+            return grader.grade_delivered(key, scenario, responses, deliveries.of(responses))
+        return grader.grade(key, scenario, responses, judge)
+
+    grade = graded(item)
     if item.item_id not in corrections:
         return grade
     corrected = corrections[item.item_id]
     corrected_score = None
     if corrected is not None:
-        other = grader.grade(corrected, scenario, responses, judge)
+        other = graded(corrected)
         corrected_score = other.credit if other.credit is not None else other.verdict is True
     return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: corrected_score}})
 

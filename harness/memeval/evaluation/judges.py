@@ -98,8 +98,8 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
         raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
     if label is None and not is_makers(url, judge.model):
         raise BadInput(
-            f"the maker of {visible(judge.model)} does not serve it at {url}, and the judge has no label.",
-            remedy="Name who serves it, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
+            f"{url} is not an endpoint of the maker of {visible(judge.model)}, and the judge has no label.",
+            remedy="Name the provider, for example --judge-label 'vLLM at Acme'. The label is part of the track.",
         )
     return ChosenJudge(judge, url, None if label is None else label.strip())
 

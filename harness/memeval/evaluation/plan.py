@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import overload
 
+from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
 from memeval.execution.model_reader import PREFIX, ModelReader
@@ -22,7 +23,7 @@ from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
 from memeval.records.errata import Errata, ErratumAction
 from memeval.records.errors import BadInput, NotApplicable
-from memeval.records.run import View
+from memeval.records.run import Run, View
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits, Track
 from memeval.systems.output import visible
@@ -209,6 +210,44 @@ class BenchmarkSession:
         return _Works(self.scenarios, view, [(attempt, keys) for (_, attempt, _), keys in passes.items()])
 
 
+def session_of_run(
+    run: Run, data: Path | None = None, errata: Path | None = None, *, with_errata: bool = True
+) -> BenchmarkSession:
+    """Open the data of a run, with its protocol, tier and errata.
+
+    Args:
+        run: the head of the run.
+        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
+        errata: the errata of its corrected scores, if they are not memeval's own.
+        with_errata: whether the errata are needed. A failure analysis does not depend on them.
+
+    Raises:
+        BadInput: the data is missing, or the data or the errata have another digest than the run's.
+    """
+    track = run.track
+    benchmark_session = BenchmarkSession.open(
+        find(track.benchmark),
+        data,
+        track.parameters or None,
+        protocol=track.protocol,
+        tier=track.tier,
+        errata=errata,
+        shipped_errata=with_errata and track.errata is not None,
+    )
+    if benchmark_session.dataset.digest != track.data_digest:
+        raise BadInput(
+            f"run {run.run_id} used data {track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
+            remedy="Name the right data with --data, or use the memeval version of the run.",
+        )
+    errata_digest = None if benchmark_session.errata is None else digest_of(benchmark_session.errata.data())
+    if with_errata and errata_digest != track.errata:
+        raise BadInput(
+            f"run {run.run_id} used errata {track.errata}, but these errata are {errata_digest}.",
+            remedy="Name the right errata with --errata.",
+        )
+    return replace(benchmark_session, stored=track)
+
+
 class _Works(Sequence[ScenarioWork]):
     """Passes over scenarios, each loaded when accessed."""
 
@@ -315,6 +354,6 @@ def choose_reader(
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:
         raise NotApplicable(
-            f"{slug} has no '{needed}', which the reader {name} needs.", remedy="Choose another reader."
+            f"{slug} has no method '{needed}'. The reader '{name}' needs it.", remedy="Choose another reader."
         )
     return reader

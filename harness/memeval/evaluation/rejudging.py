@@ -11,9 +11,8 @@ from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.reproduction import session_of_run
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal
@@ -150,10 +149,11 @@ def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallReco
     source = answers.source
     title = f"judging {source.run.system.slug} by {judge.name}"
     recorded = judge.recorded(judgments(judge, answers.cases, models, progress, title))
+    contexts, reader = list(source.contexts()), source.run.track.reader
     return Rows(
         responses=answers.responses,
-        contexts=list(source.contexts()),
-        grades=grade_items(answers.benchmark_session, answers.items, answers.responses, recorded),
+        contexts=contexts,
+        grades=grade_items(answers.benchmark_session, answers.items, answers.responses, recorded, contexts, reader),
         judgments=judgment_rows(recorded, own),
         calls=list(source.calls()),
         prompts=[

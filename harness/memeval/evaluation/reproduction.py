@@ -1,31 +1,35 @@
-"""Reproduces a run: regrades its stored responses offline, and compares with the stored grades and scores."""
+"""Reproduces a run offline: runs its reader again, regrades its responses, and compares with what is stored.
+
+A model reader is not asked again: its answers are compared with its recorded replies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks import find
 from memeval.evaluation.decoding import DecodedRun, decoded_run
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
+from memeval.evaluation.rereading import StoredTexts, reread
 from memeval.evaluation.verification import wrong_keys
-from memeval.execution.contexts import TurnTexts, digest_of_text
+from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
-from memeval.records.base import digest_of
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response
-from memeval.records.run import Run
+from memeval.records.response import Context, Outcome, Response
+
+__all__ = ["Reproduction", "reproduce_run", "session_of_run"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Reproduction:
 
 
 def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | None = None) -> Reproduction:
-    """Regrade a run's stored responses and compare.
+    """Run a run's offline reader again, regrade its stored responses, and compare.
 
     Args:
         folder: the run.
@@ -59,15 +63,17 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """
     run = folder.run
     benchmark_session = session_of_run(run, data, errata)
+    rows_digest = None if run.responses_digest is None else comparable_digest(folder.responses())
     folder = decoded_run(folder, benchmark_session)
-    responses = list(folder.responses())
+    responses, contexts = list(folder.responses()), list(folder.contexts())
+    texts = StoredTexts(benchmark_session, Contexts(contexts))
     stored = list(folder.grades())
     answered_ids = {row.item_id for row in responses}
     items = [key for key in benchmark_session.keys if key.item_id in answered_ids]
     recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, folder.prompts()).recorded(recorded)
     try:
-        grades = grade_items(benchmark_session, items, responses, judge)
+        grades = grade_items(benchmark_session, items, responses, judge, folder.contexts(), run.track.reader)
     except NotRecorded as error:
         finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
         return Reproduction(run.run_id, 0, None, (finding,))
@@ -82,11 +88,19 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     findings = [
         *_unknown_items(folder, answered_ids, benchmark_session),
         *_grade_differences(folder, stored, grades),
-        *_context_differences(folder, benchmark_session),
-        *_failure_differences(folder, benchmark_session, grades),
+        *_context_differences(folder, contexts, texts),
+        *reread(folder, benchmark_session, responses, texts),
+        *_failure_differences(folder, benchmark_session, contexts, grades),
         *_reader_differences(folder, responses),
         *_key_differences(folder),
     ]
+    if run.responses_digest != rows_digest:
+        findings.append(
+            Finding(
+                f"{folder.path / 'run.json'}: responses_digest",
+                f"is {run.responses_digest}, but the responses give {rows_digest}.",
+            )
+        )
     if scores != run.scores:
         findings.append(
             Finding(
@@ -95,36 +109,6 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
             )
         )
     return Reproduction(run.run_id, len(grades), scores.composite.value, tuple(findings))
-
-
-def session_of_run(run: Run, data: Path | None = None, errata: Path | None = None) -> BenchmarkSession:
-    """Open the data of a run, with its protocol, tier and errata.
-
-    Raises:
-        BadInput: the data is missing, or the data or the errata have another digest than the run's.
-    """
-    track = run.track
-    benchmark_session = BenchmarkSession.open(
-        find(track.benchmark),
-        data,
-        track.parameters or None,
-        protocol=track.protocol,
-        tier=track.tier,
-        errata=errata,
-        shipped_errata=track.errata is not None,
-    )
-    if benchmark_session.dataset.digest != track.data_digest:
-        raise BadInput(
-            f"run {run.run_id} used data {track.data_digest}, but this data is {benchmark_session.dataset.digest}.",
-            remedy="Name the right data with --data, or use the memeval version of the run.",
-        )
-    errata_digest = None if benchmark_session.errata is None else digest_of(benchmark_session.errata.data())
-    if errata_digest != track.errata:
-        raise BadInput(
-            f"run {run.run_id} used errata {track.errata}, but these errata are {errata_digest}.",
-            remedy="Name the right errata with --errata.",
-        )
-    return replace(benchmark_session, stored=track)
 
 
 def _unknown_items(folder: RunFolder, answered_ids: set[str], benchmark_session: BenchmarkSession) -> Iterator[Finding]:
@@ -148,31 +132,24 @@ def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[
             )
 
 
-def _context_differences(folder: RunFolder, benchmark_session: BenchmarkSession) -> Iterator[Finding]:
+def _context_differences(folder: RunFolder, contexts: list[Context], texts: StoredTexts) -> Iterator[Finding]:
     """Check that the text of every stored context matches its digest."""
     path = folder.file("contexts.jsonl")
-    texts: TurnTexts | None = None
-    for number, context in enumerate(folder.contexts(), start=1):
-        if texts is None or texts.scenario_id != context.scenario_id:
-            scenario = benchmark_session.scenarios.get(context.scenario_id)
-            texts = None if scenario is None else TurnTexts(scenario)
-        try:
-            text = None if texts is None else "\n".join(map(texts.text, context.parts))
-        except KeyError:
-            text = None
+    for number, context in enumerate(contexts, start=1):
+        text = texts.text(context)
         if text is None or digest_of_text(text) != context.digest:
             yield Finding(f"{path}:{number}", "does not match the text of its digest.")
 
 
 def _failure_differences(
-    folder: RunFolder, benchmark_session: BenchmarkSession, grades: list[Grade]
+    folder: RunFolder, benchmark_session: BenchmarkSession, contexts: list[Context], grades: list[Grade]
 ) -> Iterator[Finding]:
     """Compare the stored failure analysis, if any, with a recomputed one."""
     if FAILURES not in folder.run.files:
         return
     stored = list(folder.failures())
     recomputed = failures_of(
-        benchmark_session, benchmark_session.keys, folder.responses(), folder.contexts(), grades, folder.run.track
+        benchmark_session, benchmark_session.keys, folder.responses(), contexts, grades, folder.run.track
     )
     for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
         if was != now:

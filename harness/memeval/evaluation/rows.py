@@ -27,7 +27,7 @@ class Rows:
     prompts: list[Prompt] = field(default_factory=list)
     """The prompts of judge and reader."""
     traffic: list[Traffic] = field(default_factory=list)
-    """The exchanges with hosts, in order of completion."""
+    """The exchanges with hosts, by scenario, in order of completion."""
 
     def files(self) -> dict[str, Sequence[Stored]]:
         """Return the rows by file name; files for network calls are left out if empty."""

@@ -28,13 +28,13 @@ from memeval.evaluation.runtime import (
 )
 from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
-from memeval.evaluation.verdicts import call_rows, judgment_rows, judgments
+from memeval.evaluation.verdicts import by_scenario, call_rows, judgment_rows, judgments
 from memeval.execution.early_stop import EarlyStop
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.progress import Progress, Silent
-from memeval.execution.readers import Reader
+from memeval.execution.readers import NATIVE, Reader
 from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
@@ -330,18 +330,20 @@ def _judged(
     title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
     cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
     recorded = judge.recorded(judgments(judge, cases, setting.models, progress, title))
-    grades = grade_items(benchmark_session, items, responses, recorded)
+    contexts = used_contexts(responses, journal.contexts)
+    answering = NATIVE if reader is None else reader.name
+    grades = grade_items(benchmark_session, items, responses, recorded, contexts, answering)
     prompts = judge.prompt_rows(benchmark_session.benchmark.info.id)
     if isinstance(reader, ModelReader):
         prompts += [Prompt(name=name, text=text) for name, text in reader.texts.items()]
     return Rows(
         responses=responses,
-        contexts=used_contexts(responses, journal.contexts),
+        contexts=contexts,
         grades=grades,
         judgments=judgment_rows(recorded, own),
         calls=call_rows(benchmark_session, responses, setting.models, own, retried),
         prompts=prompts,
-        traffic=journal.exchanges,
+        traffic=by_scenario(journal.exchanges, benchmark_session),
     )
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.evaluation import summary
@@ -14,6 +15,7 @@ from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.withholding import withheld
+from memeval.execution.contexts import Contexts
 from memeval.execution.journal import utc_now
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
@@ -93,6 +95,7 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
         coverage=coverage(plan.inputs.limit, track.planned, rows.responses, rows.grades),
         scores=score(track.categories, rows.grades),
         files=files,
+        responses_digest=comparable_digest(rows.responses),
     )
 
 
@@ -137,10 +140,10 @@ def in_plan_order(items: Iterable[ItemKey], responses: Iterable[Response]) -> li
     ]
 
 
-def used_contexts(responses: Iterable[Response], contexts: Mapping[str, Context]) -> list[Context]:
-    """Return the contexts that responses name, in order of first use."""
-    digests = dict.fromkeys(row.context_digest for row in responses if row.context_digest is not None)
-    return [contexts[digest] for digest in digests]
+def used_contexts(responses: Iterable[Response], contexts: Contexts) -> list[Context]:
+    """Return the contexts that responses name, each once in a scenario, in order of first use."""
+    used = (contexts.of(row) for row in responses)
+    return list({(one.scenario_id, one.digest): one for one in used if one is not None}.values())
 
 
 def _pretty(run: Run) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.judges import ChosenJudge
@@ -15,6 +16,9 @@ from memeval.judging.model import RecordedJudge, ask_all
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.response import Response
+from memeval.records.traffic import Traffic
+
+R = TypeVar("R", Call, Traffic)
 
 
 def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorded: Iterable[Call] = ()) -> None:
@@ -111,9 +115,13 @@ def call_rows(
         if (call := models.shared.find(str(key)) or answered.get(str(key))) is not None:
             reader_calls.append(call)
     rows = {(call.key, call.error is None, call.at): call for call in reader_calls}
-    scenario_order = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
     system_calls = [call for call in run_calls if call.caller is Caller.SYSTEM]
-    system_calls.sort(
-        key=lambda call: scenario_order.get(call.scenario_id or "", -1)
-    )  # stable sort: keeps the order of calls
-    return [*(rows[position] for position in sorted(rows)), *system_calls]
+    return [*(rows[position] for position in sorted(rows)), *by_scenario(system_calls, benchmark_session)]
+
+
+def by_scenario(rows: Sequence[R], benchmark_session: BenchmarkSession) -> list[R]:
+    """Return rows in the order of their scenarios, first those without one. Rows of a scenario keep their order."""
+    if not rows:
+        return []
+    order = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
+    return sorted(rows, key=lambda row: order.get(row.scenario_id or "", -1))

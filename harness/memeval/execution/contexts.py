@@ -1,15 +1,64 @@
-"""Contexts in stored form: each distinct text once, and turns of the history by id instead of text."""
+"""Contexts in stored form: each distinct text of a scenario once, and turns of its history by id instead of text."""
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.response import Context, ContextPart, RetrievedItem
+from memeval.records.response import Context, ContextPart, Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, dated_line
 from memeval.systems.messages import FoundItem
+
+
+class Contexts:
+    """The contexts of a run, by scenario and digest.
+
+    An older memeval stored equal texts of several scenarios once, with the turns of the scenario that came first. So a
+    context that is missing in its own scenario is looked up by its digest alone.
+
+    Args:
+        rows: the stored contexts.
+    """
+
+    def __init__(self, rows: Iterable[Context] = ()) -> None:
+        self._in_scenario: dict[str, dict[Digest, Context]] = {}
+        self._in_any: dict[Digest, Context] = {}
+        for row in rows:
+            self.add(row)
+
+    def __iter__(self) -> Iterator[Context]:
+        return (context for own in self._in_scenario.values() for context in own.values())
+
+    def add(self, context: Context) -> bool:
+        """Add a context, and return whether it must be stored.
+
+        One text can have several forms if turns are equal. The smallest form counts, whichever comes first, so that
+        equal runs store equal rows.
+        """
+        own = self._in_scenario.setdefault(context.scenario_id, {})
+        known = own.get(context.digest)
+        if known is not None and (known == context or known.to_json() <= context.to_json()):
+            return False
+        own[context.digest] = context
+        self._in_any.setdefault(context.digest, context)
+        return True
+
+    def has(self, response: Response) -> bool:
+        """Return whether the context of a response, if it names one, is here in its own scenario."""
+        digest = response.context_digest
+        return digest is None or digest in self._in_scenario.get(response.scenario_id, {})
+
+    def of(self, response: Response) -> Context | None:
+        """Return the context of a response; ``None`` if it names none, or a missing one."""
+        digest = response.context_digest
+        return None if digest is None else self.of_scenario(response.scenario_id).get(digest)
+
+    def of_scenario(self, scenario_id: str) -> Mapping[Digest, Context]:
+        """Return the contexts that responses of a scenario may name, by digest."""
+        return ChainMap(self._in_scenario.get(scenario_id, {}), self._in_any)
 
 
 class TurnTexts:

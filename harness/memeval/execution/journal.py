@@ -1,4 +1,7 @@
-"""The journal: rows are on disk before they are counted, and a killed run resumes where it stopped."""
+"""The journal: rows are on disk before they are counted, and a killed run resumes where it stopped.
+
+Every line has a checksum. A damaged line is refused by number, never skipped.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
 
+from memeval.execution.contexts import Contexts
 from memeval.execution.work import FinishedItems
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
@@ -18,9 +22,17 @@ from memeval.records.journal import Plan
 from memeval.records.log import LogLine
 from memeval.records.response import Context, Response
 from memeval.records.traffic import Traffic
-from memeval.storage import locked, unwritable, write_whole
+from memeval.storage import checked_line, locked, row_of, unwritable, whole_lines, write_whole
 
 T = TypeVar("T", bound=Stored)
+
+REMEDIES = {
+    "responses.jsonl": "Remove the line: its item is asked again.",
+    "contexts.jsonl": "Remove the line: the items that need it are asked again.",
+    "log.jsonl": "Remove the line: the log goes on without it.",
+    "traffic.jsonl": "Remove the line: the record of requests goes on without it.",
+}
+"""What to do about a damaged line, by file."""
 
 
 def utc_now() -> str:
@@ -41,9 +53,11 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "journal"
         self.responses: dict[tuple[str, int], Response] = {}
-        self.contexts: dict[str, Context] = {}
+        self.contexts = Contexts()
         self.log_lines: list[LogLine] = []
         self.exchanges: list[Traffic] = []
+        self._is_older = False
+        """Whether an older memeval wrote lines: without checksums, and each context for one scenario only."""
         self._traffic_lock = threading.Lock()
         self._lock = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
@@ -64,7 +78,7 @@ class Journal:
             if isinstance(error, FileExistsError) and folder.is_dir():
                 return False
             raise unwritable(folder, error) from None
-        write_whole(journal / "plan.json", (plan.to_json() + "\n").encode())
+        write_whole(journal / "plan.json", checked_line(plan.to_json()))
         return True
 
     @staticmethod
@@ -76,9 +90,10 @@ class Journal:
         """
         path = folder / "journal" / "plan.json"
         try:
-            return Plan.parse(path.read_bytes(), path)
+            line = path.read_bytes().removesuffix(b"\n")
         except OSError as error:
             raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Remove the folder.") from None
+        return Plan.parse(row_of(line, path, "Restore the file. Or remove the folder, and start again."), path)
 
     def __enter__(self) -> Self:
         self._lock.enter_context(locked(self.path, busy="another memeval process is running this run."))
@@ -86,9 +101,12 @@ class Journal:
             for response in self._reopen("responses.jsonl", Response):
                 self.responses[response.question_id, response.attempt] = response
             for context in self._reopen("contexts.jsonl", Context):
-                self.contexts[context.digest] = context
+                self.contexts.add(context)
             self.log_lines.extend(self._reopen("log.jsonl", LogLine))
             self.exchanges.extend(self._reopen("traffic.jsonl", Traffic))
+            if not self._is_older:
+                # The line of a missing context was damaged and removed, so its item is asked again.
+                self.responses = {key: row for key, row in self.responses.items() if self.contexts.has(row)}
         except BaseException:
             self._close()
             raise
@@ -106,11 +124,9 @@ class Journal:
             BadInput: the disk is full, or the folder cannot be written.
         """
         done = list(finished)
-        fresh = {context.digest: context for each in done for context in each.contexts}
-        fresh = {digest: context for digest, context in fresh.items() if digest not in self.contexts}
-        self._append("contexts.jsonl", fresh.values())
+        fresh = [context for each in done for context in each.contexts if self.contexts.add(context)]
+        self._append("contexts.jsonl", fresh)
         self._append("responses.jsonl", (row for each in done for row in each.responses))
-        self.contexts.update(fresh)
         for each in done:
             for response in each.responses:
                 self.responses[response.question_id, response.attempt] = response
@@ -135,17 +151,19 @@ class Journal:
             raise unwritable(path, error) from None
         self._streams[name] = stream
         stream.seek(0)
-        data = stream.read()
-        whole = data.rfind(b"\n") + 1
+        data, remedy = stream.read(), REMEDIES[name]
+        lines, whole = whole_lines(data, path, remedy)
+        self._is_older |= any(line.startswith(b"{") for line in lines)
+        places = [f"{path}:{number}" for number in range(1, len(lines) + 1)]
+        rows = [row_of(line, where, remedy) for line, where in zip(lines, places, strict=True)]
         if whole < len(data):
             stream.truncate(whole)
             stream.seek(0, os.SEEK_END)
-        lines = data[:whole].split(b"\n")[:-1]
-        return [model.parse(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+        return [model.parse(row, where) for row, where in zip(rows, places, strict=True)]
 
     def _append(self, name: str, rows: Iterable[Stored]) -> None:
         # In the fields' order, which is four times as fast; sealing writes them in canonical form.
-        data = "".join(row.model_dump_json() + "\n" for row in rows).encode()
+        data = b"".join(checked_line(row.model_dump_json()) for row in rows)
         if not data:
             return
         stream = self._streams[name]

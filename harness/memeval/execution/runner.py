@@ -61,7 +61,8 @@ class _PassRows:
 
     responses: dict[str, list[Response]] = field(default_factory=dict)
     contexts: list[Context] = field(default_factory=list)
-    delivered: list[str] = field(default_factory=list)
+    delivered: dict[str, list[str]] = field(default_factory=dict)
+    """The texts of the contexts of each item."""
     ingested: _Ingested | None = None
     """What was ingested since the previous question."""
 
@@ -352,9 +353,10 @@ class ScenarioRunner:
         self._check()
         found = None if reply is None or reply.items is None else self._requested(step, reply.items)
         context = _context(step, reply, found)
+        delivered = gathered.delivered.setdefault(item_id, [])
         if context is not None:
             gathered.contexts.append(texts.context(context, found or ()))
-            gathered.delivered.append(context)
+            delivered.append(context)
         answers, shows = self._answers(step), isinstance(step, Recall | Export)
         if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
             outcome, error = (
@@ -364,7 +366,7 @@ class ScenarioRunner:
         elif reply is not None and answers:
             reading = ReaderAnswer(reply.answer)
         elif reply is not None and self._reader is not None and not shows:
-            contexts = gathered.delivered if work.scenario.agent_keeps_context else [context or ""]
+            contexts = delivered if work.scenario.agent_keeps_context else [context or ""]
             began = time.monotonic()
             try:
                 reading = self._reader.read(step.question, step.timestamp, contexts)

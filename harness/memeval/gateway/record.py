@@ -15,7 +15,9 @@ from typing import IO, Self
 from memeval.records.base import Digest
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
-from memeval.storage import unwritable
+from memeval.storage import checked_line, row_of, unwritable, whole_lines
+
+_REMEDY = "Remove the line: its call is made again."
 
 _CLAIMS = 1 << 40
 """Claims are locks on single bytes of the file, at offsets far beyond its end."""
@@ -176,7 +178,7 @@ class CallRecord:
     def _write(self, stream: IO[bytes], calls: Sequence[Call]) -> None:
         if not calls:
             return
-        data = b"".join(call.model_dump_json().encode() + b"\n" for call in calls)
+        data = b"".join(checked_line(call.model_dump_json()) for call in calls)
         self._writing_to = self._end + len(data)
         try:
             view = memoryview(data)
@@ -198,18 +200,17 @@ class CallRecord:
             return
         stream.seek(self._end)
         data = stream.read(size - self._end)
-        whole = data.rfind(b"\n") + 1
+        lines, whole = whole_lines(data, path, _REMEDY, len(self._rows) + 1)
         if whole < len(data):
             os.ftruncate(stream.fileno(), self._end + whole)
-        for line in data[:whole].split(b"\n")[:-1]:
-            number = len(self._rows) + 1
+        for line in lines:
+            where = f"{path}:{len(self._rows) + 1}"
+            stored = row_of(line, where, _REMEDY)
             try:
-                row = json.loads(line)
-                self._add_row(line, str(row["key"]), row.get("error") is None and row.get("reply") is not None)
+                row = json.loads(stored)
+                self._add_row(stored, str(row["key"]), row.get("error") is None and row.get("reply") is not None)
             except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-                raise BadInput(
-                    "not a recorded call.", where=f"{path}:{number}", remedy="Remove the line: its call is made again."
-                ) from None
+                raise BadInput("not a recorded call.", where=where, remedy=_REMEDY) from None
         self._end += whole
         self._writing_to = self._end
 

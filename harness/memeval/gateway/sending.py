@@ -94,7 +94,7 @@ class Sender:
                 self._count_refusal(failed, refusals, endpoint, caller, state)
             elif await self._is_down(lane, endpoint, caller):
                 raise GatewayStopped(
-                    f"{OWNERS[caller]} {endpoint.url} gave no usable reply several times in a row. {failed.sentence}",
+                    f"{OWNERS[caller]} {endpoint.url} failed several times in a row. {failed.sentence}",
                     remedy=f"Check the endpoint. {RESUME}",
                 ) from None
             return self._call(request, caller, phase, state, failed.reply, error=failed.sentence)

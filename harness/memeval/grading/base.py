@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
+
+CORRECTED = "corrected"
+"""Name of the alternate score without known faults: wrong keys, contested items, and credit that can be bought."""
+
+
+@dataclass(frozen=True)
+class DeliveredContexts:
+    """The contexts of an item's questions."""
+
+    texts: tuple[str | None, ...] = ()
+    """The text of each context, in the order of the questions; ``None`` where none is stored."""
+    read: bool = False
+    """Whether a reader answered from these contexts. A system that writes its own answers only reports a context."""
 
 
 class Grader(Protocol):
@@ -37,3 +51,28 @@ class Grader(Protocol):
         Returns:
             The grade. An item takes the first outcome among its responses that is not ``ok``.
         """
+
+
+@runtime_checkable
+class ContextGrader(Grader, Protocol):
+    """A grader that also looks at the contexts."""
+
+    def grade_delivered(
+        self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], delivered: DeliveredContexts
+    ) -> Grade:
+        """Grade one item with its contexts; see :meth:`grade`, which grades without contexts.
+
+        Args:
+            item: the item's key.
+            scenario: the complete scenario of its questions.
+            responses: the last attempt at each of the item's questions, in the key's order.
+            delivered: the contexts of these responses.
+        """
+
+
+@runtime_checkable
+class RunGrader(Grader, Protocol):
+    """A grader whose grades also depend on the system's other answers in the run."""
+
+    def settled(self, grades: Sequence[Grade]) -> list[Grade]:
+        """Return all grades of a run, in the same order, with the rule of the whole run applied to its own."""

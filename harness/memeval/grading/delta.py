@@ -23,6 +23,7 @@ from memeval.records.scenario import Scenario
 
 Headline = Literal["published", "gated"]
 Version = Literal[1, 2]
+"""Versions that grade by token counts and answers; :mod:`memeval.grading.delivery` has the later ones."""
 
 EARLY_TURNS = 5
 """Number of early questions; their mean context is the baseline for later ones."""
@@ -47,7 +48,7 @@ class Efficiency:
     value: float | None
     """Share of context saved in late questions, relative to early ones; negative if it grows; ``None`` if undefined."""
     reason: str | None = None
-    """Why it is undefined."""
+    """Why it is undefined, or what lowers it."""
 
     @property
     def passes(self) -> bool:
@@ -146,16 +147,12 @@ class DeltaEfficiency:
             TypeError: the item's key is not a delta-efficiency key.
             ValueError: the numbers of questions and responses differ.
         """
-        key = item.key
-        if not isinstance(key, DeltaKey):
-            raise TypeError(f"{item.item_id}: {self.name} cannot grade keys of kind {key.kind!r}")
-        if not len(item.question_ids) == len(responses) == len(key.facts_by_turn):
-            raise ValueError(f"{item.item_id}: {len(responses)} responses to {len(item.question_ids)} questions")
+        key = delta_key(item, responses, self.name)
         series, flags = token_series(responses)
         found = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
         facts = coverage([response.answer for response in responses], key.facts_by_turn)
         verdicts = {"published": found.passes, "gated": found.passes and facts.holds}
-        state, reason = GradeState.GRADED, self._reason(found, facts)
+        state, reason = GradeState.GRADED, verdict_reason(found, facts if self.headline == "gated" else None)
         errors = [response for response in responses if self.version == 1 or response.outcome.is_error]
         if (failure := first_failure(errors)) is not None:
             (state, reason), verdicts = failure, dict.fromkeys(verdicts, False)
@@ -179,14 +176,35 @@ class DeltaEfficiency:
             metrics={"efficiency": found.value, "early_coverage": facts.early, "late_coverage": facts.late},
         )
 
-    def _reason(self, found: Efficiency, facts: FactCoverage) -> str:
-        if found.value is None:
-            return found.reason or "Efficiency is undefined."
-        if not found.passes:
-            return f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}."
-        if self.headline == "published" or facts.holds:
-            return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}."
-        return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}, but the answers do not hold the facts."
+
+def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> DeltaKey:
+    """Return the key of a delta-efficiency item.
+
+    Raises:
+        TypeError: it is another key.
+        ValueError: the numbers of questions and responses differ.
+    """
+    if not isinstance(item.key, DeltaKey):
+        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
+    if not len(item.question_ids) == len(responses) == len(item.key.facts_by_turn):
+        raise ValueError(f"{item.item_id}: {len(responses)} responses to {len(item.question_ids)} questions")
+    return item.key
+
+
+def verdict_reason(found: Efficiency, facts: FactCoverage | None) -> str:
+    """Return the reason of a verdict, as a sentence.
+
+    Args:
+        found: the efficiency behind the verdict.
+        facts: the facts in the answers; ``None`` if the rule does not read the answers.
+    """
+    if found.value is None:
+        return found.reason or "Efficiency is undefined."
+    if not found.passes:
+        return " ".join(filter(None, (f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}.", found.reason)))
+    if facts is None or facts.holds:
+        return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}."
+    return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}, but the answers do not hold the facts."
 
 
 def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tuple[Flag, ...]]:

@@ -14,7 +14,7 @@ from memeval.records.scenario import Scenario
 
 JUDGED = frozenset(
     {
-        *("judged@1", "qa-judged@1", "reflect@1"),
+        *("judged@1", "judged@2", "qa-judged@1", "reflect@1"),
         *("locomo-judged@1", "locomo-judged@2", "longmemeval-judged@1", "longmemeval-judged@2"),
     }
 )

@@ -102,8 +102,15 @@ class Stored(Record):
     UPGRADES: ClassVar[Mapping[int, Upgrade]] = {}
     """For each older version, the function that upgrades its data by one version."""
 
+    VOLATILE: ClassVar[frozenset[str]] = frozenset()
+    """Fields that differ between equal runs, such as clocks."""
+
     schema_version: int = 1
     """Schema version of this record."""
+
+    def comparable(self) -> dict[str, Any]:
+        """Return the data of the record without the fields that differ between equal runs."""
+        return {name: value for name, value in self.data().items() if name not in self.VOLATILE}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: Any) -> None:

@@ -55,7 +55,7 @@ class ContextPart(Record):
 
 
 class Context(Stored):
-    """A context text, stored once for all its uses. Newlines join the parts."""
+    """A context text, stored once for all its uses in a scenario. Newlines join the parts."""
 
     digest: Digest
     """Digest of the context's text."""
@@ -106,7 +106,7 @@ class Response(Stored):
     """The response of a system to one question."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset({"timings"})
-    """Fields that differ between equal runs."""
+    """See :class:`Stored`."""
 
     item_id: str
     """The item of the question."""
@@ -136,7 +136,3 @@ class Response(Stored):
     """Model usage that the system reports since its previous report; ``None`` if it reports none."""
     timings: Timings
     """Durations."""
-
-    def comparable(self) -> dict[str, object]:
-        """Return the row without the fields that differ between equal runs."""
-        return {name: value for name, value in self.data().items() if name not in self.VOLATILE}

@@ -317,7 +317,7 @@ class Run(Stored):
     VOLATILE: ClassVar[frozenset[str]] = frozenset(
         {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox"}
     )
-    """Fields that differ between equal runs."""
+    """See :class:`Stored`."""
 
     run_id: str
     """UTC start to the second, a dash, eight digits of the fingerprint."""
@@ -363,6 +363,9 @@ class Run(Stored):
     """Scores, computed from the grades."""
     files: dict[str, FileDigest]
     """The run's files, by name without ``.gz``."""
+    responses_digest: Digest | None = None
+    """Digest of the responses without their timings: equal in equal runs, like the digests of contexts, grades and
+    failures. ``None`` in runs from before this field existed."""
 
     @property
     def context_source(self) -> ContextSource:

@@ -196,8 +196,8 @@ class Scenario(Stored):
     steps: tuple[Step, ...]
     """The steps, in order; see :meth:`streamed`."""
     agent_keeps_context: bool = False
-    """Whether a reader keeps the context of earlier questions of the scenario, as an agent in one conversation does.
-    It then answers from all context delivered so far."""
+    """Whether a reader keeps the context of earlier questions of the item, as an agent in one conversation does. It
+    then answers from all context delivered so far."""
 
     @classmethod
     def streamed(cls, scenario_id: str, steps: Steps) -> Scenario:

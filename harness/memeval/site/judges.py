@@ -43,7 +43,7 @@ class JudgeNote:
     judge: JudgeName
     audit: Audit | None
     """Its latest audit on the benchmark."""
-    said: str
+    result: str
     """Result of the audit, as a phrase."""
     url: str
     """Address of the audit."""
@@ -90,10 +90,10 @@ def judge_note(site: SiteModel, track: Track) -> JudgeNote:
     if not found:
         return JudgeNote(judge, None, NOT_AUDITED, f"{page}#judges")
     audit = max(found, key=lambda one: (one.data_digest == track.data_digest, one.started, one.audit_id))
-    said = accepts(audit.overall.false_accepts)
+    result = accepts(audit.overall.false_accepts)
     if audit.data_digest != track.data_digest:
-        said += ", on other data of this benchmark"
-    return JudgeNote(judge, audit, said, f"{page}#{anchor(audit)}")
+        result += ", on other data of this benchmark"
+    return JudgeNote(judge, audit, result, f"{page}#{anchor(audit)}")
 
 
 def accepts(rate: Rate) -> str:

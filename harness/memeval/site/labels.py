@@ -88,6 +88,28 @@ VALUE_LABELS = {
 }
 """The labels that the page of questions and answers needs."""
 
+FLAG_MEANINGS = {
+    Flag.CONTEXT_DUMP: "The answer contains most of the history.",
+    Flag.HEDGED: "The answer expresses doubt.",
+    Flag.TOKEN_MISMATCH: "The token counts of memeval and of the system differ by more than 10 %.",
+    Flag.SELF_REPORTED_TOKENS: "The grade uses the system’s own token count.",
+    Flag.FILTER_LEAK: "A search by tag or time returned texts that do not match the filter.",
+    Flag.OTHER_BANK: "A search of one bank returned texts of another.",
+}
+
+_COST_REASONS = {
+    "memeval does not see whether the system calls models": "calls not visible",
+    "which models its hosts use, and at what price, cannot be observed": "calls not visible",
+    "the answers were made elsewhere; their cost is known by their own account": "not measured",
+    "the system's own calls are known by its own account only": "self-reported calls",
+}
+
+
+def cost_reason(reason: str | None) -> str | None:
+    """Return why a cost is unknown, in few words for a table cell; ``None`` without a reason."""
+    return _COST_REASONS.get(reason, reason) if reason else None
+
+
 INTERFACES = {
     "python": "Python class",
     "command": "program (JSON Lines over stdin and stdout)",

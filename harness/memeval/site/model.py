@@ -25,7 +25,7 @@ from memeval.records.errors import MemevalError
 from memeval.records.release import Release
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
-from memeval.site.labels import reader_label
+from memeval.site.labels import reader_label, reader_meaning
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
@@ -105,6 +105,20 @@ class BenchmarkView:
         if not needs or "reflect" in needs:
             return reader_label(track.reader)
         return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
+
+    def reader_meaning(self, track: Track) -> str:
+        """Return who writes the answers on a track, as a sentence."""
+        answers = self._answers(track)
+        if answers == "stored memories":
+            return "No answers are written. The stored memories are graded."
+        if answers == "retrieval only, no written answers":
+            return "No answers are written. The retrieved texts are graded."
+        return reader_meaning(track.reader)
+
+    def rule_meaning(self, name: str) -> str:
+        """Return what another scoring rule counts, as a sentence."""
+        described = self.info.alternates if self.info else {}
+        return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
 
     def category_title(self, name: str) -> str:
         """Return a category's name for people."""

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from memeval.site import labels, svg, text, urls
+from memeval.site import labels, slices, svg, text, urls
 from memeval.site.assets import assets_root
 
 
@@ -39,6 +39,8 @@ def environment() -> Environment:
         "outside": urls.outside,
         "label": labels.label,
         "reader_label": labels.reader_label,
+        "slice_label": slices.slice_label,
+        "slice_value": lambda value, name: slices.slice_value(name, value),
         "reader_meaning": labels.reader_meaning,
     }
     made.globals |= {

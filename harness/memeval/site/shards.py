@@ -14,7 +14,7 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Dataset
-from memeval.execution.contexts import TurnTexts
+from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
@@ -163,7 +163,7 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> I
     responses: dict[str, list[Response]] = {}
     for response in folder.responses():
         responses.setdefault(response.item_id, []).append(response)
-    contexts = {context.digest: context for context in folder.contexts()}
+    contexts = Contexts(folder.contexts())
     calls, prompts = CallTables(folder, known.turns, words), PromptTable()
     lines: list[Data] = []
     held: list[Data] = []
@@ -172,8 +172,10 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> I
     for grade in folder.grades():
         answers = responses.get(grade.item_id, [])
         item = _item(grade, answers, calls, prompts, words)
-        named = {answer.context_digest for answer in answers if answer.context_digest in contexts} - given.keys()
-        new = {digest: _context(contexts[digest], words) for digest in sorted(named)}
+        named = {
+            _place(answer): context for answer in answers if (context := _context_of(answer, contexts)) is not None
+        }
+        new = {place: _context(named[place], words) for place in sorted(named.keys() - given.keys())}
         held.append(item)
         given |= new
         lines.append(_line(grade, known.failures.get(grade.item_id, {})) | {"shard": number})
@@ -244,6 +246,19 @@ def _response(answer: Response, words: bool) -> Data:
         "take_in_sessions": times.take_in_sessions,
         "settle_seconds": times.settle_seconds,
     }
+
+
+def _place(answer: Response) -> str:
+    """Return the key of a response's context in the shard."""
+    return f"{answer.scenario_id} {answer.context_digest}"
+
+
+def _context_of(answer: Response, contexts: Contexts) -> Context | None:
+    """Return the context of a response; ``None`` if it names turns of another scenario, as in some older runs."""
+    context = contexts.of(answer)
+    if context is None or context.scenario_id == answer.scenario_id:
+        return context
+    return None if any(part.turn_id for part in context.parts) else context
 
 
 def _context(context: Context, words: bool) -> list[Data]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, UsageSource
 from memeval.records.run import Run, TokenSource
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.site.labels import cost_reason
 
 _ANSWERING = (Phase.SEARCH, Phase.ASK, Phase.READ)
 _INGESTING = (Phase.INGEST, Phase.SETTLE)
@@ -23,6 +25,8 @@ def _tokens(row: BoardRow) -> ColumnReader:
         TokenSource.SELF_REPORTED: ("warning", "self-reported"),
         TokenSource.NONE: ("none", "not counted"),
     }[tokens.source]
+    if tokens.source is TokenSource.MEASURED and row.run.track.reader == NATIVE:
+        badge = ("warning", "self-reported context")
     return ColumnReader(tokens.per_question, badges=(badge,))
 
 
@@ -33,7 +37,7 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
-            return ColumnReader(None, note=run.cost.reason or "not recorded by phase")
+            return ColumnReader(None, note=cost_reason(run.cost.reason) or "not recorded by phase")
         unpriced = sum(usage.unpriced for usage in used)
         if unpriced:
             return ColumnReader(None, note=f"{unpriced} calls without a price")
@@ -72,7 +76,9 @@ SPENDING = (
         name="tokens_per_question",
         title="Tokens / question",
         group=ColumnGroup.SPENT,
-        help="Mean context tokens per question. Measured: counted by memeval. Self-reported: counted by the system.",
+        help="Mean context tokens per question. Measured: counted by memeval, in the context that a reader received. "
+        "Self-reported context: counted by memeval, but the system writes its own answers and reports the context. "
+        "Self-reported: counted by the system.",
         read=_tokens,
         write=text.count,
         direction=BetterEnd.LOWER,
@@ -100,9 +106,10 @@ SPENDING = (
         name="cost_usd",
         title="Total cost",
         group=ColumnGroup.SPENT,
-        help="Cost of the whole run, by the dated price list that the run names.",
+        help="Cost of the whole run, by the dated price list that the run names. “Calls not visible”: the system "
+        "may call models without memeval, so its cost is unknown.",
         read=lambda row: ColumnReader(
-            row.run.cost.usd, note=None if row.run.cost.usd is not None else row.run.cost.reason
+            row.run.cost.usd, note=None if row.run.cost.usd is not None else cost_reason(row.run.cost.reason)
         ),
         write=text.dollars,
         direction=BetterEnd.LOWER,

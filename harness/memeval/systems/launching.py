@@ -118,9 +118,9 @@ def check_python(path: Path) -> None:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         where = f"{path}:{error.lineno}" if error.lineno else path
-        raise BadInput(f"is not valid Python: {visible(str(error.msg))}.", where=where) from None
+        raise BadInput(f"invalid Python: {visible(str(error.msg))}.", where=where) from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
         why = visible(str(error)) or "it is nested too deeply"
-        raise BadInput(f"is not valid Python: {why}.", where=path) from None
+        raise BadInput(f"invalid Python: {why}.", where=path) from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None

@@ -140,7 +140,7 @@ def _add_module(name: str, launch: Launch) -> str:
     if launch.folder is None:
         if not launch.own_interpreter:
             return f"Install it for {launch.interpreter}."
-        return "Give --python an environment that has it, or make a submission folder: memeval submit new."
+        return "Pass --python with a Python that has it, or create a submission: memeval submit new."
     from memeval.systems.environments.tools import find_uv
 
     install_uv = "" if find_uv() else " Get uv with: pip install uv."

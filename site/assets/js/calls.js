@@ -1,11 +1,11 @@
 // Model calls: the exact prompt, the raw reply and the verdict. All of it is inserted as text, never as markup.
-import { badge, duration, fold, make, said } from "./dom.js";
+import { badge, duration, fold, make, quoted } from "./dom.js";
 
 /** The calls in which an item was judged, the one that decided last. */
 export function judged(calls, lines) {
   return calls.map((call, number) => [
     make("p", {}, number ? "Second request. " : null, "Reply of the judge:"),
-    call.reply === undefined ? failure(call) : said(call.reply),
+    call.reply === undefined ? failure(call) : quoted(call.reply),
     make("p", { class: "mv-facts-line" }, verdict(call)),
     fold("Judge prompt and raw reply", asked(call, lines)),
   ]);
@@ -16,9 +16,9 @@ export function asked(call, lines, turns = new Map()) {
   const settings = Object.entries(call.settings).map(([name, value]) => make("span", {}, `${name}: ${value}`));
   return [
     make("p", { class: "mv-facts-line" }, make("span", {}, `${call.model} at ${call.endpoint}`), settings),
-    call.messages.map((message) => [make("p", { class: "mv-note" }, `${message.role}:`), said(whole(message.text, lines, turns), "mv-asked")]),
+    call.messages.map((message) => [make("p", { class: "mv-note" }, `${message.role}:`), quoted(whole(message.text, lines, turns), "mv-asked")]),
     call.error === undefined ? null : failure(call),
-    call.body === undefined ? null : [make("p", { class: "mv-note" }, "Raw reply:"), said(call.body)],
+    call.body === undefined ? null : [make("p", { class: "mv-note" }, "Raw reply:"), quoted(call.body)],
     make("p", { class: "mv-facts-line" }, facts(call)),
     make("p", { class: "mv-note" }, "Record key: ", make("code", {}, call.key)),
   ].flat(Infinity).filter(Boolean);
@@ -44,7 +44,7 @@ function verdict(call) {
 }
 
 function failure(call) {
-  return [make("p", {}, badge("warning", "failed"), ` ${call.tries} ${call.tries === 1 ? "try" : "tries"}`), call.error === undefined ? null : said(call.error)];
+  return [make("p", {}, badge("warning", "failed"), ` ${call.tries} ${call.tries === 1 ? "try" : "tries"}`), call.error === undefined ? null : quoted(call.error)];
 }
 
 function facts(call) {

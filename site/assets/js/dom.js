@@ -39,10 +39,10 @@ export function choice(label, values, value, change) {
   return make("label", {}, label, make("select", { onchange: (event) => change(event.target.value) }, options));
 }
 
-/** Text as it was said, perhaps cut short; where it may not be shown, its digest and length. */
-export function said(text, kind = "") {
+/** A quoted text, perhaps shortened. If it may not be shown: its digest and length. */
+export function quoted(text, kind = "") {
   if (text !== null && typeof text === "object") {
-    if ("text" in text) return [said(text.text, kind), make("p", { class: "mv-note" }, `${text.left_out} more characters: see the files of the run.`)];
+    if ("text" in text) return [quoted(text.text, kind), make("p", { class: "mv-note" }, `${text.left_out} more characters: see the files of the run.`)];
     return make("p", { class: "mv-note" }, `not shown: ${text.bytes} bytes, `, make("code", {}, text.digest));
   }
   return make("div", { class: `mv-said ${kind}`, dir: "auto", tabindex: text.length > 900 ? "0" : null }, text === "" ? "(empty answer)" : text);

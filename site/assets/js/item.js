@@ -1,6 +1,6 @@
 // One item: question, answer, expected answer, retrieved text and history.
 import { asked, judged } from "./calls.js";
-import { badge, duration, fold, make, said } from "./dom.js";
+import { badge, duration, fold, make, quoted } from "./dom.js";
 
 /** The parts of an item's page. `scenario` is null where the benchmark's data is not here. */
 export function detail(index, line, answered, scenario) {
@@ -12,7 +12,7 @@ export function detail(index, line, answered, scenario) {
       verdict(line, index),
       line.cause ? badge("note", index.labels.causes[line.cause] ?? line.cause) : null,
       make("span", {}, index.categories[line.category] ?? line.category),
-      Object.entries(line.slices).map(([name, value]) => make("span", {}, `${name}: ${value}`)),
+      Object.entries(line.slices).map(([name, value]) => make("span", {}, property(index.labels.slices[name], name, value))),
       line.flags.map((flag) => badge("warning", index.labels.flags[flag] ?? flag)),
       line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
       Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
@@ -25,6 +25,10 @@ export function detail(index, line, answered, scenario) {
     scenario ? history(scenario, key) : null,
     make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
   ].flat(Infinity).filter(Boolean);
+}
+
+function property(known, name, value) {
+  return known ? `${known.title}: ${known.values[value] ?? value}` : `${name}: ${value}`;
 }
 
 function verdict(line, { measure, labels }) {
@@ -56,13 +60,13 @@ function answer(response, number, answered, scenario, turns, labels) {
   const times = [["answer", response.ask_seconds], ["search", response.search_seconds], ["reader", response.read_seconds], ["ingest", response.take_in_seconds], ["indexing", response.settle_seconds]];
   return [
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
-    question ? said(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
+    question ? quoted(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
     question?.timestamp ? make("p", { class: "mv-note" }, `question date: ${question.timestamp}`) : null,
     question?.filters && Object.keys(question.filters).length ? make("p", { class: "mv-note" }, `${question.call}: ${listed(question.filters)}`) : null,
     make("h3", {}, "Answer"),
-    response.outcome === "ok" || response.outcome === "empty" ? said(response.answer) : [
+    response.outcome === "ok" || response.outcome === "empty" ? quoted(response.answer) : [
       make("p", {}, badge("warning", labels.states[response.outcome] ?? response.outcome)),
-      response.error ? said(response.error) : null,
+      response.error ? quoted(response.error) : null,
     ],
     make("p", { class: "mv-facts-line" },
       response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} context tokens`),
@@ -79,20 +83,20 @@ function retrieved(response, turns) {
   const rows = response.items.map((item) => make("li", {},
     item.score === undefined ? null : make("span", { class: "mv-note" }, `${item.score.toPrecision(3)} `),
     item.source_ids.length ? make("code", {}, item.source_ids.join(" ")) : null,
-    item.turn_id ? turn(item.turn_id, turns) : said(item.text)));
+    item.turn_id ? turn(item.turn_id, turns) : quoted(item.text)));
   return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows));
 }
 
 function context(response, contexts, turns) {
-  const parts = response.context_digest ? contexts[response.context_digest] : null;
+  const parts = contexts[`${response.scenario_id} ${response.context_digest}`];
   if (!parts) return null;
-  return fold(`Context: ${parts.length} parts`, parts.map((part) => (part.turn_id ? turn(part.turn_id, turns) : said(part.text))));
+  return fold(`Context: ${parts.length} parts`, parts.map((part) => (part.turn_id ? turn(part.turn_id, turns) : quoted(part.text))));
 }
 
 function turn(id, turns) {
   const found = turns.get(id);
   if (!found) return make("p", { class: "mv-turn" }, make("code", {}, id));
-  if (typeof found.content === "object") return make("div", { class: "mv-turn" }, make("code", {}, id), said(found.content));
+  if (typeof found.content === "object") return make("div", { class: "mv-turn" }, make("code", {}, id), quoted(found.content));
   return make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${found.date ?? ""} ${found.role} (${id}): `), found.content);
 }
 
@@ -111,7 +115,7 @@ function history(scenario, key) {
     }
     const shown = evidence.has(step.session_id);
     const body = step.turns.map((one) => (typeof one.content === "object"
-      ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), said(one.content))
+      ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), quoted(one.content))
       : make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${one.role}: `), one.content)));
     if (step.facts && Object.keys(step.facts).length) body.unshift(make("p", { class: "mv-note" }, listed(step.facts)));
     const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turn${step.turns.length === 1 ? "" : "s"}`;
@@ -124,7 +128,7 @@ function history(scenario, key) {
 
 /** A key's fields by name; facts with the phrases they are known by. */
 function keyed(key) {
-  if (key.key.digest) return said(key.key);
+  if (key.key.digest) return quoted(key.key);
   const rows = Object.entries(key.key).filter(([name]) => name !== "kind").flatMap(([name, value]) => [
     make("span", {}, name.replaceAll("_", " ")), make("div", {}, valued(value)),
   ]);

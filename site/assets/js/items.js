@@ -75,7 +75,7 @@ class Browser {
       make("p", { class: "mv-note" }, "Judge: ", make("bdi", {}, index.judge.name),
         index.judge.label ? [" ", badge("note", index.judge.label)] : null,
         index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · ",
-        make("a", { href: new URL(index.judge.url, root).href }, index.judge.said)),
+        make("a", { href: new URL(index.judge.url, root).href }, index.judge.result)),
       index.words ? null : make("p", { class: "mv-note" }, "The text of this benchmark may not be published. This page shows ids, digests and scores."),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),

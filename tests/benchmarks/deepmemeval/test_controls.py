@@ -7,6 +7,7 @@ import pytest
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
+from memeval.grading.base import RunGrader
 from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
@@ -50,6 +51,9 @@ def run(dataset: Dataset, answer: Answer, tokens: Tokens = lambda turn: 1000.0) 
         graders[key.category].grade(key, scenario, responses(key, scenario, answer, tokens), judge)
         for key, scenario in zip(keys, scenarios, strict=True)
     ]
+    for grader in {grader.name: grader for grader in graders.values()}.values():
+        if isinstance(grader, RunGrader):
+            grades = grader.settled(grades)
     return score(benchmark.plan(keys), grades)
 
 
@@ -86,6 +90,26 @@ def test_hedging_always_wins_the_two_categories_of_doubt_and_nothing_else(datase
     assert scores.composite.value == pytest.approx(0.30)
     assert scores.overall.accuracy == pytest.approx(0.32)
     assert scores.false_hedge_rate == 1.0
+    assert scores.alternates["corrected"].value == 0.0
+
+
+def test_hedging_on_half_of_all_answers_wins_nothing_in_the_corrected_score(dataset: Dataset) -> None:
+    def half(key: ItemKey, scenario: Scenario, turn: int) -> str:
+        return HEDGE if sum(map(ord, key.item_id)) % 2 else stale(key, scenario, turn)
+
+    scores = run(dataset, half)
+    doubt = [scores.categories[1], scores.categories[5]]
+    assert all(category.tally.correct > 20 for category in doubt)
+    assert [category.alternates["corrected"].correct for category in doubt] == [0, 0]
+
+
+def test_a_few_false_hedges_cost_no_doubt_that_is_right(dataset: Dataset) -> None:
+    def careful(key: ItemKey, scenario: Scenario, turn: int) -> str:
+        return HEDGE if sum(map(ord, key.item_id)) % 3 == 0 else gold(key, scenario, turn)
+
+    scores = run(dataset, careful)
+    assert scores.false_hedge_rate == pytest.approx(1 / 3, abs=0.1)
+    assert [scores.categories[n].alternates["corrected"].correct for n in (1, 5)] == [80, 80]
 
 
 def test_a_shrinking_counter_adds_ten_points_as_published_and_none_gated(dataset: Dataset) -> None:
@@ -94,12 +118,15 @@ def test_a_shrinking_counter_adds_ten_points_as_published_and_none_gated(dataset
     assert scores.composite.value == pytest.approx(0.40)
     assert scores.overall.accuracy == pytest.approx(0.48)
     assert scores.alternates["gated"].value == pytest.approx(0.30)
+    assert scores.alternates["corrected"].value == 0.0
 
 
 def test_the_released_answers_are_all_right_and_hedge_only_where_they_should(dataset: Dataset) -> None:
     scores = run(dataset, gold, shrinking)
     assert correct(scores) == [100, 80, 80, 80, 80, 80]
-    assert scores.composite.value == scores.alternates["gated"].value == pytest.approx(1.0)
+    assert scores.composite.value == pytest.approx(1.0)
+    # Their token counts are self-reported here, which earns a tenth only as published.
+    assert scores.alternates["gated"].value == scores.alternates["corrected"].value == pytest.approx(0.9)
     assert scores.false_hedge_rate == 0.0
     flags = [[(count.flag.value, count.items) for count in category.flags] for category in scores.categories]
     assert flags == [[], [("hedged", 80)], [], [], [("self-reported-tokens", 80)], [("hedged", 80)]]

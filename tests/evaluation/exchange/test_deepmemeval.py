@@ -120,7 +120,11 @@ def test_blank_answers_count_equally_in_run_export_and_import(tmp_path: Path) ->
     run = run_system(find_system(str(quiet(tmp_path))), benchmark_session, RunOptions(results=tmp_path / "runs"))
     (delta,) = (grade for grade in run.grades() if grade.category == "delta-efficiency")
     # 1 - 15 x 13.5 / (130 x 15) = 0.896: DeepMemEval's rule passes, and reads no answer.
-    assert (delta.verdict, delta.state.value, delta.alternates) == (True, "graded", {"gated": False})
+    assert (delta.verdict, delta.state.value, delta.alternates) == (
+        True,
+        "graded",
+        {"gated": False, "corrected": False},
+    )
     plain, evaluated = write(run, benchmark_session, tmp_path / "out.json")
     rows_written = json.loads(plain.read_text())
     (row,) = (row for row in rows_written if row["scenario_type"] == "delta-efficiency")

@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.trust import trust_of
 from memeval.evaluation.exchange.formats import find_format
-from memeval.evaluation.exchange.importing import exam_for
+from memeval.evaluation.exchange.importing import open_benchmark_for
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.run_folders import unfinished_runs
@@ -207,6 +207,6 @@ def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, 
 
 def test_a_format_supports_only_its_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'locomo' does not support deepmemeval@1"):
-        exam_for(find_format("locomo"), tmp_path, "deepmemeval@1")
+        open_benchmark_for(find_format("locomo"), tmp_path, "deepmemeval@1")
     with pytest.raises(BadInput, match="unknown benchmark 'lokomo'"):
-        exam_for(find_format("locomo"), tmp_path, "lokomo")
+        open_benchmark_for(find_format("locomo"), tmp_path, "lokomo")

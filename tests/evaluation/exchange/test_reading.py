@@ -74,7 +74,7 @@ def test_invalid_files_are_refused_with_a_reason(tmp_path: Path, data: bytes, to
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no such file"):
+    with pytest.raises(BadInput, match="file not found"):
         AnswerFile.open(tmp_path / "none.json")
     with pytest.raises(BadInput, match="not a file"):
         AnswerFile.open(tmp_path)

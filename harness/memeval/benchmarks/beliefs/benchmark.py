@@ -13,6 +13,7 @@ from memeval.benchmarks.beliefs.long import EACH, SIZES
 from memeval.benchmarks.beliefs.shared import ASKED, shared
 from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
+from memeval.grading.delivery import DeliveredDelta
 from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
 from memeval.grading.stored import StoredFacts
@@ -30,7 +31,7 @@ LARGEST = 5000
 
 INFO = load(__package__)
 
-GRADERS = {"delta-efficiency": DeltaEfficiency(headline="gated")}
+GRADERS = {"delta-efficiency": DeliveredDelta(headline="gated")}
 """Graders of the categories without a judge."""
 
 
@@ -90,6 +91,7 @@ class BeliefsBenchmark(Benchmark):
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
+    former = (DeltaEfficiency(headline="gated"),)
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Generate the data.

@@ -9,15 +9,22 @@ from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset, shipped_errata
 from memeval.benchmarks.deepmemeval.released import read
+from memeval.grading.base import Grader
+from memeval.grading.delivery import DeliveredDelta
 from memeval.grading.delta import DeltaEfficiency
+from memeval.grading.doubted import DoubtJudged
 from memeval.grading.judged import Judged
 from memeval.records.errata import Errata
 from memeval.records.errors import BadInput
 
 INFO = load(__package__)
 
-GRADERS = {"delta-efficiency": DeltaEfficiency(headline="published", version=2)}
-"""Graders of the categories without a judge."""
+GRADERS: dict[str, Grader] = {
+    "cascade-propagation": DoubtJudged(),
+    "delta-efficiency": DeliveredDelta(headline="published"),
+    "uncertainty-abstention": DoubtJudged(),
+}
+"""Graders of the categories that can be bought: by doubting everything, or by shaping the context."""
 
 
 class DeepMemEvalBenchmark(Benchmark):
@@ -25,7 +32,7 @@ class DeepMemEvalBenchmark(Benchmark):
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
-    former = (DeltaEfficiency(headline="published"),)
+    former = (DeltaEfficiency(headline="published"), DeltaEfficiency(headline="published", version=2), Judged())
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.

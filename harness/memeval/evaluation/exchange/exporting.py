@@ -7,8 +7,7 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.formats import ExchangeFormat
-from memeval.evaluation.plan import BenchmarkSession
-from memeval.evaluation.reproduction import session_of_run
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.records.errors import BadInput
 
 

@@ -80,7 +80,7 @@ class ImportOptions:
     """Make a new run even if one is stored. Recorded judgments are still reused."""
 
 
-def exam_for(
+def open_benchmark_for(
     form: ExchangeFormat,
     file: Path,
     benchmark: str | None = None,

@@ -28,13 +28,13 @@ from memeval.evaluation.exchange.items import (
     text_of_item,
 )
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.execution.contexts import TurnTexts
+from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.execution.readers import NATIVE
 from memeval.grading.scoring import alternate, counts, headline
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
-from memeval.records.response import Context, Outcome
+from memeval.records.response import Outcome
 
 CONTEXT_CHARACTERS = 20_000
 """Characters of a context in the log, if it is not a list of items; the run's own files contain all of it."""
@@ -84,7 +84,7 @@ class _Log:
         self._items = RunItems(folder, benchmark_session)
         self._has_text = self._items.words
         self._gives_credits = self._run.scores.overall.points is not None
-        self._contexts: dict[str, Context] = self._items.contexts() if self._has_text else {}
+        self._contexts = self._items.contexts() if self._has_text else Contexts()
 
     def write(self, to: Path) -> None:
         """Write the archive, one sample at a time."""
@@ -157,7 +157,7 @@ class _Log:
         if response.items is not None:
             texts = [text_of_item(item, turns) or f"({item.turn_id})" for item in response.items]
             return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1)) or "(nothing)"
-        context = self._contexts.get(response.context_digest or "")
+        context = self._contexts.of(response)
         text = None if context is None else text_of_context(context, turns)
         if text is None or len(text) <= CONTEXT_CHARACTERS:
             return text

@@ -14,7 +14,7 @@ from itertools import chain
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.execution.contexts import TurnTexts
+from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import (
     AnswerKey,
     BeliefKey,
@@ -142,9 +142,9 @@ class RunItems:
                 scenario=scenario if key is not None else None,
             )
 
-    def contexts(self) -> dict[str, Context]:
-        """Return the contexts by digest."""
-        return {context.digest: context for context in self._folder.contexts()}
+    def contexts(self) -> Contexts:
+        """Return the contexts."""
+        return Contexts(self._folder.contexts())
 
 
 def ordinals(item: RetrievedItem) -> tuple[str, ...]:
@@ -169,7 +169,9 @@ def text_of_item(item: RetrievedItem, turns: TurnTexts | None) -> str | None:
 
 
 def text_of_context(context: Context, turns: TurnTexts | None) -> str | None:
-    """Return the text of a context; ``None`` if it contains a turn and the data is not available."""
+    """Return the text of a context; ``None`` if it contains a turn whose scenario is not available."""
+    if turns is not None and turns.scenario_id != context.scenario_id:
+        turns = None
     parts = [part.text if part.turn_id is None else _turn(part.turn_id, part.dated, turns) for part in context.parts]
     return None if None in parts else "\n".join(part for part in parts if part is not None)
 

@@ -87,7 +87,7 @@ class _Prompts:
             if isinstance(messages, list) and messages and isinstance(messages[-1], dict):
                 return str(messages[-1].get("content", ""))
         question = "" if answered.ask is None else answered.ask.question
-        context = self._contexts.get(answered.response.context_digest or "")
+        context = self._contexts.of(answered.response)
         if context is None or item.scenario is None:
             return question
         if self._turns is None or self._turns.scenario_id != item.scenario.scenario_id:

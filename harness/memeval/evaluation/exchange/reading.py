@@ -194,7 +194,7 @@ def _bytes(path: Path, largest: int) -> bytes:
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except FileNotFoundError:
-        refuse("no such file.", path)
+        refuse("file not found.", path, "Check the path.")
     except OSError as error:
         refuse(f"the file cannot be read ({error.strerror}).", path)
     if len(data) > largest:

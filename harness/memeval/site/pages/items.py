@@ -15,6 +15,7 @@ from memeval.site.model import BenchmarkData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.shards import RunContext, benchmark_shards, run_shards
+from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import run_url, segment, system_url
 
 
@@ -56,13 +57,13 @@ class ItemsPage(Publisher):
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": _base(data) if data.dataset is not None else None,
             "benchmark_missing": data.missing,
-            "labels": VALUE_LABELS,
+            "labels": {**VALUE_LABELS, "slices": SLICE_LABELS},
             "measure": None if run.scores.overall.points is None else benchmark.headline(run.track),
             "judge": {
                 "name": judge.judge.name,
                 "label": judge.judge.label,
                 "endpoint": judge.judge.endpoint,
-                "said": judge.said,
+                "result": judge.result,
                 "url": judge.url,
             },
         }

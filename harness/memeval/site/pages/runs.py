@@ -9,7 +9,7 @@ from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
-from memeval.records.grade import GradeState
+from memeval.records.grade import Flag, GradeState
 from memeval.records.log import LogLine
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
@@ -21,10 +21,11 @@ from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.flags import RowFlag, marks, sample_note
 from memeval.site.judges import judge_note
-from memeval.site.labels import INTERFACES, label
+from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
 from memeval.site.urls import run_url, segment
 
@@ -107,6 +108,9 @@ class RunPages(Publisher):
                 state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
                 files=files,
                 judge=judge_note(site, run.track),
+                properties=_properties(run),
+                rules=[(name, benchmark.rule_meaning(name)) for name in sorted(run.scores.alternates)],
+                flags=_flags(run),
                 known={other.run.run_id for other in site.board.runs},
                 sentences=UNRANKED,
                 phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
@@ -164,6 +168,18 @@ def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
 def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
     table = next(table for table in site.board.tables if table.track.id == row.run.track_id)
     return marks(site, table, row)
+
+
+def _flags(run: Run) -> list[tuple[Flag, str]]:
+    """Return the flags of a run's grades, with their meanings."""
+    found = {count.flag for category in run.scores.categories for count in category.flags}
+    return [(flag, FLAG_MEANINGS[flag]) for flag in Flag if flag in found]
+
+
+def _properties(run: Run) -> list[SliceLabel]:
+    """Return the slices of a run that need an explanation, by title."""
+    found = {slice_label(score.slice).title: slice_label(score.slice) for score in run.scores.slices}
+    return [found[title] for title in sorted(found) if found[title].meaning]
 
 
 def _took_place(run: Run, phase: Phase) -> bool:

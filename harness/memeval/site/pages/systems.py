@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memeval.conformance import CHECKS, SUITE
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.records.conformance import Conformance
 from memeval.records.run import SystemKind
 from memeval.site import charts
 from memeval.site.charts import Point
@@ -67,6 +69,7 @@ class SystemPages(Publisher):
                 categories=categories,
                 trends=trends,
                 conformance=conformance,
+                check_titles=_check_titles(conformance),
                 interfaces=INTERFACES,
                 submission=site.submissions.get(slug),
                 control=CONTROLS.get(slug) if rows[0].run.system.kind is SystemKind.CONTROL else None,
@@ -108,3 +111,11 @@ def _trends(site: SiteModel, rows: tuple[BoardRow, ...]) -> Iterator[tuple[Board
             name = f"trend-{segment(mine[0].run.system.slug)}-{table.track.id}"
             title = f"{mine[0].run.system.name} on {site.benchmark_of(table.track).title}: score of each run"
             yield table, figure(charts.trend(name, title, found))
+
+
+def _check_titles(report: Conformance | None) -> dict[str, str]:
+    """Return what each check of a report tests; in today's words if the suite is today's."""
+    if report is None:
+        return {}
+    today = {check.name: check.title for check in CHECKS} if report.suite == SUITE else {}
+    return {check.name: today.get(check.name, check.title) for check in report.checks}

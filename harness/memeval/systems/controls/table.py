@@ -112,7 +112,7 @@ _TABLE = (
     Control(
         "echo-question",
         "Echo of the question",
-        "Whether a grader takes words of the question, or a question back, for an answer.",
+        "Repeats the question as its answer. Any score above zero means that the grader accepts words of the question.",
         "echo_question.py",
         "EchoQuestion",
         (NATIVE,),
@@ -125,7 +125,7 @@ _TABLE = (
         "always_hedge.py",
         "AlwaysHedge",
         (NATIVE,),
-        "Only where doubt is asked for; it loses the twins of such items, where it is not.",
+        "Items in which doubt is correct; not the control items, in which doubt is wrong.",
     ),
     Control(
         "always-hedge-shrinking",

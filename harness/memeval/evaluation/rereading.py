@@ -1,0 +1,133 @@
+"""Runs the offline readers of a run again: from the stored contexts, in the order of the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.findings import Finding
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.execution.contexts import Contexts, TurnTexts
+from memeval.execution.model_reader import PREFIX
+from memeval.execution.readers import NATIVE, Reader, reader_named
+from memeval.records.response import Context, Outcome, Response
+from memeval.records.scenario import Export, Question, Recall, Reflect, Scenario
+
+OPEN_AT_ONCE = 4
+"""Number of scenarios, and of context texts, in memory."""
+
+SHOWN_CHARACTERS = 60
+"""Characters of an answer in a finding."""
+
+
+class StoredTexts:
+    """The texts that the stored rows of a run stand for. A few scenarios and texts stay in memory.
+
+    Args:
+        benchmark_session: the benchmark with the data of the run.
+        contexts: the stored contexts.
+    """
+
+    def __init__(self, benchmark_session: BenchmarkSession, contexts: Contexts) -> None:
+        self._benchmark_session = benchmark_session
+        self._contexts = contexts
+        self._turns = lru_cache(OPEN_AT_ONCE)(self._new_turns)
+        self._text = lru_cache(OPEN_AT_ONCE)(self._new_text)
+
+    def context(self, response: Response) -> str | None:
+        """Return the text of a response's context; ``None`` if it has none, or if turns or context are missing."""
+        context = self._contexts.of(response)
+        return None if context is None else self._text(context.scenario_id, context.digest)
+
+    def text(self, context: Context) -> str | None:
+        """Return the text of a context; ``None`` if the data has no such scenario or turn."""
+        turns = self._turns(context.scenario_id)
+        try:
+            return None if turns is None else "\n".join(map(turns.text, context.parts))
+        except KeyError:
+            return None
+
+    def _new_text(self, scenario_id: str, digest: str) -> str | None:
+        return self.text(self._contexts.of_scenario(scenario_id)[digest])
+
+    def _new_turns(self, scenario_id: str) -> TurnTexts | None:
+        scenario = self._benchmark_session.scenarios.get(scenario_id)
+        return None if scenario is None else TurnTexts(scenario)
+
+
+def offline_reader(name: str) -> Reader | None:
+    """Return the reader of a track if it needs no model; ``None`` if a system or a model answers.
+
+    Raises:
+        LookupError: this memeval has no such reader.
+    """
+    if name == NATIVE or name.startswith(PREFIX):
+        return None
+    reader = reader_named(name)
+    if reader is None or reader.name != name:
+        raise LookupError(name)
+    return reader
+
+
+def reread(
+    folder: RunFolder, benchmark_session: BenchmarkSession, responses: Sequence[Response], texts: StoredTexts
+) -> Iterator[Finding]:
+    """Yield a finding for each stored answer that an offline reader does not give again.
+
+    Args:
+        folder: the run.
+        benchmark_session: the benchmark with the data of the run.
+        responses: its responses with their full text, in plan order.
+        texts: the texts of its contexts.
+    """
+    try:
+        reader = offline_reader(folder.run.track.reader)
+    except LookupError as error:
+        yield Finding(f"{folder.path / 'run.json'}: track.reader", f"this memeval has no reader {str(error)!r}.")
+        return
+    if reader is None:
+        return
+    path = folder.file("responses.jsonl")
+    scenario: Scenario | None = None
+    questions: Mapping[str, Question] = {}
+    item_id, delivered = "", dict[int, list[str]]()
+    for number, response in enumerate(responses, start=1):
+        if scenario is None or scenario.scenario_id != response.scenario_id:
+            scenario = benchmark_session.scenarios.get(response.scenario_id)
+            questions = {} if scenario is None else {one.question_id: one for one in scenario.questions()}
+        question = questions.get(response.question_id)
+        if scenario is None or question is None:
+            yield Finding(f"{path}:{number}", f"{response.question_id} is not a question of {response.scenario_id}.")
+            continue
+        if response.item_id != item_id:
+            item_id, delivered = response.item_id, {}
+        context = texts.context(response)
+        if response.context_digest is not None and context is None:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: its context is missing or cannot be read.")
+            continue
+        so_far = delivered.setdefault(response.attempt, [])
+        if context is not None:
+            so_far.append(context)
+        contexts = so_far if scenario.agent_keeps_context else [context or ""]
+        if (problem := _difference(reader, question, response, contexts)) is not None:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: {problem}")
+
+
+def _difference(reader: Reader, question: Question, response: Response, contexts: Sequence[str]) -> str | None:
+    """Return how a stored answer differs from the reader's, as a sentence; ``None`` if they are equal."""
+    if isinstance(question, Reflect):  # the system answers
+        return None
+    shows = isinstance(question, Recall | Export)
+    failed = response.outcome.is_error
+    answer = "" if shows or failed else reader.read(question.question, question.timestamp, contexts).answer
+    if response.answer != answer:
+        return f"the answer is {_short(response.answer)}, but the reader {reader.name} gives {_short(answer)}."
+    outcome = response.outcome if failed else Outcome.OK if shows or answer.strip() else Outcome.EMPTY
+    if response.outcome is not outcome:
+        return f"the outcome is '{response.outcome}', but the reader's answer makes it '{outcome}'."
+    return None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

@@ -1,0 +1,95 @@
+"""The contexts that graders look at: found by scenario, or by digest in older runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from memeval.benchmarks import find
+from memeval.evaluation.delivered import Deliveries
+from memeval.evaluation.grades import last_attempts
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.readers import NATIVE
+from memeval.keys import ItemKey
+from memeval.records.response import Context, Outcome, Response, Timings
+
+READER = "extractive@1"
+
+
+@pytest.fixture(scope="module")
+def session() -> BenchmarkSession:
+    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 12})
+
+
+@pytest.fixture(scope="module")
+def items(session: BenchmarkSession) -> list[ItemKey]:
+    return [key for key in session.keys if key.category == "delta-efficiency"]
+
+
+def stored(session: BenchmarkSession, item: ItemKey, text: str) -> Context:
+    return TurnTexts(session.scenarios[item.scenario_id]).context(text)
+
+
+def answers(item: ItemKey, digest: str | None) -> list[Response]:
+    return [
+        Response(
+            item_id=item.item_id,
+            scenario_id=item.scenario_id,
+            question_id=question,
+            outcome=Outcome.OK,
+            answer="x",
+            context_digest=digest,
+            timings=Timings(started="2026-01-01T00:00:00Z"),
+        )
+        for question in item.question_ids
+    ]
+
+
+def turn(session: BenchmarkSession, item: ItemKey) -> str:
+    return session.scenarios[item.scenario_id].sessions()[0].turns[0].content
+
+
+def texts(session: BenchmarkSession, item: ItemKey, contexts: list[Context], digest: str | None) -> set[str | None]:
+    rows = answers(item, digest)
+    found = Deliveries(session, [item], last_attempts(rows), contexts, READER).of(rows)
+    assert found.read
+    return set(found.texts)
+
+
+def test_turns_by_id_are_text_again(session: BenchmarkSession, items: list[ItemKey]) -> None:
+    text = f"{turn(session, items[0])}\nand more"
+    context = stored(session, items[0], text)
+    assert context.parts[0].turn_id is not None
+    assert texts(session, items[0], [context], context.digest) == {text}
+
+
+def test_a_context_of_the_own_scenario_goes_before_an_equal_one(
+    session: BenchmarkSession, items: list[ItemKey]
+) -> None:
+    text = turn(session, items[0])
+    mine, other = stored(session, items[0], text), stored(session, items[1], text)
+    assert mine.digest == other.digest and mine.parts != other.parts
+    for contexts in ([mine, other], [other, mine], [other], [mine]):
+        assert texts(session, items[0], contexts, mine.digest) == {text}
+
+
+def test_what_is_not_stored_or_names_nothing_is_none(session: BenchmarkSession, items: list[ItemKey]) -> None:
+    context = stored(session, items[0], turn(session, items[0]))
+    assert texts(session, items[0], [], context.digest) == {None}
+    assert texts(session, items[0], [context], None) == {None}
+    elsewhere = context.model_copy(update={"scenario_id": "gone"})
+    assert texts(session, items[0], [elsewhere], context.digest) == {None}
+    part = context.parts[0].model_copy(update={"turn_id": "s999:t99"})
+    broken = context.model_copy(update={"parts": (part,)})
+    assert texts(session, items[0], [broken], context.digest) == {None}
+
+
+def test_contexts_of_systems_that_answer_are_not_read_by_a_reader(session: BenchmarkSession) -> None:
+    assert not Deliveries(session, [], {}, [], NATIVE).of([]).read
+
+
+def test_contexts_of_other_categories_are_not_kept(session: BenchmarkSession) -> None:
+    item = next(key for key in session.keys if key.category == "noise-resistance")
+    context = stored(session, item, turn(session, item))
+    rows = answers(item, context.digest)
+    assert Deliveries(session, [item], last_attempts(rows), [context], READER).of(rows).texts == (None,)
