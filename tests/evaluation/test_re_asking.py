@@ -9,7 +9,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.evaluation import reproduction
+from memeval.evaluation import plan
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.re_asking import draw, re_ask
@@ -98,7 +98,7 @@ def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monk
 
 
 def test_other_data_is_refused(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduction, "find", lambda _name: TinyBenchmark(5))
+    monkeypatch.setattr(plan, "find", lambda _name: TinyBenchmark(5))
     with pytest.raises(BadInput, match="used data"):
         re_ask(run)
 

@@ -20,7 +20,8 @@ from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import cases_of
 from memeval.evaluation.judges import judge_of
 from memeval.evaluation.models import ModelOptions, Models, models_for
-from memeval.evaluation.reproduction import reproduce_run, session_of_run
+from memeval.evaluation.plan import session_of_run
+from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.stopping import interruptible
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.endpoints import endpoint_for

@@ -11,9 +11,8 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.re_asking import draw, refuse_few, starting_again
-from memeval.evaluation.reproduction import session_of_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import SystemSetup
 from memeval.execution.progress import Progress
