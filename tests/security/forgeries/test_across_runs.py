@@ -12,8 +12,10 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.cli.main import main
 from memeval.leaderboard.board import Board, BoardRow, RankStatus, build_board
 from memeval.leaderboard.marks import MarkName
+from memeval.records.errors import ExitCode
 from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import SystemKind, View
 from memeval.site.flags import RowFlag
@@ -181,6 +183,19 @@ def test_a_repetition_with_shifted_or_scaled_clocks_is_a_copied_run(
     assert f"Its durations are those of run {original.run.run_id}" in row.marks[0].sentence
     assert row_of(board, original).marks == ()
     assert row_of(board, original).trust.answers is not AnswerTrust.REPEATED
+
+
+def test_the_ledger_takes_no_copy_as_a_repetition(
+    tmp_path: Path, original: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = repetition(original, tmp_path, 1.07)
+    words = ["ledger", "repeat", str(original.path), str(copy.path), "--reason", "again", "--results", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["memeval", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == ExitCode.BAD_INPUT
+    assert "share durations, so one was made from the other." in capsys.readouterr().err
+    assert Ledger(tmp_path).entries() == []
 
 
 def test_a_repetition_with_durations_of_its_own_is_the_runners_word(tmp_path: Path, original: RunFolder) -> None:
