@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.ledger import Trust, trust_of
 from memeval.archive.runs import RunFolder
-from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner
+from memeval.archive.trust import Trust, holds, trust_of
+from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, SystemKind
-from tests.support.runs import edit_head, make_run
+from tests.support.runs import edit_head, make_run, make_track
 
 DEEDS = (
     (LedgerEvent.ACCEPTED, Runner.SUBMITTER),
@@ -96,6 +96,33 @@ def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder], sai
         by_maintainer = (LedgerEvent.ACCEPTED, Runner.MAINTAINER) in said and (LedgerEvent.REPEATED, None) not in said
         assert (trust.answers is AnswerTrust.MAINTAINER_RUN) == by_maintainer
         assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
+
+
+@pytest.mark.parametrize("behind", ["judge", "reader"])
+def test_grades_from_recorded_replies_of_a_model_are_replayed_never_recomputed(tmp_path: Path, behind: str) -> None:
+    url = "https://api.openai.com/v1"
+    if behind == "reader":
+        track = make_track(reader="openai:gpt-4o@1", reader_endpoint=url)
+    else:
+        track = make_track(judge="openai:gpt-4o@1", judge_endpoint=url)
+    folder = make_run(tmp_path, "acme", track=track)
+    if behind == "judge":
+        files = folder.run.data()["files"]
+        folder = edit_head(folder, files=files | {"judgments.jsonl": files["grades.jsonl"]})
+    assert trust_of(folder, ()).grades is CLAIMED
+    assert trust_of(folder, entries(folder, ((LedgerEvent.REPRODUCED, None),))).grades is GradeTrust.REPLAYED
+
+
+def test_a_track_with_a_judge_that_no_grader_asks_is_recomputed(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", track=make_track(judge_endpoint="https://api.openai.com/v1"))
+    assert trust_of(folder, entries(folder, ((LedgerEvent.REPRODUCED, None),))).grades is RECOMPUTED
+
+
+@pytest.mark.parametrize(
+    ("agreed", "asked", "held"), [(50, 50, True), (45, 50, True), (44, 50, False), (27, 32, False)]
+)
+def test_a_sample_holds_while_it_allows_95_percent(agreed: int, asked: int, held: bool) -> None:
+    assert holds(Sample(asked=asked, agreed=agreed)) is held
 
 
 def test_what_is_said_of_another_run_does_not_rub_off(runs: dict[SystemKind, RunFolder]) -> None:

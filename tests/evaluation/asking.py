@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation import models, plan
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import RejudgeOptions
-from memeval.evaluation.running import RunOptions
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.gateway.budget import parse_caps
+from memeval.gateway.limits import GatewayOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.systems.source import SystemSource, file_source
+from tests.support.adapters import plain_adapter
 from tests.support.model_server import ModelServer
 from tests.support.tiny import CITIES, TinyBenchmark
 
@@ -109,6 +114,28 @@ def rejudging(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: 
     """Return options of rejudging; ``caps`` as on the command line."""
     models = ModelOptions(caps=parse_caps(caps), judge_concurrency=judge_concurrency)
     return RejudgeOptions(results=folder / "results", models=models, fresh=fresh)
+
+
+@contextmanager
+def judged_run(folder: Path) -> Iterator[tuple[PickyServer, RunFolder]]:
+    """Yield a judge server, and a run of 32 items that it judged; the ones about Oslo are wrong.
+
+    Meanwhile the environment sends judges to the server, and the tiny benchmark is registered for stored runs.
+    """
+
+    def hasty(*given: Any, **named: Any) -> GatewayOptions:
+        return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+
+    benchmark = TinyBenchmark(8, questions=4)
+    with PickyServer() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "find", lambda _name: benchmark)
+        patch.setattr(models, "GatewayOptions", hasty)
+        for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
+            for name in ("BASE_URL", "API_KEY"):
+                patch.delenv(f"{prefix}_{name}", raising=False)
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        system = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
+        yield server, run_system(system, BenchmarkSession.open(benchmark), options(folder))
 
 
 ASKING = '''

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from memeval.archive.ledger import Ledger, trust_of
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.archive.trust import trust_of
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.records.base import digest_of
 from memeval.records.errors import CheckFailed

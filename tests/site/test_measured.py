@@ -127,6 +127,8 @@ def test_a_mark_says_what_was_seen(marked: Built) -> None:
     assert "no-memory control scores higher in Belief update and Noise resistance" in page_of(marked, 2)
 
 
-def test_without_ceilings_and_controls_nothing_is_marked(tmp_path: Path) -> None:
-    site = built_of(tmp_path, FakeBenchmark(), Made("leaky", "Leaky", 1.0, tokens=90_000))
-    assert "Warnings: " not in page_of(site)
+def test_without_ceilings_and_controls_only_a_run_without_errors_is_marked(tmp_path: Path) -> None:
+    perfect, other = Made("leaky", "Leaky", 1.0, tokens=90_000), Made("other", "Other", 0.7, tokens=90_000)
+    site = built_of(tmp_path, FakeBenchmark(), perfect, other)
+    assert "Warnings: hardly any errors</p>" in page_of(site, 0)
+    assert "Warnings: " not in page_of(site, 1)

@@ -21,7 +21,7 @@ from memeval.evaluation import summary
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.reproduction import session_of_run
+from memeval.evaluation.plan import session_of_run
 from memeval.evaluation.seal import cost, coverage
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score

@@ -84,7 +84,9 @@ def make_run(
     track = track or make_track()
     planned = [(category.name, number) for category in track.categories for number in range(category.items)]
     failed = frozenset(planned[len(planned) - errors :])
-    context = Context(digest=digest_of(slug), scenario_id="made-up-kept-000", parts=(ContextPart(text="Ada – Zürich"),))
+    context = Context(
+        digest=digest_of([slug, kind]), scenario_id="made-up-kept-000", parts=(ContextPart(text="Ada – Zürich"),)
+    )
     responses, grades = [], []
     for category, number in planned[:done]:
         timed_out = (category, number) in failed

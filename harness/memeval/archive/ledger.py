@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,17 +22,8 @@ from memeval.archive.signatures import (
 )
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.records.run import Isolation, SystemKind
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.storage import locked, unwritable
-
-
-@dataclass(frozen=True)
-class Trust:
-    """The trust in a run's grades and answers, derived from the ledger and the files."""
-
-    grades: GradeTrust
-    answers: AnswerTrust
 
 
 @dataclass(frozen=True)
@@ -315,29 +306,3 @@ def _misfit(entry: LedgerEntry) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
-    """Derive the trust in a run from its files and the ledger.
-
-    An entry is valid only while ``run.json`` has the same bytes as at the time of the entry. A system that can reach
-    files may copy earlier answers, so without a sandbox no run is ``repeated``.
-
-    Args:
-        folder: the run.
-        entries: the ledger's entries.
-    """
-    mine = [entry for entry in entries if entry.run_id == folder.run.run_id and entry.run_digest == folder.digest]
-    deeds = {entry.deed for entry in mine}
-    grades = GradeTrust.RECOMPUTED if LedgerEvent.REPRODUCED in deeds else GradeTrust.CLAIMED
-    if folder.run.system.kind is SystemKind.CONTROL:
-        answers = AnswerTrust.CONTROL
-    elif folder.run.system.kind is SystemKind.IMPORTED:
-        answers = AnswerTrust.IMPORTED
-    elif LedgerEvent.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
-        answers = AnswerTrust.REPEATED
-    elif any(entry.deed is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
-        answers = AnswerTrust.MAINTAINER_RUN
-    else:
-        answers = AnswerTrust.SELF_RUN
-    return Trust(grades=grades, answers=answers)

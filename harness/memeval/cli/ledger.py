@@ -126,6 +126,7 @@ def repeat(
     Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
     """
     from memeval import api
+    from memeval.leaderboard.traces import Trace, is_copied
     from memeval.records.run import Isolation
 
     one, two = api.load_run(run, results), api.load_run(other, results)
@@ -147,9 +148,11 @@ def repeat(
                 f"{each.run.run_id} ran without a sandbox.",
                 remedy="Run the system again in a sandbox: memeval run --sandbox bwrap --fresh.",
             )
-    if {row.to_json() for row in one.responses()} & {row.to_json() for row in two.responses()}:
+    shared = {row.to_json() for row in one.responses()} & {row.to_json() for row in two.responses()}
+    if shared or is_copied(Trace(one), Trace(two)):
         raise BadInput(
-            f"{one.run.run_id} and {two.run.run_id} share responses, so one was made from the other.",
+            f"{one.run.run_id} and {two.run.run_id} share {'responses' if shared else 'durations'}, so one was made "
+            "from the other.",
             remedy="Run the system again: memeval run --fresh.",
         )
     _append(LedgerEvent.REPEATED, run, other, reason, by, results, sign_with)
@@ -206,9 +209,10 @@ def review(
     sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Mark a suspicious result as reviewed.
+    """Record that you reviewed a run with a warning.
 
-    A run that scores no more than the no-memory control blocks publication until it is reviewed.
+    Warnings such as "copied responses" end with a review. Before it, some of them keep the run from being ranked. A run
+    that scores no more than the no-memory control blocks publication.
 
     Example: memeval ledger review RUN --reason "it stores nothing: the log shows that every write failed"
     """

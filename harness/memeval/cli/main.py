@@ -19,6 +19,7 @@ from memeval.cli import (
     project,
     publishing,
     running,
+    sampling,
     submitting,
     trust,
 )
@@ -46,6 +47,7 @@ comparing.add_to(app)
 matrices.add_to(app)
 exchanging.add_to(app)
 app.add_typer(submitting.app, name="submit")
+sampling.add_to(ledger.app)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
 publishing.add_to(app)

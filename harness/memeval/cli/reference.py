@@ -35,6 +35,8 @@ COMMANDS = (
     ("ledger", "accept"),
     ("ledger", "reproduce"),
     ("ledger", "repeat"),
+    ("ledger", "re-ask"),
+    ("ledger", "rerun"),
     ("ledger", "supersede"),
     ("ledger", "invalidate"),
     ("ledger", "review"),

@@ -7,23 +7,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
-from pathlib import Path
 
-from memeval.archive.ledger import Ledger, Trust, trust_of
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.archive.trust import Trust, last_samples, trust_of
 from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
+from memeval.leaderboard.marks import (
+    AcrossRuns,
+    Mark,
+    MarkName,
+    is_reviewed,
+    marks_across,
+    marks_of_samples,
+    marks_within,
+    not_above_no_memory,
+)
+from memeval.leaderboard.ranking import GRADES, ranks
 from memeval.records.errors import BadInput
-from memeval.records.grade import Grade
 from memeval.records.imported import Imported
-from memeval.records.ledger import LedgerEntry, LedgerEvent
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
 from memeval.records.track import Track
-from memeval.statistics.composite import Sample
-from memeval.statistics.ranks import RankRange, rank_ranges
+from memeval.statistics.ranks import RankRange
 
 ERROR_GATE = 0.02
 """Maximum share of errors of a ranked run."""
@@ -34,8 +41,6 @@ NO_MEMORY = "no-memory"
 
 NOTICE = timedelta(days=14)
 """Notice period of a vendor before its product is ranked."""
-
-GRADES = "grades.jsonl"
 
 PLUMBING = "plumbing"
 """The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
@@ -68,6 +73,8 @@ class RankStatus(StrEnum):
     """The vendor has not agreed, and its notice period has not passed."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
+    UNREVIEWED = "waiting for review"
+    """It has a mark that honest runs do not get, and no maintainer has reviewed it; see ``Mark.bars``."""
     ROWS_ELSEWHERE = "rows in the archive"
     """Its grades are not in this folder, so it cannot be compared item by item."""
 
@@ -85,8 +92,13 @@ class BoardRow:
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
     """Ledger entries of the run, oldest first."""
-    doubtful: bool = False
-    """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
+    marks: tuple[Mark, ...] = ()
+    """What a maintainer should review; empty for controls, and after a review."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
+        return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
     @property
     def accepted(self) -> bool:
@@ -94,6 +106,11 @@ class BoardRow:
         return any(
             entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
         )
+
+    @property
+    def samples(self) -> dict[LedgerEvent, Sample]:
+        """The last drawn sample of each kind that a maintainer asked again."""
+        return last_samples(entry for entry in self.entries if entry.run_digest == self.folder.digest)
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
@@ -145,7 +162,9 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
         BadInput: a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
-    rows = [_row(folder, entries) for folder in folders]
+    folders = list(folders)
+    across = marks_across(folders, entries)
+    rows = [_row(folder, entries, across) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
@@ -166,7 +185,7 @@ def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
 
-def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
+def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) -> BoardRow:
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
@@ -176,14 +195,20 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry]) -> BoardRow:
         )
     # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
     mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
+    marks = () if is_reviewed(folder, mine) else across.marks.get(folder.path, ())
+    marks += tuple(marks_of_samples(folder, mine))
+    standing = _standing(folder, mine)
+    if standing is RankStatus.RANKED and any(mark.bars for mark in marks):
+        standing = RankStatus.UNREVIEWED
     return BoardRow(
         folder=folder,
         run=run,
-        trust=trust_of(folder, mine),
-        standing=_standing(folder, mine),
+        trust=trust_of(folder, [entry for entry in mine if not across.void(entry)]),
+        standing=standing,
         rank=None,
         gap=None,
         entries=mine,
+        marks=marks,
     )
 
 
@@ -279,7 +304,7 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
             if held is None or (held.standing is RankStatus.PARTIAL and row.standing is not RankStatus.PARTIAL):
                 shown[system] = row
     track = members[0].run.track
-    ranks = _ranks([row for row in shown.values() if row.standing is RankStatus.RANKED])
+    places = ranks([row.folder for row in shown.values() if row.standing is RankStatus.RANKED])
     floor = max(
         (
             row.run.scores.composite.value
@@ -291,8 +316,14 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     nothing = next(
         (row.run.scores.composite.value for row in shown.values() if _is_control(row) and _is(row, NO_MEMORY)), None
     )
+    controls = [row.run for row in shown.values() if _is_control(row)]
     rows = [
-        replace(row, rank=ranks.get(row.folder.path), gap=_gap(row, floor), doubtful=_is_doubtful(row, nothing))
+        replace(
+            row,
+            rank=places.get(row.folder.path),
+            gap=_gap(row, floor),
+            marks=row.marks + _marks_within(row, controls, nothing),
+        )
         for row in sorted(shown.values(), key=_place)
     ]
     return BoardTable(track=track, rows=tuple(rows))
@@ -307,11 +338,13 @@ def _is(row: BoardRow, slug: str) -> bool:
     return row.run.system.slug == slug
 
 
-def _is_doubtful(row: BoardRow, nothing: float | None) -> bool:
+def _marks_within(row: BoardRow, controls: Sequence[Run], nothing: float | None) -> tuple[Mark, ...]:
+    """Return the marks that the controls of the track show; none after a review."""
+    if is_reviewed(row.folder, row.entries):
+        return ()
     value = row.run.scores.composite.value
-    if row.standing is not RankStatus.RANKED or value is None or nothing is None:
-        return False
-    return value <= nothing and all(entry.deed is not LedgerEvent.REVIEWED for entry in row.entries)
+    is_doubtful = row.standing is RankStatus.RANKED and value is not None and nothing is not None and value <= nothing
+    return (*((not_above_no_memory(),) if is_doubtful else ()), *marks_within(row.run, controls))
 
 
 def _gap(row: BoardRow, floor: float | None) -> float | None:
@@ -322,52 +355,3 @@ def _gap(row: BoardRow, floor: float | None) -> float | None:
 def _place(row: BoardRow) -> tuple[bool, float, str]:
     value = row.run.scores.composite.value
     return (value is None, -(value or 0.0), row.run.system.slug)
-
-
-def _ranks(ranked: Sequence[BoardRow]) -> dict[Path, RankRange]:
-    """Return the rank ranges of a track's rankable rows, by run folder.
-
-    Raises:
-        BadInput: a run has grades of other items than the track.
-    """
-    if not ranked:
-        return {}
-    graded = [_by_category(row) for row in ranked]
-    items = _items(graded[0])
-    planned = [category.items for category in ranked[0].run.track.categories]
-    for row, grades in zip(ranked, graded, strict=True):
-        if _items(grades) != items or [len(members) for members in grades] != planned:
-            raise _wrong_items(row)
-    plan = ranked[0].run.track.categories
-    names = [category.name for category in plan]
-    layout = layout_of(
-        plan,
-        {name: [cluster for _item, cluster in members] for name, members in zip(names, items, strict=True)},
-    )
-    places = [names.index(category.name) for category in counting(plan)]
-    samples: list[Sample] = [
-        [[headline(grade) or 0.0 for grade in grades[place]] for place in places] for grades in graded
-    ]
-    return {row.folder.path: rank for row, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
-
-
-def _by_category(row: BoardRow) -> list[list[Grade]]:
-    """Return a run's grades by category in table order, each sorted by item, so that runs can be paired."""
-    found: dict[str, list[Grade]] = {category.name: [] for category in row.run.track.categories}
-    for grade in sorted(row.folder.grades(), key=lambda grade: grade.item_id):
-        if grade.category not in found:
-            raise _wrong_items(row)
-        found[grade.category].append(grade)
-    return list(found.values())
-
-
-def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
-    return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
-
-
-def _wrong_items(row: BoardRow) -> BadInput:
-    return BadInput(
-        "the graded items differ from those of the track or of its other runs.",
-        where=row.folder.file(GRADES),
-        remedy="Run memeval verify on the run, and restore the file or record a new run.",
-    )

@@ -1,4 +1,4 @@
-"""Warnings about a row, computed from the stored figures alone."""
+"""Warnings about a row, and samples that a maintainer asked again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable
+from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model import BenchmarkView, SiteModel
+from memeval.statistics.wilson import wilson
 
 MOST = 0.8
 """A system that sends at least this share of the tokens of the history is marked."""
@@ -35,10 +37,21 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
         row: the run.
     """
     benchmark = site.benchmark_of(row.run.track)
-    found = [*_over_ceiling(benchmark, row.run), *_full_context(site, row.run)]
+    found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]
+    found += [*_over_ceiling(benchmark, row.run), *_full_context(site, row.run)]
     if row.run.system.kind is not SystemKind.CONTROL and row.run.coverage.full:
         found += _under_no_memory(benchmark, table, row.run)
     return tuple(found)
+
+
+def sample_note(row: BoardRow, event: LedgerEvent) -> str | None:
+    """Return the result of the last sample that a maintainer asked or ran again; ``None`` without one."""
+    sample = row.samples.get(event)
+    if sample is None:
+        return None
+    low, high = wilson(sample.agreed, sample.asked)
+    what = "verdicts asked again" if event is LedgerEvent.RE_ASKED else "answers run again"
+    return f"{what}: {sample.agreed} of {sample.asked} equal ({100 * low:.0f}–{100 * high:.0f} %)"
 
 
 def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[RowFlag]:

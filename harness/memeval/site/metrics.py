@@ -8,13 +8,14 @@ from functools import partial
 from memeval.grading.scoring import task_average
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.benchmark import MetricInfo
+from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
 from memeval.records.scores import CategoryScore, Interval
 from memeval.records.track import CategoryPlan, Track
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 from memeval.site.commands import run_command
-from memeval.site.flags import RowFlag
+from memeval.site.flags import RowFlag, sample_note
 from memeval.site.labels import label
 from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
@@ -74,8 +75,6 @@ def _system(marks: Marks, row: BoardRow) -> ColumnReader:
     badges += [("warning", mark.name) for mark in marks(row)]
     if system.label is not None:
         badges.append(("warning", system.label))
-    if row.doubtful:
-        badges.append(("warning", "not above no-memory baseline"))
     if row.replies:
         badges.append(("note", "vendor replied"))
     if system.view.value != "all":
@@ -252,7 +251,7 @@ def _errors(row: BoardRow) -> ColumnReader:
 def _answers(row: BoardRow) -> ColumnReader:
     answers = row.trust.answers.value
     mark = () if row.accepted else (("warning", "not accepted"),)
-    return ColumnReader(answers, badges=((answers, answers), *mark))
+    return ColumnReader(answers, badges=((answers, answers), *mark), note=sample_note(row, LedgerEvent.RERUN))
 
 
 def _isolation(row: BoardRow) -> ColumnReader:
@@ -305,9 +304,13 @@ REST = (
         name="trust_grades",
         title="Scores checked",
         group=ColumnGroup.TRUST,
-        help="Claimed: not checked. Recomputed: a maintainer graded the stored answers again and got the same grades.",
+        help="Claimed: not checked. Replayed: graded again with equal grades, from model replies that the submitter "
+        "recorded. Recomputed: graded again with equal grades, and no model is behind them. Re-asked: a maintainer "
+        "asked the judge again about a drawn sample; the second line is the share of equal verdicts.",
         read=lambda row: ColumnReader(
-            row.trust.grades.value, badges=((row.trust.grades.value, row.trust.grades.value),)
+            row.trust.grades.value,
+            badges=((row.trust.grades.value, row.trust.grades.value),),
+            note=sample_note(row, LedgerEvent.RE_ASKED),
         ),
         write=lambda _value: "",
     ),
@@ -317,7 +320,7 @@ REST = (
         group=ColumnGroup.TRUST,
         help="Self-run: by the submitter. Maintainer-run: by a maintainer. Repeated: twice, independently. Imported: "
         "produced outside memeval. Control: ships with memeval; anyone can run it. Not accepted: no maintainer has "
-        "accepted the run.",
+        "accepted the run. If a maintainer ran drawn items again, the second line is the share of equal answers.",
         read=_answers,
         write=lambda _value: "",
     ),

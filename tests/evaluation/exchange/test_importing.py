@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.ledger import Ledger, trust_of
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.trust import trust_of
 from memeval.evaluation.exchange.formats import find_format
 from memeval.evaluation.exchange.importing import open_benchmark_for
 from memeval.evaluation.rejudging import rejudge_run

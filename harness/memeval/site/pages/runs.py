@@ -19,7 +19,7 @@ from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.flags import RowFlag, marks
+from memeval.site.flags import RowFlag, marks, sample_note
 from memeval.site.judges import judge_note
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import SiteModel
@@ -47,6 +47,7 @@ UNRANKED = {
     "not the released data": "Its data differs from what the authors of the benchmark released.",
     "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
     "imported": "Its answers were produced outside memeval, with another reader or other limits.",
+    "waiting for review": "It has a warning that honest runs do not get, and no maintainer has reviewed it yet.",
     "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
 """Why a run has no rank, by its standing. Partial, invalidated and superseded runs have texts of their own."""
@@ -99,6 +100,7 @@ class RunPages(Publisher):
                 headline=benchmark.headline(run.track),
                 chart=chart,
                 marks=_marks(site, row),
+                samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),
                 failures=counts,
                 failures_url=f"{url}{FAILURES}",

@@ -1,0 +1,74 @@
+"""The trust in a run, derived from its files and the ledger, and never typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memeval.archive.runs import RunFolder
+from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
+from memeval.records.run import Isolation, Run, SystemKind
+from memeval.statistics.wilson import wilson
+
+AGREEMENT = 0.95
+"""The share of equal results that a second request must allow. A model at temperature 0 rarely replies otherwise."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust in a run's grades and answers, derived from the ledger and the files."""
+
+    grades: GradeTrust
+    answers: AnswerTrust
+
+
+def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
+    """Derive the trust in a run from its files and the ledger.
+
+    An entry is valid only while ``run.json`` has the same bytes as at the time of the entry. A system that can reach
+    files may copy earlier answers, so without a sandbox no run is ``repeated``.
+
+    Args:
+        folder: the run.
+        entries: the ledger's entries, oldest first.
+    """
+    mine = [entry for entry in entries if entry.run_id == folder.run.run_id and entry.run_digest == folder.digest]
+    deeds = {entry.deed for entry in mine}
+    if folder.run.system.kind is SystemKind.CONTROL:
+        answers = AnswerTrust.CONTROL
+    elif folder.run.system.kind is SystemKind.IMPORTED:
+        answers = AnswerTrust.IMPORTED
+    elif LedgerEvent.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
+        answers = AnswerTrust.REPEATED
+    elif any(entry.deed is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
+        answers = AnswerTrust.MAINTAINER_RUN
+    else:
+        answers = AnswerTrust.SELF_RUN
+    return Trust(grades=_grades(folder.run, mine), answers=answers)
+
+
+def _grades(run: Run, mine: Sequence[LedgerEntry]) -> GradeTrust:
+    asked = last_samples(mine).get(LedgerEvent.RE_ASKED)
+    if uses_model(run) and asked is not None and holds(asked):
+        return GradeTrust.RE_ASKED
+    if all(entry.deed is not LedgerEvent.REPRODUCED for entry in mine):
+        return GradeTrust.CLAIMED
+    return GradeTrust.REPLAYED if uses_model(run) else GradeTrust.RECOMPUTED
+
+
+def uses_model(run: Run) -> bool:
+    """Return whether replies of a model judge or a model reader are behind the grades.
+
+    A run whose track names a model judge, but whose graders ask none, has no judgments.
+    """
+    return "judgments.jsonl" in run.files or run.track.reader_endpoint is not None
+
+
+def last_samples(entries: Iterable[LedgerEntry]) -> dict[LedgerEvent, Sample]:
+    """Return the last sample of each kind in entries about one run, oldest first."""
+    return {entry.deed: entry.sample for entry in entries if entry.sample is not None}
+
+
+def holds(sample: Sample) -> bool:
+    """Return whether a drawn sample allows that 95 % of all results are equal: the upper end of its interval does."""
+    return wilson(sample.agreed, sample.asked)[1] >= AGREEMENT

@@ -1,0 +1,141 @@
+"""``memeval ledger re-ask`` and ``rerun``: a maintainer tests drawn items of a run."""
+
+from __future__ import annotations
+
+import getpass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.ledger import By, RunArgument
+from memeval.cli.models import (
+    JUDGE_CONCURRENCY,
+    REFUSALS,
+    Budgets,
+    JudgeConcurrency,
+    MaxCost,
+    MaxRefusals,
+    RequestsPerMinute,
+    TokensPerMinute,
+    model_options,
+)
+from memeval.cli.options import ModelConcurrency, SignWith
+from memeval.cli.shared import DEFAULT_RESULTS, Data, Results
+from memeval.records.ledger import LedgerEvent, Sample
+
+if TYPE_CHECKING:
+    from memeval.archive.ledger import Ledger
+    from memeval.archive.runs import RunFolder
+
+JUDGMENTS = 50
+ITEMS = 25
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module to the ledger's."""
+    app.command("re-ask")(re_ask)
+    app.command("rerun")(rerun)
+
+
+def re_ask(
+    run: RunArgument,
+    items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
+) -> None:
+    """Ask a judge again about a sample.
+
+    Records in the ledger how often it agrees. The digest of the run draws the sample. Recorded replies are not used.
+    If the result shows that fewer than 95 % of all verdicts are equal, the run loses its rank until it is reviewed, and
+    the exit code is 1.
+
+    Example: memeval ledger re-ask RUN --n 50 --max-cost-usd 1
+    """
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.evaluation import re_asking
+    from memeval.execution.progress import Bar
+
+    folder = api.load_run(run, results)
+    options = model_options(
+        judge_concurrency=judge_concurrency,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+        max_cost_usd=max_cost_usd,
+        budget=budget,
+        max_refusals=max_refusals,
+    )
+    with Bar() as progress:
+        sample = re_asking.re_ask(folder, items, options, data, progress)
+    how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
+    _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
+
+
+def rerun(
+    run: RunArgument,
+    items: Annotated[int, typer.Option("--n", help="Number of drawn items, at least 20.")] = ITEMS,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest."),
+    ] = None,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+    model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_cost_usd: MaxCost = None,
+    budget: Budgets = None,
+    max_refusals: MaxRefusals = REFUSALS,
+) -> None:
+    """Run a deterministic system again on a sample.
+
+    Records in the ledger how many answers are equal. The digest of the run draws the items. All questions of their
+    scenarios are asked. If the result shows that fewer than 95 % of all answers are equal, the run loses its rank until
+    it is reviewed, and the exit code is 1.
+
+    Example: memeval ledger rerun RUN --n 25
+    """
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.evaluation import rerunning
+    from memeval.execution.progress import Bar
+
+    folder = api.load_run(run, results)
+    source = rerunning.source_of_run(folder.run, results, system)
+    options = model_options(
+        model_concurrency=model_concurrency,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+        max_cost_usd=max_cost_usd,
+        budget=budget,
+        max_refusals=max_refusals,
+    )
+    with Bar() as progress:
+        found = rerunning.rerun(folder, source, items, options, data=data, progress=progress)
+    place = " in a sandbox" if found.sandboxed else " without a sandbox"
+    _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, Ledger(results, sign_with))
+
+
+def _record(
+    deed: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
+) -> None:
+    """Append the sample to the ledger and print it; fail if too little is equal."""
+    from memeval.archive.trust import holds
+    from memeval.evaluation.provenance import memeval_version
+    from memeval.evaluation.re_asking import said, too_different
+
+    reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
+    ledger.append(deed, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
+    print(f"{deed} {folder.run.run_id}: {said(sample, what)}")
+    if not holds(sample):
+        raise too_different(sample, what)

@@ -1,0 +1,245 @@
+"""Marks: signs on a row that a maintainer should review. They follow from the stored files, and are never typed in.
+
+A mark that honest runs cannot have keeps the run from being ranked until a maintainer reviewed it. Every mark ends with
+a review: ``memeval ledger review``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.archive.trust import holds
+from memeval.leaderboard.traces import Repeats, Trace, copied_repetitions, repeats
+from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
+from memeval.records.run import Run, SystemKind, View
+from memeval.records.scores import Scores
+
+RESPONSES = "responses.jsonl"
+
+NEARLY_ALL = 0.95
+"""A composite from this share on is marked."""
+
+WHOLE = 0.99
+"""The share of correct items from which a category counts as answered without errors."""
+
+FEWEST = 20
+"""Fewest items of such a category."""
+
+MOST_WEIGHT = 0.5
+"""A run is marked if such categories have this share of the weight."""
+
+
+class MarkName(StrEnum):
+    """What a mark says, in a few words."""
+
+    COPIED_RESPONSES = "copied responses"
+    """The responses equal those of another system."""
+    COPIED_RUN = "copied run"
+    """The durations equal those of another run of the same system."""
+    ALIKE = "same answers as another system"
+    """Answers and retrieved texts equal those of another system."""
+    ABOVE_ORACLE = "above oracle"
+    """The score is higher than that of the control that gets only the evidence."""
+    HARDLY_ANY_ERRORS = "hardly any errors"
+    """Most of the benchmark is answered without errors."""
+    JUDGE_DISAGREES = "judge disagrees"
+    """The judge, asked again by a maintainer, gives other verdicts."""
+    RERUN_DIFFERS = "other answers when run again"
+    """The system, run again by a maintainer, gives other answers."""
+    NOT_ABOVE_NO_MEMORY = "not above no-memory baseline"
+    """The score is no higher than that of the control that stores nothing."""
+
+
+BARRING = frozenset({MarkName.COPIED_RESPONSES, MarkName.COPIED_RUN, MarkName.JUDGE_DISAGREES, MarkName.RERUN_DIFFERS})
+"""The marks that honest runs do not get: without a review there is no rank."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A sign on a row that a maintainer should review."""
+
+    name: MarkName
+    """What it says, in a few words."""
+    sentence: str
+    """What was found."""
+
+    @property
+    def bars(self) -> bool:
+        """Whether the run has no rank until a maintainer reviewed it."""
+        return self.name in BARRING
+
+
+@dataclass(frozen=True)
+class AcrossRuns:
+    """The marks of runs that need other runs to be found."""
+
+    marks: Mapping[Path, tuple[Mark, ...]]
+    """By the folder of the run."""
+    copies: Set[frozenset[str]]
+    """The ids of each run and of its copy."""
+
+    def void(self, entry: LedgerEntry) -> bool:
+        """Return whether an entry calls a run and its copy independent repetitions."""
+        return entry.deed is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
+
+
+def marks_across(folders: Iterable[RunFolder], entries: Sequence[LedgerEntry]) -> AcrossRuns:
+    """Compare the responses of all runs over the same questions.
+
+    The run that was there first has no mark: controls before others, then runs in the order of their acceptance, then
+    of their start. So nobody marks a run by copying it.
+
+    Args:
+        folders: the runs; those without stored responses are left out.
+        entries: the ledger.
+
+    Raises:
+        BadInput: the responses of a run cannot be read.
+    """
+    accepted: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        if entry.deed is LedgerEvent.ACCEPTED and entry.run_digest is not None:
+            accepted.setdefault(entry.run_digest, number)
+    groups: dict[tuple[str, str, str], list[RunFolder]] = defaultdict(list)
+    for folder in folders:
+        track = folder.run.track
+        if folder.file(RESPONSES).exists():
+            groups[track.benchmark, track.data_digest, track.reader].append(folder)
+
+    def place(folder: RunFolder) -> tuple[bool, float, str, str]:
+        run = folder.run
+        is_control = run.system.kind is SystemKind.CONTROL
+        return not is_control, accepted.get(folder.digest, float("inf")), run.timing.started, run.run_id
+
+    marks: dict[Path, tuple[Mark, ...]] = defaultdict(tuple)
+    copies: set[frozenset[str]] = set()
+    for members in groups.values():
+        if len(members) > 1:
+            traces = [Trace(folder) for folder in sorted(members, key=place)]
+            for path, found in repeats(traces).items():
+                marks[path] += (_repeats(found),)
+            for earlier, later in copied_repetitions(traces):
+                marks[later.folder.path] += (_copied_run(earlier.run),)
+                copies.add(frozenset((earlier.run.run_id, later.run.run_id)))
+    return AcrossRuns(marks, copies)
+
+
+def _repeats(found: Repeats) -> Mark:
+    original = f"{found.original.system.slug} (run {found.original.run_id})"
+    many = f"{found.equal:,} of {found.compared:,}"
+    if found.is_copy:
+        return Mark(
+            MarkName.COPIED_RESPONSES,
+            f"{many} responses equal those of {original}: the same answers, retrieved texts and scores, or the same "
+            "durations. Different systems do not agree like this.",
+        )
+    return Mark(
+        MarkName.ALIKE,
+        f"Answers and retrieved texts equal those of {original} in {many} responses. The systems may share a part.",
+    )
+
+
+def _copied_run(earlier: Run) -> Mark:
+    return Mark(
+        MarkName.COPIED_RUN,
+        f"Its durations are those of run {earlier.run_id} of the same system, up to a factor. "
+        "Durations of an independent run differ.",
+    )
+
+
+def marks_within(run: Run, controls: Sequence[Run]) -> tuple[Mark, ...]:
+    """Return the marks of a complete run that its track's controls show.
+
+    Args:
+        run: the run; controls and runs without a composite have no marks.
+        controls: the controls on its track.
+    """
+    composite = run.scores.composite.value
+    if run.system.kind is SystemKind.CONTROL or composite is None or not run.coverage.full:
+        return ()
+    complete = [control for control in controls if control.coverage.full]
+    return (*_above_oracle(composite, complete), *_hardly_any_errors(run, complete))
+
+
+def _above_oracle(composite: float, controls: Iterable[Run]) -> Iterator[Mark]:
+    for control in controls:
+        oracle = control.scores.composite.value
+        if control.system.view is View.EVIDENCE and oracle is not None and composite > oracle:
+            yield Mark(
+                MarkName.ABOVE_ORACLE,
+                f"The score is {100 * composite:.1f} %. The control that gets only the evidence has "
+                f"{100 * oracle:.1f} %.",
+            )
+            return
+
+
+def _hardly_any_errors(run: Run, controls: Sequence[Run]) -> Iterator[Mark]:
+    """Yield a mark if a run answers most of a track without errors, where no control does."""
+    easy = {name for control in controls for name in _whole(control.scores)}
+    whole = {name: weight for name, weight in _whole(run.scores).items() if name not in easy}
+    if sum(whole.values()) >= MOST_WEIGHT:
+        yield Mark(
+            MarkName.HARDLY_ANY_ERRORS,
+            f"At least {100 * WHOLE:.0f} % are correct in: {', '.join(whole)}. "
+            "The rules or the answers of the benchmark may be built in.",
+        )
+        return
+    composite = run.scores.composite.value or 0.0
+    if composite >= NEARLY_ALL and all((control.scores.composite.value or 0.0) < NEARLY_ALL for control in controls):
+        yield Mark(
+            MarkName.HARDLY_ANY_ERRORS,
+            f"The score is {100 * composite:.1f} %. The rules or the answers of the benchmark may be built in.",
+        )
+
+
+def _whole(scores: Scores) -> dict[str, float]:
+    """Return the weight of each category that is answered without errors."""
+    return {
+        category.name: category.weight
+        for category in scores.categories
+        if category.tally.planned >= FEWEST and (category.tally.accuracy or 0.0) >= WHOLE
+    }
+
+
+def not_above_no_memory() -> Mark:
+    """Return the mark of a run that scores no higher than the no-memory control."""
+    return Mark(
+        MarkName.NOT_ABOVE_NO_MEMORY,
+        "The run scores no higher than the no-memory control, so it is probably broken. Until a maintainer has "
+        "reviewed it, no release can be published.",
+    )
+
+
+def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Iterator[Mark]:
+    """Yield the marks of drawn items that a maintainer asked again, with other results.
+
+    Only the last sample of each kind counts, and none before the last review.
+    """
+    last: dict[LedgerEvent, Sample] = {}
+    for entry in entries:
+        if entry.run_digest != folder.digest:
+            continue
+        if entry.deed is LedgerEvent.REVIEWED:
+            last.clear()
+        elif entry.sample is not None:
+            last[entry.deed] = entry.sample
+    if (sample := last.get(LedgerEvent.RE_ASKED)) is not None and not holds(sample):
+        yield Mark(
+            MarkName.JUDGE_DISAGREES,
+            f"A maintainer asked the judge again: {sample.agreed} of {sample.asked} verdicts are equal.",
+        )
+    if (sample := last.get(LedgerEvent.RERUN)) is not None and not holds(sample):
+        yield Mark(
+            MarkName.RERUN_DIFFERS,
+            f"A maintainer ran the system again: {sample.agreed} of {sample.asked} answers are equal.",
+        )
+
+
+def is_reviewed(folder: RunFolder, entries: Iterable[LedgerEntry]) -> bool:
+    """Return whether a maintainer reviewed the run with the current bytes of ``run.json``."""
+    return any(entry.deed is LedgerEvent.REVIEWED and entry.run_digest == folder.digest for entry in entries)

@@ -1,0 +1,231 @@
+"""Runs whose responses repeat those of another run: under another name, or as a repetition with other clocks.
+
+Honest runs of different systems hardly share a response: retrieved texts, scores and context tokens differ. Honest
+repetitions share responses, but never durations. Both are measured here, from the stored rows alone.
+
+Not found: durations that a forger draws anew, and responses of which each was changed in answer and retrieved texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from memeval.archive.runs import RunFolder
+from memeval.execution.readers import NATIVE
+from memeval.records.response import Outcome, Response, Timings
+from memeval.records.run import Run, SystemKind
+
+FEWEST = 10
+"""Fewest telling responses that are compared."""
+
+SELDOM = 2
+"""An answer that a run gives at most so often tells it apart."""
+
+COPIED = 0.5
+"""A run is a copy if at least this share of its responses equals another system's, with what was retrieved."""
+
+ALIKE = 0.95
+"""The share at which responses without anything retrieved are copies, and at which equal texts are marked."""
+
+JITTER = 0.001
+"""Typical relative difference between the durations of a run and its copy; honest repetitions differ by over 1 %."""
+
+FEWEST_DURATIONS = 20
+"""Fewest different durations of a phase that are compared."""
+
+Durations = dict[tuple[str, int, str], float]
+"""Seconds by question, attempt and start; the start tells carried-over rows apart."""
+
+DURATIONS = ("ask_seconds", "search_seconds", "read_seconds", "take_in_seconds", "settle_seconds")
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """A run that repeats the responses of another run."""
+
+    original: Run
+    """The run with the same responses, which was accepted or started first."""
+    equal: int
+    """Number of equal responses."""
+    compared: int
+    """Number of telling responses."""
+    is_copy: bool
+    """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The comparable parts of one response."""
+
+    whole: int
+    """Hash of everything but ids, clocks and numbers that the system reports of itself."""
+    text: int | None
+    """Hash of answer and retrieved texts; ``None`` if equal texts are no sign of a copy."""
+    retrieved: bool
+    """Whether anything was retrieved."""
+    clock: tuple[float, ...]
+    """The durations."""
+
+
+class Trace:
+    """What can be compared of a run's responses.
+
+    Args:
+        folder: the run.
+
+    Raises:
+        BadInput: the responses cannot be read.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder, self.run = folder, folder.run
+
+    @property
+    def rows(self) -> dict[str, _Row]:
+        """The last telling response to each question, by question.
+
+        A response tells systems apart if something was retrieved, or if the run gives its answer seldom: answers such
+        as "yes", "B" or "I do not know" are equal by chance.
+        """
+        return self._read[0]
+
+    @cached_property
+    def durations(self) -> dict[str, Durations]:
+        """The durations by phase."""
+        found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
+        for question, attempt, timings in self._read[1]:
+            for phase in DURATIONS:
+                if seconds := getattr(timings, phase):
+                    found[phase][question, attempt, timings.started] = seconds
+        return found
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
+        native = self.run.track.reader == NATIVE
+        answered: dict[str, Response] = {}
+        clocks = []
+        for response in self.folder.responses():
+            clocks.append((response.question_id, response.attempt, response.timings))
+            if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
+                answered[response.question_id] = response
+        times = Counter(response.answer for response in answered.values())
+        rows = {
+            question: _row(response, native, times[response.answer] <= SELDOM)
+            for question, response in answered.items()
+            if _retrieved(response) or times[response.answer] <= SELDOM
+        }
+        return rows, clocks
+
+
+def _row(response: Response, native: bool, seldom: bool) -> _Row:
+    answer, context, items, timings = response.answer, response.context_digest, response.items or (), response.timings
+    # The digest of a context covers the retrieved texts.
+    texts: object = context or tuple((item.turn_id, item.text) for item in items)
+    sources = tuple((item.source_ids, item.score) for item in items)
+    text: object = answer if native and seldom and answer.strip() else texts
+    return _Row(
+        whole=hash((answer, response.context_tokens, texts, sources)),
+        text=hash(text) if text else None,
+        retrieved=_retrieved(response),
+        clock=tuple(seconds for phase in DURATIONS if (seconds := getattr(timings, phase))),
+    )
+
+
+def _retrieved(response: Response) -> bool:
+    return bool(response.items or response.context_tokens)
+
+
+def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
+    """Return the runs that repeat responses of another system, by folder.
+
+    A response belongs to the run that had it first.
+
+    Args:
+        traces: runs over the same questions with the same reader, those that were there first before the others.
+    """
+    first: dict[object, int] = {}
+    found: dict[Path, Repeats] = {}
+    for place, trace in enumerate(traces):
+        by_whole: Counter[int] = Counter()
+        by_text: Counter[int] = Counter()
+        often = Counter(row.clock for row in trace.rows.values())
+        for question, row in trace.rows.items():
+            whole = [first.setdefault((question, row.whole), place)]
+            if row.clock and often[row.clock] == 1:  # a coarse clock shows some durations more than once
+                whole.append(first.setdefault((question, row.clock), place))
+            by_whole.update(set(whole))
+            if row.text is not None:
+                by_text[first.setdefault((question, "text", row.text), place)] += 1
+        if trace.run.system.kind is SystemKind.CONTROL or len(trace.rows) < FEWEST:
+            continue
+        retrieved = sum(row.retrieved for row in trace.rows.values())
+        needed = COPIED if retrieved >= len(trace.rows) / 2 else ALIKE
+        for counts, share, is_copy in ((by_whole, needed, True), (by_text, ALIKE, False)):
+            others = [(equal, number) for number, equal in counts.items() if _another(traces[number].run, trace.run)]
+            if others and max(others)[0] >= share * len(trace.rows):
+                equal, number = max(others)
+                found[trace.folder.path] = Repeats(traces[number].run, equal, len(trace.rows), is_copy)
+                break
+    return found
+
+
+def _another(one: Run, two: Run) -> bool:
+    """Return whether two runs are of different systems; variants of a submission are one system."""
+    return _submission(one) != _submission(two)
+
+
+def _submission(run: Run) -> tuple[bool, str]:
+    return run.system.kind is SystemKind.CONTROL, run.system.named.partition(":")[0]
+
+
+def copied_repetitions(traces: Sequence[Trace]) -> Iterator[tuple[Trace, Trace]]:
+    """Yield the runs that are copies of an earlier run of the same system, each after the earlier run.
+
+    Args:
+        traces: as for :func:`repeats`.
+    """
+    systems: dict[tuple[bool, str], list[Trace]] = defaultdict(list)
+    for later in traces:
+        members = systems[_submission(later.run)]
+        if later.run.system.kind is not SystemKind.CONTROL:
+            earlier = next((one for one in members if is_copied(one, later)), None)
+            if earlier is not None:
+                yield earlier, later
+        members.append(later)
+
+
+def is_copied(one: Trace, two: Trace) -> bool:
+    """Return whether the durations of two runs are the same, up to a common factor and small changes.
+
+    Rejudged runs name the run of their answers, and runs with retried errors carry rows over: both are left out.
+    """
+    if one.run.answers_from or two.run.answers_from:
+        return False
+    carries_over = bool(one.run.coverage.retried or two.run.coverage.retried)
+    return any(
+        _same_durations(one.durations[phase], two.durations[phase], carries_over)
+        for phase in one.durations
+        if phase in two.durations
+    )
+
+
+def _same_durations(one: Durations, two: Durations, carries_over: bool) -> bool:
+    carried = one.keys() & two.keys() if carries_over else frozenset()
+    first, second = _without(one, carried), _without(two, carried)
+    pairs = [(first[key], second[key]) for key in first.keys() & second.keys()]
+    if len({seconds for seconds, _ in pairs}) < FEWEST_DURATIONS:
+        return False
+    values = np.log(np.abs(np.array(pairs)))
+    ratios = values[:, 0] - values[:, 1]
+    return bool(np.median(np.abs(ratios - np.median(ratios))) < JITTER)
+
+
+def _without(durations: Durations, carried: Iterable[tuple[str, int, str]]) -> dict[tuple[str, int], float]:
+    left_out = set(carried)
+    return {key[:2]: seconds for key, seconds in durations.items() if key not in left_out}

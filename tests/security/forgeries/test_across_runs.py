@@ -1,0 +1,254 @@
+"""Forgeries that only other runs show: answers under another name, repetitions that are copies, scores too good."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import zlib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.cli.main import main
+from memeval.leaderboard.board import Board, BoardRow, RankStatus, build_board
+from memeval.leaderboard.marks import MarkName
+from memeval.records.errors import ExitCode
+from memeval.records.ledger import AnswerTrust, LedgerEvent
+from memeval.records.run import SystemKind, View
+from memeval.site.flags import RowFlag
+from tests.support.forging import Forger, Json, stored_run
+from tests.support.runs import make_run, make_track
+
+CHROMA = "astrocyte-basic/chroma"
+"""A small run of a vector store: 20 searches."""
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> RunFolder:
+    """A copy of the stored run, in the results folder of the test."""
+    stored = stored_run(CHROMA)
+    return RunFolder(Path(shutil.copytree(stored.path, tmp_path / CHROMA / stored.path.name)))
+
+
+def board_of(results: Path, *folders: RunFolder) -> Board:
+    return build_board([RunFolder(folder.path) for folder in folders], Ledger(results))
+
+
+def row_of(board: Board, folder: RunFolder) -> BoardRow:
+    (row,) = [row for row in board.runs if row.folder.path == folder.path]
+    return row
+
+
+def marks_of(row: BoardRow) -> list[MarkName]:
+    return [mark.name for mark in row.marks]
+
+
+def renamed(original: RunFolder, results: Path, change: Callable[[Json], None] = lambda _row: None) -> RunFolder:
+    """Forge a run of 'acme' from another system's run, and change its responses."""
+    forger = Forger.of(original, results)
+    forger.system.update(slug="acme", name="Acme", submission_digest="sha256:" + 64 * "a")
+    for row in forger.responses:
+        change(row)
+    return forger.seal()
+
+
+def later(row: Json, seconds: float = 3600.0) -> None:
+    """Give a response another clock, with the same durations."""
+    started = datetime.fromisoformat(row["timings"]["started"]) + timedelta(seconds=seconds)
+    row["timings"]["started"] = started.isoformat(timespec="milliseconds")
+
+
+def new_durations(row: Json) -> None:
+    """Give a response durations that nothing gave away before."""
+    dice = random.Random(row["question_id"])
+    for name, value in row["timings"].items():
+        if name.endswith("_seconds") and isinstance(value, float):
+            row["timings"][name] = value * dice.uniform(0.8, 1.2)
+
+
+# -- another system's answers ------------------------------------------------------------------------------------
+
+
+def test_answers_of_one_system_under_another_name_have_no_rank(tmp_path: Path, original: RunFolder) -> None:
+    forged = renamed(original, tmp_path, new_durations)
+    board = board_of(tmp_path, original, forged)
+    row = row_of(board, forged)
+    assert (row.standing, row.rank) == (RankStatus.UNREVIEWED, None)
+    (mark,) = row.marks
+    assert mark.name is MarkName.COPIED_RESPONSES
+    assert mark.sentence.startswith(f"20 of 20 responses equal those of chroma (run {original.run.run_id})")
+    assert row_of(board, original).marks == ()
+    assert row_of(board, original).standing is RankStatus.RANKED
+
+
+def test_nobody_loses_a_rank_by_being_copied_with_an_earlier_clock(tmp_path: Path, original: RunFolder) -> None:
+    forger = Forger.of(original, tmp_path)
+    forger.system.update(slug="acme", name="Acme")
+    forger.head["timing"]["started"] = "2026-01-01T00:00:00.000+00:00"
+    forged = forger.seal()
+    Ledger(tmp_path).append(LedgerEvent.ACCEPTED, original, by="Ada", reason="first")
+    board = board_of(tmp_path, forged, original)
+    assert marks_of(row_of(board, original)) == []
+    assert marks_of(row_of(board, forged)) == [MarkName.COPIED_RESPONSES]
+
+
+def test_better_answers_in_a_part_of_a_copy_leave_it_a_copy(tmp_path: Path, original: RunFolder) -> None:
+    def improve(row: Json) -> None:
+        new_durations(row)
+        if zlib.crc32(row["question_id"].encode()) % 3 == 0:
+            row["items"] = row["items"][:1]
+
+    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, improve)), forged)
+    assert marks_of(row) == [MarkName.COPIED_RESPONSES]
+
+
+def test_other_answers_with_the_durations_of_another_run_are_a_copy(tmp_path: Path, original: RunFolder) -> None:
+    def replace(row: Json) -> None:
+        row["items"] = row["items"][::-1]
+
+    forged = renamed(original, tmp_path, replace)
+    assert marks_of(row_of(board_of(tmp_path, original, forged), forged)) == [MarkName.COPIED_RESPONSES]
+
+
+def test_changed_scores_and_made_up_clocks_leave_a_mark_and_the_rank(tmp_path: Path, original: RunFolder) -> None:
+    def disguise(row: Json) -> None:
+        new_durations(row)
+        for item in row["items"]:
+            item["score"] = (item["score"] or 0.0) + 0.001
+
+    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
+    assert marks_of(row) == [MarkName.ALIKE]
+    assert row.standing is RankStatus.RANKED, "two honest systems with one embedding model look like this"
+
+
+def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path) -> None:
+    control = stored_run("beliefs/bm25")
+    forger = Forger.of(control, tmp_path)
+    forger.system.update(slug="acme", name="Acme", kind="submission")
+    forger.head["timing"]["started"] = "2020-01-01T00:00:00.000+00:00"
+    forged = forger.seal()
+    row = row_of(board_of(tmp_path, forged, control), forged)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+    assert "equal those of bm25" in row.marks[0].sentence
+
+
+def test_a_review_ends_the_mark_until_the_run_is_edited(tmp_path: Path, original: RunFolder) -> None:
+    forged = renamed(original, tmp_path)
+    Ledger(tmp_path).append(LedgerEvent.REVIEWED, forged, by="Ada", reason="the same product under its new name")
+    row = row_of(board_of(tmp_path, original, forged), forged)
+    assert (row.marks, row.standing) == ((), RankStatus.RANKED)
+    (forged.path / "run.json").write_bytes(forged.head_bytes + b"\n")
+    row = row_of(board_of(tmp_path, original, forged), forged)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+
+
+def test_honest_runs_of_the_repository_have_no_mark_that_bars_them() -> None:
+    names = ("chroma", "minilm", "memorycd-long-context", "full-context")
+    folders = [stored_run(f"beliefs/{name}") for name in names]
+    board = board_of(folders[0].path, *folders)
+    found = {row.run.system.slug: marks_of(row) for row in board.runs}
+    assert found.pop("chroma") + found.pop("minilm") == [MarkName.ALIKE], "they share the embedding model"
+    assert not any(found.values())
+
+
+# -- repetitions -------------------------------------------------------------------------------------------------
+
+
+def repetition(original: RunFolder, results: Path, factor: float, change: Callable[[Json], None] = later) -> RunFolder:
+    """Forge a second run of the same system an hour later, with durations times a factor."""
+    forger = Forger.of(original, results)
+    for row in forger.responses:
+        change(row)
+        for name, value in row["timings"].items():
+            if name.endswith("_seconds") and isinstance(value, float):
+                row["timings"][name] = value * factor
+    head = forger.head
+    head["timing"]["started"] = "2026-11-22T23:00:00.000+00:00"
+    head["run_id"] = "20261122T230000Z-" + head["fingerprint"][:8]
+    return forger.seal()
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.000001, 1.07, 0.01])
+def test_a_repetition_with_shifted_or_scaled_clocks_is_a_copied_run(
+    tmp_path: Path, original: RunFolder, factor: float
+) -> None:
+    copy = repetition(original, tmp_path, factor)
+    Ledger(tmp_path).append(LedgerEvent.REPEATED, original, by="Ada", reason="again", other=copy)
+    board = board_of(tmp_path, original, copy)
+    row = row_of(board, copy)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RUN], RankStatus.UNREVIEWED)
+    assert f"Its durations are those of run {original.run.run_id}" in row.marks[0].sentence
+    assert row_of(board, original).marks == ()
+    assert row_of(board, original).trust.answers is not AnswerTrust.REPEATED
+
+
+def test_the_ledger_takes_no_copy_as_a_repetition(
+    tmp_path: Path, original: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = repetition(original, tmp_path, 1.07)
+    words = ["ledger", "repeat", str(original.path), str(copy.path), "--reason", "again", "--results", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["memeval", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == ExitCode.BAD_INPUT
+    assert "share durations, so one was made from the other." in capsys.readouterr().err
+    assert Ledger(tmp_path).entries() == []
+
+
+def test_a_repetition_with_durations_of_its_own_is_the_runners_word(tmp_path: Path, original: RunFolder) -> None:
+    def change(row: Json) -> None:
+        later(row)
+        new_durations(row)
+
+    copy = repetition(original, tmp_path, 1.0, change)
+    Ledger(tmp_path).append(LedgerEvent.REPEATED, original, by="Ada", reason="again", other=copy)
+    board = board_of(tmp_path, original, copy)
+    assert row_of(board, copy).marks == ()
+    assert row_of(board, original).trust.answers is AnswerTrust.REPEATED
+
+
+# -- scores too good ---------------------------------------------------------------------------------------------
+
+
+def scored(results: Path, slug: str, right: int, **more: object) -> RunFolder:
+    return make_run(results, slug, {"kept": right, "changed": right}, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("right", "above"), [(30, False), (31, True)])
+def test_a_run_above_the_oracle_control_is_marked_and_ranked(tmp_path: Path, right: int, above: bool) -> None:
+    oracle = scored(tmp_path, "oracle", 30, kind=SystemKind.CONTROL, view=View.EVIDENCE)
+    row = row_of(board_of(tmp_path, oracle, run := scored(tmp_path, "acme", right)), run)
+    assert marks_of(row) == ([MarkName.ABOVE_ORACLE] if above else [])
+    assert row.standing is RankStatus.RANKED
+
+
+def test_template_rules_and_a_lookup_table_are_marked(tmp_path: Path) -> None:
+    rules = make_run(tmp_path, "rules", {"kept": 50, "changed": 45})
+    table = scored(tmp_path, "table", 50)
+    close = make_run(tmp_path, "close", {"kept": 48, "changed": 47})
+    good = make_run(tmp_path, "good", {"kept": 48, "changed": 45})
+    board = board_of(tmp_path, rules, table, close, good)
+    found = {row.run.system.slug: marks_of(row) for row in board.runs}
+    few = [MarkName.HARDLY_ANY_ERRORS]
+    assert found == {"rules": few, "table": few, "close": few, "good": []}
+    assert "At least 99 % are correct in: kept." in row_of(board, rules).marks[0].sentence
+    assert "The score is 95.0 %." in row_of(board, close).marks[0].sentence
+
+
+def test_what_a_control_answers_without_errors_marks_nobody(tmp_path: Path) -> None:
+    run = scored(tmp_path, "acme", 50)
+    control = scored(tmp_path, "full-context", 50, kind=SystemKind.CONTROL)
+    assert row_of(board_of(tmp_path, run, control), run).marks == ()
+
+
+def test_few_items_without_an_error_mark_nobody(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", {"kept": 19, "changed": 15}, track=make_track(19))
+    assert row_of(board_of(tmp_path, run), run).marks == ()
+
+
+def test_a_mark_on_a_row_is_a_warning_on_its_page() -> None:
+    assert RowFlag(MarkName.COPIED_RUN.value, "").name == "copied run"
