@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
+from memeval.archive.sources import stored_sources
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.models import ModelOptions
@@ -22,9 +23,6 @@ from memeval.records.ledger import Sample
 from memeval.records.response import Response
 from memeval.records.run import Isolation, Run, SystemKind
 from memeval.systems.source import SystemSource, find_system, folder_source
-
-SOURCES = "sources"
-"""The folder of archived submissions in a results folder: ``sources/SLUG/DIGEST``, with 16 digits of the digest."""
 
 
 @dataclass(frozen=True)
@@ -114,22 +112,22 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
 
     Args:
         run: the run.
-        results: the results folder, with archived submissions.
-        named: the system, as for ``memeval run``; ``None`` to find it by its slug, or by its digest in the archive.
+        results: the results folder, with stored sources.
+        named: the system, as for ``memeval run``; ``None`` to find it by its slug, or its stored source by its digest.
 
     Raises:
         BadInput: the system is not here, or its files differ from those of the run.
     """
     digest = run.system.submission_digest
-    archived = results / SOURCES / run.system.named.partition(":")[0] / digest.removeprefix("sha256:")[:16]
+    stored = stored_sources(results, digest)
     missing: BadInput | None = None
     source: SystemSource | None = None
     try:
         source = find_system(named or run.system.named)
     except BadInput as error:
         missing = error
-    if named is None and (source is None or source.submission_digest != digest) and archived.is_dir():
-        source = folder_source(archived, run.system.variant)
+    if named is None and (source is None or source.submission_digest != digest) and stored:
+        source = folder_source(stored[0], run.system.variant)
     if source is None:
         raise BadInput(
             f"the system of run {run.run_id} is not here: {missing.problem if missing else ''}",

@@ -31,8 +31,9 @@ def sessions() -> Sessions:
 
 def found(check: str, run: RunFolder, sessions: Sessions) -> str:
     """Return the problems that a check finds, with file and line, but without the folder."""
-    findings = dict(CHECKS)[check](Subject.read(run, sessions)).findings
-    return "\n".join(f"{Path(finding.where).name}: {finding.problem}" for finding in findings)
+    made = dict(CHECKS)[check](Subject.read(run, sessions))
+    assert made is not None
+    return "\n".join(f"{Path(finding.where).name}: {finding.problem}" for finding in made.findings)
 
 
 def forged(forgery: Forgery, run: str, place: Path) -> RunFolder:
