@@ -220,8 +220,8 @@ class HttpContract:
             raise
         kind = response.headers.get_content_type()
         if not 200 <= response.status < 300:
-            cause = self._server.printed.error_since(printed) if response.status >= 500 and self._server else ""
-            raise HttpError(_refusal(call, response.status, kind, data, cause))
+            error = self._server.printed.error_since(printed) if response.status >= 500 and self._server else ""
+            raise HttpError(_refusal(call, response.status, kind, data, error))
         if not data:
             return None
         if kind != "application/json":
@@ -286,8 +286,8 @@ def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
     return b"".join(parts)
 
 
-def _refusal(call: str, status: int, kind: str, data: bytes, cause: str) -> str:
-    """Return the error and the remedy for a status other than 2xx; ``cause`` is what the server printed."""
+def _refusal(call: str, status: int, kind: str, data: bytes, printed: str) -> str:
+    """Return the error and the remedy for a status other than 2xx; ``printed`` is the error that the server printed."""
     if (cause := unreachable(status, data, "server")) is not None:
         return cause
     reason = trouble(data, kind)
@@ -298,8 +298,8 @@ def _refusal(call: str, status: int, kind: str, data: bytes, cause: str) -> str:
         return f"{head} Redirects are not followed: answer at this path."
     if status in (401, 403):
         return f"{head} Check the key."
-    if cause and cause not in head:
-        head += f" Last output: {cause}."
+    if printed and printed not in head:
+        head += f" Last output: {printed}."
     return f"{head} Fix the error in the server."
 
 

@@ -143,9 +143,9 @@ def own_line(lines: Sequence[str], index: int, folder: str) -> str:
     own = re.compile(rf"(?:{'|'.join(sorted(roots))})/([^\s\"'():,]+)(?:\", line |: line |:)(\d+)")
     after = list(itertools.takewhile(_is_indented, lines[index + 1 :]))
     before = list(itertools.takewhile(_is_indented, reversed(lines[:index])))
-    header = lines[index - len(before) - 1 : index - len(before)]  # Node begins with FILE:LINE for a syntax error
-    for line in (*after, *before, *header):
-        found = own.search(line)
+    top = index - len(before)
+    for line in (*after, *before, *lines[max(0, top - 2) : top]):  # Node prints FILE:LINE and the code before them
+        found = own.search(line) if _is_indented(line) else own.fullmatch(line.replace("file://", "", 1))
         if found is not None and not _PACKAGES.search(found[1]):
             return f"{urllib.parse.unquote(found[1])}:{found[2]}"
     return ""
