@@ -220,8 +220,9 @@ class HttpContract:
             raise
         kind = response.headers.get_content_type()
         if not 200 <= response.status < 300:
-            error = self._server.printed.error_since(printed) if response.status >= 500 and self._server else ""
-            raise HttpError(_refusal(call, response.status, kind, data, error))
+            server = self._server if response.status >= 500 else None
+            stack = "" if server is None else server.printed.error_since(printed)
+            raise HttpError(_refusal(call, response.status, kind, data, stack))
         if not data:
             return None
         if kind != "application/json":
@@ -252,8 +253,7 @@ class HttpContract:
             return died
         if isinstance(error, http.client.RemoteDisconnected):
             problem = f"The server closed the connection without an answer to POST /{call}."
-            lines = self._server.printed.since(printed) if self._server is not None else []
-            if lines:
+            if self._server is not None and (lines := self._server.printed.since(printed)):
                 problem += f" Last output: {cause_in(lines, self._server.printed.folder) or lines[-1][:QUOTED]}."
             return HttpError(f"{problem} Answer errors with status 500 and a 'detail'.")
         return HttpError(f"No answer to POST /{call} ({type(error).__name__}: {error}). Check the server's log.")

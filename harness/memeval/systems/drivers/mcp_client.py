@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 TYPE_CHECKING = False
@@ -23,6 +24,12 @@ QUOTED = 300
 """How many characters of a server's error message are quoted."""
 
 NO_SUCH_METHOD = -32601
+
+WRONG_ARGUMENTS = re.compile(
+    r"validation errors? for|is a required property|Additional properties|Invalid (?:arguments|params|request param)",
+    re.IGNORECASE,
+)
+"""How servers refuse arguments that do not have the schema of a tool."""
 
 
 class ErrorReply(Exception):
@@ -165,6 +172,15 @@ class McpClient:
         else:
             reply["error"] = {"code": NO_SUCH_METHOD, "message": "memeval's client only calls tools."}
         self._wire.tell(reply)
+
+
+def is_wrong_argument(error: str, tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the error of a tool call is about the call's arguments, and not of the tool's own code."""
+    if unexpected := re.search(r"unexpected keyword argument '(\w+)'", error):
+        return unexpected[1] in arguments
+    if re.search(r"missing \d+ required \S+ argument", error):
+        return f"{tool}()" in error
+    return bool(WRONG_ARGUMENTS.search(error))
 
 
 def _result(what: str, reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memeval.systems.drivers.faults import ServerDied
-    from memeval.systems.drivers.mcp_client import McpClient, ToolFailed, ToolResult
+    from memeval.systems.drivers.mcp_client import McpClient, ToolFailed, ToolResult, is_wrong_argument
     from memeval.systems.drivers.mcp_wire import HttpTransport, McpFailed, StdioTransport
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpServer
 else:
     from faults import ServerDied
-    from mcp_client import McpClient, ToolFailed
+    from mcp_client import McpClient, ToolFailed, is_wrong_argument
     from mcp_wire import HttpTransport, McpFailed, StdioTransport
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer
@@ -39,12 +39,6 @@ PLACEHOLDERS = (
     *("session_id", "since", "speaker", "tags", "timestamp", "until"),
 )
 """The placeholders in the arguments of a tool."""
-
-WRONG_ARGUMENTS = re.compile(
-    r"validation errors? for|is a required property|Additional properties|Invalid (?:arguments|params|request param)",
-    re.IGNORECASE,
-)
-"""How servers refuse arguments that do not have the schema of a tool."""
 
 TEXTS = ("text", "content", "memory", "fact", "summary", "value")
 SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
@@ -346,15 +340,6 @@ def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Sequence[str]) 
         if tool["name"] not in offered:
             has = f"It has: {', '.join(offered)}." if offered else "It has none."
             raise McpFailed(f"The server has no tool {tool['name']!r}. {has} Correct 'name' in [tools.{call}].")
-
-
-def is_wrong_argument(error: str, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether the error of a tool call is about the call's arguments, and not of the tool's own code."""
-    if unexpected := re.search(r"unexpected keyword argument '(\w+)'", error):
-        return unexpected[1] in arguments
-    if re.search(r"missing \d+ required \S+ argument", error):
-        return f"{tool}()" in error
-    return bool(WRONG_ARGUMENTS.search(error))
 
 
 def filled(arguments: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
