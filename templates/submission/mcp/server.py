@@ -73,6 +73,6 @@ for line in sys.stdin:
     try:
         reply["result"] = METHODS[message["method"]](message.get("params", {}))
     except Exception as error:
-        traceback.print_exc()  # memeval names its line in the report
+        traceback.print_exc()  # memeval quotes its last own line
         reply["error"] = {"code": -32603, "message": f"{type(error).__name__}: {error}"}
     print(json.dumps(reply), flush=True)
