@@ -13,9 +13,11 @@ from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
 from memeval.records.response import Outcome
 from memeval.records.submission import AdapterKind
 from memeval.site.assets import assets_root
+from memeval.systems import AdapterRaised, SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import folder_source
 from tests.support.tiny import TinyBenchmark
+from tests.systems.helpers import FAST
 
 ASKED, REMEMBERED = "(1)", "Oslo"
 """The question that a system crashes on, in the scenario that names this city."""
@@ -84,3 +86,56 @@ def test_a_crash_costs_its_item_and_no_other(kind: AdapterKind, always: bool, tm
     assert (tmp_path / "systems/crashed").exists()
     for row in failed:
         assert row.error is not None and "ended with exit code 7 during" in row.error and "out of memory" in row.error
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "old", "new", "words"),
+    [
+        (
+            AdapterKind.COMMAND,
+            "adapter.mjs",
+            "ask({ question, timestamp }) {\n",
+            "undefined.x; // here",
+            "query failed: Cannot read properties of undefined (reading 'x') (adapter.mjs:{line}).",
+        ),
+        (
+            AdapterKind.HTTP,
+            "server.py",
+            '    """Answer a question."""\n',
+            '    {}["index"]  # here',
+            "The server answered POST /ask with status 500: KeyError: 'index' (server.py:{line}). "
+            "Fix the error in the server.",
+        ),
+        (
+            AdapterKind.MCP,
+            "server.py",
+            '    """Return at most ``limit`` items."""\n',
+            '    {}["index"]  # here',
+            "The server answered the call of 'search_memory' with an error: KeyError: 'index' (server.py:{line}).",
+        ),
+        (
+            AdapterKind.MCP,
+            "submission.toml",
+            'query = "{query}"',
+            'text = "{query}"',
+            "The server answered the call of 'search_memory' with an error: TypeError: search_memory() got an "
+            "unexpected keyword argument 'text' (server.py:{line}). Correct 'arguments' in [tools.search].",
+        ),
+    ],
+)
+def test_an_exception_in_the_sample_code_is_named_with_its_line(
+    tmp_path: Path, kind: AdapterKind, file: str, old: str, new: str, words: str
+) -> None:
+    made = scaffold(ScaffoldAnswers(name="Failing", kind=kind), tmp_path, assets_root() / "templates" / "submission")
+    source = (made / file).read_text("utf-8")
+    assert source.count(old) == 1
+    changed = source.replace(old, f"{old}{new}\n" if file != "submission.toml" else new)
+    (made / file).write_text(changed, "utf-8")
+    server = (made / ("server.py" if file == "submission.toml" else file)).read_text("utf-8").splitlines()
+    mark = "result = function(" if file == "submission.toml" else "// here" if file == "adapter.mjs" else "# here"
+    place = next(number for number, text in enumerate(server, 1) if mark in text)
+    launch = folder_source(made).launch
+    with SystemProcess(launch, FAST, print) as process, pytest.raises(AdapterRaised) as raised:
+        process.reset()
+        process.search("q", 1) if kind is AdapterKind.MCP else process.ask("q")
+    assert raised.value.sentence == words.replace("{line}", str(place))

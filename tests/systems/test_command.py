@@ -288,6 +288,43 @@ def test_a_program_that_does_not_come_up_is_refused_with_a_sentence(
         program(source)
 
 
+def test_the_error_is_named_and_not_what_is_printed_after_it(program: Program, tmp_path: Path) -> None:
+    with pytest.raises(SystemDied) as died:
+        program("import atexit; atexit.register(print, 'bye', file=sys.stderr)\nimport nowhere")
+    line = (tmp_path / "program.py").read_text("utf-8").splitlines().index("import nowhere") + 1
+    assert died.value.sentence == (
+        "The process ended with exit code 1 during loading the adapter. "
+        f"Its output: ModuleNotFoundError: No module named 'nowhere' (program.py:{line}). "
+        "Add 'nowhere' to requirements.lock."
+    )
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_missing_file_of_node_is_named(program: Program, tmp_path: Path) -> None:
+    with pytest.raises(SystemDied) as died:
+        program(program=("node", "main.mjs"))
+    assert died.value.sentence.endswith(
+        f"Its output: Error: Cannot find module '{tmp_path}/main.mjs'. Correct the file name in 'command'."
+    )
+
+
+def test_an_error_is_told_with_the_line_of_the_stack_that_was_printed(program: Program, tmp_path: Path) -> None:
+    asked = """
+    try: {}[request["question"]]
+    except KeyError as error:
+        import traceback; traceback.print_exc()
+        say(id=request["id"], error=str(error) if request["question"] == "one" else "the disk is full")
+    """
+    process = program(answering(asked.replace("\n    ", "\n").strip()))
+    source = (tmp_path / "program.py").read_text("utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, 1) if "{}[request" in text)
+    with pytest.raises(AdapterRaised) as raised:
+        process.ask("one")
+    assert raised.value.sentence == f"query failed: 'one' (program.py:{line})."
+    with pytest.raises(AdapterRaised, match=r"^query failed: the disk is full\.$"):  # another error than printed
+        process.ask("two")
+
+
 def test_a_program_that_never_answers_load_meets_its_limit(program: Program) -> None:
     with pytest.raises(SystemTimedOut, match=r"loading the adapter took longer than 0\.5 s"):
         program("time.sleep(60)", limits=FAST.model_copy(update={"load_seconds": 0.5}))

@@ -101,8 +101,9 @@ def test_a_module_that_no_statement_names_is_not_there(tmp_path: Path, mode: San
 
 
 @both
-def test_a_data_file_beside_is_not_there(tmp_path: Path, mode: SandboxMode) -> None:
-    body = "return open(os.path.join(os.path.dirname(__file__), 'facts.txt')).read()"
+@pytest.mark.parametrize("path", ["os.path.join(os.path.dirname(__file__), 'facts.txt')", "'facts.txt'"])
+def test_a_data_file_beside_is_not_there(tmp_path: Path, path: str, mode: SandboxMode) -> None:
+    body = f"return open({path}).read()"
     file = laid_out(tmp_path, {"adapter.py": adapter(body), "facts.txt": "x"})
     with pytest.raises(AdapterRaised, match=r"there is no file 'facts\.txt' \(adapter.*Put data into a submission"):
         asked(str(file), mode)

@@ -151,6 +151,53 @@ def test_a_wrong_signature_is_shown_beside_the_right_one(
     assert said(process) == sentence
 
 
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        ("self.helper()", "query returned a coroutine that was not awaited"),
+        ("{'answer': self.helper()}", "query returned a dict whose 'answer' is a coroutine that was not awaited"),
+        ("{'answer': '', 'items': [self.helper()]}", "query returned an item that is a coroutine that was not awaited"),
+    ],
+)
+def test_a_forgotten_await_is_told_with_the_call(tmp_path: Path, returned: str, words: str) -> None:
+    process = mistaken(tmp_path, SandboxMode.NONE, kind="async ", query=f"return {returned}")
+    assert said(process) == f"{words} (adapter.py:9). Write: await self.helper(…)."
+
+
+def test_a_coroutine_of_a_library_is_named_without_an_owner(tmp_path: Path) -> None:
+    process = mistaken(tmp_path, SandboxMode.NONE, kind="async ", query="return asyncio.sleep(0)")
+    assert said(process).endswith("Write: await sleep(…).")
+
+
+def test_no_address_of_an_object_is_told(tmp_path: Path) -> None:
+    words = said(mistaken(tmp_path, SandboxMode.NONE, query="return [object(), self.helper]"))
+    assert "query returned list ([<object object>, <bound method Memory.helper of" in words
+    assert "0x" not in words
+
+
+def test_a_second_event_loop_is_told_with_what_to_await(tmp_path: Path) -> None:
+    inner = "asyncio.run(asyncio.sleep(0))"
+    process = mistaken(tmp_path, SandboxMode.NONE, kind="async ", query=inner)
+    assert said(process).endswith("(adapter.py:10 in query). Await the call instead of asyncio.run().")
+    process = mistaken(tmp_path, SandboxMode.NONE, kind="async ", query="self.helper()", helper=inner)
+    write(tmp_path, (tmp_path / "adapter.py").read_text("utf-8").replace("async def helper", "def helper"))
+    assert said(process).endswith("(adapter.py:12 in helper). Make helper async, and await the call.")
+
+
+def test_a_missing_variable_is_named_and_a_missing_key_is_no_variable(tmp_path: Path) -> None:
+    words = said(mistaken(tmp_path, SandboxMode.NONE, reset="os.environ['ACME_MODE']"))
+    assert words == (
+        "reset raised KeyError: there is no environment variable 'ACME_MODE' (adapter.py:6 in reset). "
+        "A single file gets no variables. Declare it in a submission folder: memeval submit new."
+    )
+    assert said(mistaken(tmp_path, SandboxMode.NONE, reset="dict(os.environ)['ACME_MODE']")).endswith("in reset).")
+
+
+def test_a_missing_program_is_no_missing_file(tmp_path: Path) -> None:
+    words = said(mistaken(tmp_path, SandboxMode.NONE, reset="import subprocess; subprocess.run(['no-such-program'])"))
+    assert words.endswith("No such file or directory: 'no-such-program' (adapter.py:6 in reset).")
+
+
 def test_running_out_of_memory_names_the_limit(tmp_path: Path) -> None:
     words = said(mistaken(tmp_path, SandboxMode.BWRAP, query="self.big = [0] * 10**10"))
     assert words == "query ran out of memory (adapter.py:10 in query). The limit is 4096 MiB; keep less in memory."
@@ -178,13 +225,22 @@ def test_how_to_get_uv_is_said_where_it_is_not_installed(tmp_path: Path, monkeyp
 
 
 def test_every_other_cause_has_its_remedy(tmp_path: Path) -> None:
-    folder = Launch(tmp_path / "a" / "adapter.py", folder=tmp_path, resources=Resources(memory_mb=64))
+    adapter = tmp_path / "a" / "adapter.py"
+    resources = Resources(memory_mb=64)
+    folder = Launch(
+        adapter, folder=tmp_path, resources=resources, files={"data/facts.txt": tmp_path / "data/facts.txt"}
+    )
     given = {
         ("network", "", "query"): "Declare the host under [[hosts]] in submission.toml, or run with --sandbox none.",
         ("memory", "", "query"): "is 64 MiB: keep less, or raise memory_mb under [resources] in submission.toml.",
         ("class", "B", "load"): 'Name one in submission.toml: entry = "a/adapter.py:B".',
         ("signature", "", "__init__"): "Let __init__ accept the [parameters] in submission.toml: none.",
         ("file", "x", "query"): "Add the file, or correct its path.",
+        ("relative", "x", "query"): "Add the file, or correct its path.",
+        ("relative", "./data/facts.txt", "query"): "folder is another one: build the path from __file__.",
+        ("variable", "ACME_MODE", "load"): "[variables] in submission.toml. Declare a key as 'key' under [[hosts]].",
+        ("variable", "OPENAI_API_KEY", "load"): "in declared_models of submission.toml: memeval then sets it.",
+        ("coroutine", "", "query"): "Await it.",
         ("methods", "", "load"): "Add the missing methods.",
         ("unheard of", "", "query"): "",
     }  # fmt: skip

@@ -195,7 +195,7 @@ def test_a_greeting_refuses_what_would_be_nothing_but_errors(tmp_path: Path) -> 
 def test_several_classes_are_refused_unless_one_is_named(tmp_path: Path, folder: Path) -> None:
     source = adapter("return 'x'") + "\nclass Another(System):\n    pass\n"
     file = write(tmp_path, source)
-    sentence = r"adapter\.py has several adapter classes: Another, System\. "
+    sentence = r"/adapter\.py: several adapter classes: Another, System\. "
     with pytest.raises(BadInput, match=sentence + r"Name one: adapter\.py:Another\."):
         _greeted(find_system(str(file)))
     assert _greeted(find_system(f"{file}:System")).class_name == "System"

@@ -265,7 +265,7 @@ class NoQuery:
 def test_of_two_classes_none_is_taken_and_all_are_named(system: Start) -> None:
     with pytest.raises(NoAdapter) as refused:
         system(source=TWO)
-    assert refused.value.problem == "adapter.py has several adapter classes: Alpha, Zeta."
+    assert refused.value.problem == "several adapter classes: Alpha, Zeta."
     assert refused.value.remedy == "Name one: adapter.py:Alpha."
 
 
@@ -329,7 +329,7 @@ def test_a_named_class_overrides_the_choice(system: Start) -> None:
             "it has answer, clear, ingest_sesion. "
             "Rename clear to reset, ingest_sesion to ingest_session, answer to query.",
         ),
-        (TWO, "Aplha", r"no class Aplha in .*; its adapter classes: Alpha, Zeta\. Name one: adapter\.py:Alpha\."),
+        (TWO, "Aplha", r"^there is no class Aplha; its adapter classes: Alpha, Zeta\. Name one: adapter\.py:Alpha\."),
         (
             TWO,
             "NoQuery",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from memeval.records.grade import GradeState
@@ -48,10 +47,19 @@ def first_error(folder: RunFolder) -> str:
     if grade.state not in (GradeState.JUDGE_ERROR, GradeState.UNPARSED):
         rows = [row.error for row in folder.responses() if row.item_id == grade.item_id and row.outcome.is_error]
         reason = rows[-1] if rows else reason
-    return visible(" ".join((reason or grade.state).split())[:LONGEST_ERROR].rstrip("."))
+    return shortened(visible(" ".join((reason or grade.state).split())))
+
+
+def shortened(error: str) -> str:
+    """Return an error without a full stop. A long one ends after a sentence, or in the middle, and with ``…``."""
+    if len(error) <= LONGEST_ERROR:
+        return error.rstrip(".")
+    head = error[: LONGEST_ERROR - 2]
+    sentences, stop, _ = head.rpartition(". ")
+    return f"{sentences}. …" if stop and len(sentences) > LONGEST_ERROR // 3 else f"{head.rstrip()} …"
 
 
 def remedy_for(folder: RunFolder) -> str:
-    """Return the remedy for the most frequent kind of failure."""
-    states = Counter(row.state for row in folder.grades() if row.state.is_error)
-    return _REMEDIES[states.most_common(1)[0][0]] if states else ""
+    """Return the remedy for the first failed item, which :func:`failed_items` names."""
+    grade = next((row for row in folder.grades() if row.state.is_error), None)
+    return "" if grade is None else _REMEDIES[grade.state]

@@ -24,6 +24,7 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
+from memeval.systems.drivers.printed import line_of_message
 from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
 from memeval.systems.folder import files_digest
 from memeval.systems.output import Log, OutputReader, visible
@@ -46,6 +47,9 @@ ENDING_SECONDS = 1.0
 
 STACK_SECONDS = 0.5
 """How long a process may take to print its stack."""
+
+PRINTED_SECONDS = 0.1
+"""How long to wait for what a program printed before its reply."""
 
 STACK_PAUSE_SECONDS = 0.05
 """A printed stack is complete if no frame is added for this long."""
@@ -167,9 +171,19 @@ class WorkerProcess:
         return self._folder
 
     @property
-    def last_line(self) -> str:
-        """The last line that was printed."""
-        return self._output.last_line
+    def last_lines(self) -> tuple[str, ...]:
+        """The last lines that were printed."""
+        return tuple(self._output.last_lines)
+
+    def line_of(self, message: str, folder: str) -> str:
+        """Return the program's own file and line of a printed error with this message; blank if there is none.
+
+        A program prints its error before it replies, but another thread reads what it prints.
+        """
+        deadline = time.monotonic() + PRINTED_SECONDS
+        while not (found := line_of_message(self.last_lines, message, folder)) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return found
 
     @property
     def last_frame(self) -> str:

@@ -163,7 +163,12 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
 
 
 def failure(
-    error: Any, call: str, remedy: Remedy = lambda cause, about, method: "", *, is_own: bool = True
+    error: Any,
+    call: str,
+    remedy: Remedy = lambda cause, about, method: "",
+    *,
+    is_own: bool = True,
+    at: Callable[[str], str] = lambda message: "",
 ) -> SystemFailure:
     """Return the error in a reply as an exception.
 
@@ -172,20 +177,24 @@ def failure(
         call: the failed call.
         remedy: returns the remedy for the cause.
         is_own: whether the author wrote the class; for a shipped driver, no line is named.
+        at: returns the line of a program for the text of its error; blank if unknown.
 
     Raises:
         ProtocolError: the error is not valid.
     """
     if isinstance(error, str):
-        return AdapterRaised(visible(f"{CALLS.get(call, call)} failed: {text(error)[:1000].rstrip('.')}."))
+        message = text(error)[:1000].rstrip(".")
+        line = at(message)
+        position = f" ({line})" if line else ""
+        return AdapterRaised(visible(f"{CALLS.get(call, call)} failed: {message}{position}."), at=line)
     if not isinstance(error, dict):
         raise ProtocolError("has an 'error' that is neither a string nor an object.")
     kind = error.get("kind")
     message = text(error.get("message"))[:1000].rstrip(".")
     method = text(error.get("method"))[:100] or call
-    cause, about, at = (visible(text(error.get(name, ""))[:MESSAGE_LENGTH]) for name in ("cause", "about", "at"))
-    at = at if is_own else ""
-    position = f" ({at})" if at else ""
+    cause, about, line = (visible(text(error.get(name, ""))[:MESSAGE_LENGTH]) for name in ("cause", "about", "at"))
+    line = line if is_own else ""
+    position = f" ({line})" if line else ""
     advice = remedy(cause, about, method) if is_own else ""
     match kind:
         case "raised":
@@ -195,9 +204,9 @@ def failure(
             if call == "load" and not (is_own and method == "__init__"):
                 doing = LOADING if is_own else "Loading the adapter"
             problem = f"{_raised(cause, about, doing, name, message)}{position}."
-            return AdapterRaised(visible(problem), trace, remedy=advice, at=at)
+            return AdapterRaised(visible(problem), trace, remedy=advice, at=line)
         case "misbehaved" | "skipped":
-            return AdapterMisbehaved(visible(f"{message}{position}."), remedy=advice, at=at)
+            return AdapterMisbehaved(visible(f"{message}{position}."), remedy=advice, at=line)
         case "failed":
             return AdapterRaised(visible(f"{message}."))
         case "died":
@@ -220,8 +229,10 @@ def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
             return f"{doing} ran out of memory"
         case "signature":
             return f"{doing} cannot be called: it is declared as {about}"
-        case "file":
+        case "file" | "relative":
             return f"{doing} raised {name}: there is no file '{about}'"
+        case "variable":
+            return f"{doing} raised {name}: there is no environment variable '{about}'"
     shown = message if len(message) <= MESSAGE_LENGTH else f"{message[:MESSAGE_LENGTH]}…"
     return f"{doing} raised {name}: {shown}" if shown.strip() else f"{doing} raised {name}"
 

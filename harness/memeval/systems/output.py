@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections import deque
 from collections.abc import Callable
+
+from memeval.systems.drivers.printed import KEPT_LINES as KEPT_LAST_LINES
 
 Log = Callable[[str], None]
 """Receives one line without its newline."""
@@ -49,10 +52,15 @@ class OutputReader(threading.Thread):
         self._descriptor = descriptor
         self._log = log
         self._lines = self._dropped = 0
-        self.last_line = ""
-        """The last line that is not blank and not part of a stack."""
+        self.last_lines: deque[str] = deque(maxlen=KEPT_LAST_LINES)
+        """The last lines that are not blank and not part of a stack of ``faulthandler``."""
         self.stack: list[tuple[str, int, str]] = []
         """The last printed stack, innermost frame first: file, line and function."""
+
+    @property
+    def last_line(self) -> str:
+        """The last line that is not blank and not part of a stack."""
+        return self.last_lines[-1] if self.last_lines else ""
 
     def run(self) -> None:
         unfinished, kept = b"", 0
@@ -78,7 +86,7 @@ class OutputReader(threading.Thread):
         for start in range(0, max(1, len(line)), LINE_BYTES):
             text = visible(line[start : start + LINE_BYTES].decode("utf-8", "backslashreplace"))
             if not self._is_stack_line(text) and text.strip():
-                self.last_line = text
+                self.last_lines.append(text)
             if self._lines < KEPT_LINES:
                 self._lines += 1
                 self._log(text)

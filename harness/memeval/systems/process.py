@@ -17,6 +17,8 @@ from memeval.records.track import Limits
 from memeval.systems import messages
 from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
 from memeval.systems.child import Launch, WorkerProcess
+from memeval.systems.drivers.printed import cause_in
+from memeval.systems.drivers.printed import remedy as known_remedy
 from memeval.systems.errors import (
     AdapterMisbehaved,
     SystemDied,
@@ -26,7 +28,7 @@ from memeval.systems.errors import (
 )
 from memeval.systems.launching import DRIVERS_FOLDER
 from memeval.systems.messages import LOADING, AdapterInfo, FoundItem, ProtocolError, SystemReply
-from memeval.systems.output import Log
+from memeval.systems.output import Log, visible
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 
@@ -465,7 +467,7 @@ class SystemProcess:
             reply = messages.from_line(line, number)
             if "error" not in reply:
                 return reply
-            failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own)
+            failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own, at=self._line_of)
         for frame in failure.trace:
             self.log(f"{failure.problem} At {frame}")
         if isinstance(failure, SystemDied):  # the server of a driver has ended: a new start starts both
@@ -476,6 +478,15 @@ class SystemProcess:
     def _is_own(self) -> bool:
         """Whether the author wrote the class; false for a driver of memeval."""
         return self._launch.file.parent != DRIVERS_FOLDER
+
+    def _own_folder(self, child: WorkerProcess) -> str:
+        """Return the folder of the author's files, as the system sees it."""
+        return str(child.file.parent if self._launch.folder is None else self._launch.folder.absolute())
+
+    def _line_of(self, message: str) -> str:
+        """Return the own file and line of an error that a program has printed; blank if there is none."""
+        child = self._running()
+        return child.line_of(visible(message), self._own_folder(child))
 
     def _remedy(self, cause: str, about: str, method: str) -> str:
         return remedy_for(cause, about, method, self._launch, sandboxed=self._sandbox is not None)
@@ -505,8 +516,12 @@ class SystemProcess:
             at = child.last_frame if self._is_own else ""
             position = f" ({at})" if at else ""
             return SystemDied(f"The process was killed by {signal_words(-code)} during {doing}{position}.", at=at)
-        last = f" Its last line of output: {child.last_line[:300]}" if child.last_line else ""
+        lines = child.last_lines
+        last = f" Its last line of output: {lines[-1][:300]}" if lines else ""
         remedy = "" if self._launch.program else "Return or raise instead of ending the process."
+        if code and (cause := cause_in(lines, self._own_folder(child))):
+            last = f" Its output: {cause[:300].rstrip('.')}."
+            remedy = remedy or known_remedy(cause).strip()
         return SystemDied(f"The process ended with exit code {code} during {doing}.{last}", remedy=remedy)
 
     def _end(self) -> int:

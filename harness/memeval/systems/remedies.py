@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -55,6 +56,9 @@ SECONDS = {
 }
 """The time limit of each call that has no command-line option."""
 
+MODEL_VARIABLES = ("ANTHROPIC_", "OPENAI_")
+"""The first letters of the variables that memeval sets for declared models."""
+
 SIGNALS = {
     signal.SIGABRT: "aborted",
     signal.SIGBUS: "bus error",
@@ -105,6 +109,14 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
             return _add_module(about, launch)
         case "file":
             return _add_file(launch)
+        case "relative":
+            return _locate_file(about, launch)
+        case "variable":
+            return _declare_variable(about, launch)
+        case "coroutine":
+            return f"Write: await {about}(…)." if about else "Await it."
+        case "event_loop":
+            return f"Make {about} async, and await the call." if about else "Await the call instead of asyncio.run()."
         case "network":
             return _declare_host(launch, sandboxed)
         case "memory":
@@ -156,6 +168,21 @@ def _add_file(launch: Launch) -> str:
             "Put data into a submission folder: memeval submit new."
         )
     return "Add the file, or correct its path."
+
+
+def _locate_file(path: str, launch: Launch) -> str:
+    if launch.folder is not None and os.path.normpath(path) in launch.files:
+        return "The working folder is another one: build the path from __file__."
+    return _add_file(launch)
+
+
+def _declare_variable(name: str, launch: Launch) -> str:
+    if name.startswith(MODEL_VARIABLES):
+        way = "Pass --model NAME" if launch.folder is None else f"Name the model in declared_models of {MANIFEST}"
+        return f"{way}: memeval then sets it."
+    if launch.folder is None:
+        return "A single file gets no variables. Declare it in a submission folder: memeval submit new."
+    return f"Set it under [variables] in {MANIFEST}. Declare a key as 'key' under [[hosts]]."
 
 
 def _declare_host(launch: Launch, sandboxed: bool) -> str:

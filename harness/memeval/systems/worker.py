@@ -128,10 +128,18 @@ def kind_of(value: object) -> str:
     return f"{type(value).__name__} ({shown})" if shown else type(value).__name__
 
 
+def wrong_type(value: Any, what: str, wanted: str, cause: str = "returned") -> Refused:
+    """Return the error for a value of a wrong type. ``what`` begins the message."""
+    if hasattr(value, "__await__"):
+        name = str(getattr(value, "__qualname__", ""))
+        return Refused(f"{what} a {type(value).__name__} that was not awaited", cause="coroutine", about=name)
+    return Refused(f"{what} {kind_of(value)}, not {wanted}", cause=cause)
+
+
 def valid_text(value: Any, what: str) -> str:
     """Return ``value`` if it is valid Unicode text, or refuse it. ``what`` begins the message."""
     if not isinstance(value, str):
-        raise Refused(f"{what} {kind_of(value)}, not text")
+        raise wrong_type(value, what, "text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -144,7 +152,7 @@ def valid_text(value: Any, what: str) -> str:
 def number(value: Any, what: str) -> float:
     """Return ``value`` as a finite number, or refuse it. ``what`` begins the message."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        raise Refused(f"{what} {kind_of(value)}, not a number")
+        raise wrong_type(value, what, "a number")
     try:
         plain = value if type(value) is int else float(value)
         finite = math.isfinite(plain)
@@ -174,7 +182,7 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
         if isinstance(item, str):
             item = {"text": item}
         if not isinstance(item, dict):
-            raise Refused(f"{what} an item that is {kind_of(item)}, not a dict or text", cause="item")
+            raise wrong_type(item, f"{what} an item that is", "a dict or text", "item")
         if "text" not in item:
             raise Refused(f"{what} an item without 'text': {kind_of(item)}", cause="item")
         plain: dict[str, Any] = {"text": valid_text(item["text"], f"{what} an item whose 'text' is")}
@@ -190,7 +198,7 @@ def found_items(value: Any, what: str) -> list[dict[str, Any]]:
 def as_list(value: Any, what: str) -> Iterable[Any]:
     """Return ``value`` if it is a list or another iterable, or refuse it. ``what`` begins the message."""
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
-        raise Refused(f"{what} {kind_of(value)}, not a list")
+        raise wrong_type(value, what, "a list")
     items: Iterable[Any] = value
     return items
 
@@ -337,7 +345,6 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
     """Return the adapter class to use, and the names of all adapter classes."""
     classes = classes_in(module)
     found = {name: value for name, value in classes.items() if is_adapter(value)}
-    file = os.path.basename(str(module.__file__))
     if wanted is not None:
         value: Any = getattr(module, wanted, None)
         if isinstance(value, type):
@@ -346,14 +353,14 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
             return value, list(found)
         if not found:
             raise no_adapter(module, defined_in(classes, module))
-        problem = f"there is no class {wanted} in {file}; its adapter classes: {', '.join(found)}"
+        problem = f"there is no class {wanted}; its adapter classes: {', '.join(found)}"
         raise Refused(problem, "no_adapter", "class", errors().nearest(wanted, list(found)))
     if not found:
         raise no_adapter(module, defined_in(classes, module))
     best = max(precedence(value, module) for value in found.values())
     first = [name for name, value in found.items() if precedence(value, module) == best]
     if len(first) > 1:
-        raise Refused(f"{file} has several adapter classes: {', '.join(first)}", "no_adapter", "class", first[0])
+        raise Refused(f"several adapter classes: {', '.join(first)}", "no_adapter", "class", first[0])
     return found[first[0]], list(found)
 
 
@@ -594,7 +601,7 @@ class Calls:
         """Return the self-reported model usage, without unknown fields."""
         reported = self.run("usage")
         if not isinstance(reported, dict):
-            raise Refused(f"usage returned {kind_of(reported)}, not a dict")
+            raise wrong_type(reported, "usage returned", "a dict")
         known = [name for name in USAGE if reported.get(name) is not None]
         return {name: amount(reported[name], f"usage returned a dict whose '{name}' is") for name in known}
 

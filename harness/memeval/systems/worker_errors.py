@@ -61,6 +61,9 @@ UNREACHABLE = (
 )
 """Network errors, each with a pattern of the messages that libraries write."""
 
+RUNNING_LOOP = r"cannot be called from a running event loop|while another loop is running|event loop is already running"
+"""Messages of ``asyncio`` for a second event loop."""
+
 
 def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     """Return where an error happened and what caused it.
@@ -80,6 +83,8 @@ def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     if getattr(error, "kind", None) in ("misbehaved", "no_adapter"):
         if error.kind == "misbehaved":  # type: ignore[attr-defined]
             fields["at"] = definition(getattr(calls.system, calls.method, None), calls.root)
+        if error.cause == "coroutine":  # type: ignore[attr-defined]
+            fields["about"] = cut(call_of(error.about, calls.system))  # type: ignore[attr-defined]
         return {**fields, "trace": []}
     fields["cause"], fields["about"] = cause_of(error, calls, bool(frames))
     if fields["cause"] == "syntax":
@@ -139,6 +144,9 @@ def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, s
     - ``signature``: a method that does not accept memeval's arguments; its signature.
     - ``exit``: a call of ``sys.exit``; the argument.
     - ``file``: a missing file of the adapter's folder; its path inside the folder.
+    - ``relative``: a missing file with a relative path; the path.
+    - ``variable``: a missing environment variable; its name.
+    - ``event_loop``: ``asyncio.run`` in an event loop; the caller's name if it is not ``async``.
     - ``memory`` and ``syntax``: no detail.
     """
     chain = list(chain_of(error))
@@ -160,15 +168,58 @@ def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, s
             return "signature", cut(f"{calls.method}({', '.join(filter(None, ('self', parameters)))})")
     if isinstance(error, FileNotFoundError) and is_own(str(error.filename), calls.root):
         return "file", cut(os.path.relpath(str(error.filename), calls.root))
+    if is_missing_relative_file(error):
+        return "relative", cut(os.fspath(error.filename))  # type: ignore[attr-defined]
+    if isinstance(error, KeyError) and is_from_environment(error):
+        return "variable", cut(str(error.args[0]))
+    if isinstance(error, RuntimeError) and re.search(RUNNING_LOOP, str(error)):
+        return "event_loop", synchronous_caller(error, calls.root)
     for each in chain:
         if kind := network_error(each):
             return "network", kind
     return "", ""
 
 
+def call_of(qualified: str, system: Any) -> str:
+    """Return how the adapter calls a function, such as ``self.find``; blank if the name is unknown.
+
+    Args:
+        qualified: the function's qualified name, such as ``Memory.find``.
+        system: the adapter's instance.
+    """
+    owner, _, name = qualified.rpartition(".")
+    is_method = any(each.__qualname__ == owner for each in type(system).__mro__)
+    return f"self.{name}" if is_method else name
+
+
 def function_called(calls: Any) -> Any:
     """Return the last called function: a method of the instance, or the class itself."""
     return calls.chosen if calls.method == "__init__" else getattr(calls.system, calls.method, None)
+
+
+def is_missing_relative_file(error: BaseException) -> bool:
+    """Whether an error is a missing file with a relative path. Programs that cannot be started do not count."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str) or not error.filename:
+        return False
+    files = [os.path.basename(file) for file, _, _ in frames_of(error)]
+    return not error.filename.startswith("/") and "subprocess.py" not in files
+
+
+def is_from_environment(error: BaseException) -> bool:
+    """Whether ``os.environ[...]`` raised an error."""
+    file, _, name = (frames_of(error) or [("", 0, "")])[-1]
+    return name == "__getitem__" and file in ("<frozen os>", os.__file__)
+
+
+def synchronous_caller(error: BaseException, root: str) -> str:
+    """Return the name of the adapter's innermost function in a traceback; blank if it is ``async``."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_own(code.co_filename, root):
+            found = "" if code.co_flags & inspect.CO_COROUTINE else cut(code.co_name)
+        trace = trace.tb_next
+    return found
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
@@ -197,9 +248,9 @@ def network_error(error: BaseException) -> str:
 def short(value: object) -> str:
     """Return the ``repr`` of a value, cut; blank if that fails."""
     shortened = reprlib.Repr()
-    shortened.maxstring = shortened.maxother = VALUE_LIMIT
+    shortened.maxstring, shortened.maxother = VALUE_LIMIT, 4 * VALUE_LIMIT
     with contextlib.suppress(Exception):
-        text = shortened.repr(value)
+        text = re.sub(r" at 0x[0-9A-Fa-f]+", "", shortened.repr(value))
         return text if len(text) <= VALUE_LIMIT else f"{text[: VALUE_LIMIT - 1]}…"
     return ""
 

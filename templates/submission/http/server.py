@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from memory import Memory
 
@@ -43,6 +45,14 @@ def ask(request: dict) -> dict:
 CALLS = {"/load": load, "/reset": reset, "/take_in": take_in, "/search": search, "/ask": ask}
 
 
+def described(error: Exception) -> str:
+    """Return an exception with its line in this folder."""
+    here = Path(__file__).resolve().parent
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == here]
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
 class Handler(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
@@ -53,10 +63,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path in CALLS:
-            self.answer(200, CALLS[self.path](request))
-        else:
+        if self.path not in CALLS:
             self.answer(404, {"title": f"unknown path {self.path}"})
+            return
+        try:
+            status, value = 200, CALLS[self.path](request)
+        except Exception as error:
+            traceback.print_exc()
+            status, value = 500, {"title": "error in the server", "detail": described(error)}
+        self.answer(status, value)
 
     def answer(self, status: int, value: object) -> None:
         body = json.dumps(value).encode()

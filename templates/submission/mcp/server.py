@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 
 from memory import Memory
 
@@ -72,5 +73,6 @@ for line in sys.stdin:
     try:
         reply["result"] = METHODS[message["method"]](message.get("params", {}))
     except Exception as error:
+        traceback.print_exc()  # memeval quotes its last own line
         reply["error"] = {"code": -32603, "message": f"{type(error).__name__}: {error}"}
     print(json.dumps(reply), flush=True)

@@ -18,6 +18,7 @@ def refusal(path: Path) -> str:
         DeepMemEvalBenchmark().open(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "memeval data pull deepmemeval" in str(caught.value)
+    assert ("--data" in str(caught.value.remedy)) == (not path.exists())  # a given file is not to be given
     return caught.value.problem
 
 

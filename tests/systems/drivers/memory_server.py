@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,11 @@ class Handler(BaseHTTPRequestHandler):
         elif fault == "goodbye":
             self.send(200, "application/json", b'{"answer": "closing"}')
             self.close_connection = True
+        elif fault == "raise":
+            raise KeyError("index")
+        elif fault == "bare":
+            traceback.print_exception(ValueError("no index"))
+            self.send(500, "text/plain", b"Internal Server Error")
         elif fault == "silence":
             self.close_connection = True
         elif fault in ("flood", "drip"):

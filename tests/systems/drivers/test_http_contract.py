@@ -167,6 +167,8 @@ def test_every_wrong_answer_is_a_sentence_and_the_server_goes_on(served: Served)
         "latin": 'The answer to POST /ask is not UTF-8 (near \'{"answer": "caf\\xe9"}\'). Encode it as UTF-8.',
         "cut": "The answer to POST /ask ended 4989 bytes early. Check its Content-Length.",
         "silence": "The server closed the connection without an answer to POST /ask. Answer errors with status 500",
+        "raise": "to POST /ask. Last output: KeyError: 'index' (tests/systems/drivers/memory_server.py:",
+        "bare": "status 500: Internal Server Error. Last output: ValueError: no index. Fix the error in the server.",
         "flood": "The answer to POST /ask exceeds 32 MB. Send less.",
     }.items():
         with pytest.raises(AdapterRaised) as raised:

@@ -21,6 +21,7 @@ SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec
 """Digest of the released sample: ten scenarios of the full set."""
 
 _PULL = "Download it with `memeval data pull deepmemeval`, or pass your copy with --data PATH."
+_REPLACE = "Use the released file: `memeval data pull deepmemeval` downloads it."
 
 Text = Annotated[str, Field(min_length=1)]
 FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
@@ -217,14 +218,14 @@ def read(path: Path) -> DeepMemEvalFile:
     scenarios = _parsed(data, path)
     repeated = [name for name, times in Counter(s.scenario_id for s in scenarios).items() if times > 1]
     if repeated:
-        raise BadInput(f"the scenario id {repeated[0]!r} occurs more than once.", where=path, remedy=_PULL)
+        raise BadInput(f"the scenario id {repeated[0]!r} occurs more than once.", where=path, remedy=_REPLACE)
     digest = digest_bytes(data)
     if digest not in (FULL.digest, SAMPLE_DIGEST):
         raise BadInput(
             f"the format is valid, but this is not the released file: its digest is {digest}, expected"
             f" {FULL.digest} (or {SAMPLE_DIGEST} for the sample).",
             where=path,
-            remedy=_PULL,
+            remedy=_REPLACE,
         )
     return DeepMemEvalFile(digest, scenarios)
 
@@ -235,10 +236,10 @@ def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
     if first["type"] == "json_invalid":
-        raise BadInput(_broken(data, str(first["ctx"]["error"])), where=path, remedy=_PULL)
+        raise BadInput(_broken(data, str(first["ctx"]["error"])), where=path, remedy=_REPLACE)
     if not first["loc"]:
-        raise BadInput("expected a list of scenarios.", where=path, remedy=_PULL)
-    raise BadInput(_misfit(data, first["loc"], first["type"], first["msg"]), where=path, remedy=_PULL)
+        raise BadInput("expected a list of scenarios.", where=path, remedy=_REPLACE)
+    raise BadInput(_misfit(data, first["loc"], first["type"], first["msg"]), where=path, remedy=_REPLACE)
 
 
 def _broken(data: bytes, problem: str) -> str:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from memeval.systems.drivers.printed import QUOTED, PrintedLines, cause_in, error_at, remedy
+else:
+    from printed import QUOTED, cause_in, error_at, remedy
 
-QUOTED = 200
-"""How many characters of a line of output are quoted."""
-
-REMEDIES = (
-    (re.compile(r"No module named '?([A-Za-z_]\w*)"), "Add '{}' to requirements.lock."),
-    (re.compile(r"Cannot find (?:package|module) '([^'./][^']*)'"), "Add '{}' to package-lock.json."),
-    (re.compile(r"can't open file '([^']+)'|Cannot find module '([^']+)'"), "Correct the file name in 'command'."),
-    (re.compile(r"address already in use|EADDRINUSE", re.I), "Listen on the port that {{port}} and PORT hold."),
-)
-"""What to do about an error that many programs report in the same words; ``{}`` is what the error names."""
+LAST_LINES = 3
+"""How many lines of output are quoted."""
 
 
 class DriverFailed(Exception):
@@ -36,34 +28,29 @@ class ServerDied(DriverFailed):
     memeval_kind = "died"
 
 
-def remedy(output: str) -> str:
-    """Return the remedy for a known error in a program's output, after a space; blank if none is known."""
-    for pattern, sentence in REMEDIES:
-        if found := pattern.search(output):
-            named = next((group for group in found.groups() if group), "")
-            return " " + sentence.format(named)
-    return ""
-
-
-def ended(code: int, when: str, lines: Sequence[str], what: str = "The server") -> str:
-    """Return how a program ended, with its last output and the remedy for a known error.
+def ended(code: int, when: str, printed: PrintedLines) -> str:
+    """Return how a server ended, with its last output and the remedy for a known error.
 
     Args:
         code: its exit code, negative for a signal.
         when: when it ended, such as ``during POST /ask``.
-        lines: its last lines of output.
-        what: the program, as the subject of the sentence.
+        printed: what it printed.
     """
     how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return f"{what} {how} {when}.{last_output(lines)}"
+    return f"The server {how} {when}.{last_output(printed)}"
 
 
-def last_output(lines: Sequence[str]) -> str:
-    """Return the last lines of output as a sentence, after a space; blank if there are none."""
+def last_output(printed: PrintedLines) -> str:
+    """Return the last lines of output, or the error above them, as a sentence after a space; blank without lines."""
+    lines = printed.last()
     if not lines:
         return ""
-    shown = " | ".join(line[:QUOTED] for line in lines)
-    return f" Last output: {shown}{'' if shown.endswith('.') else '.'}{remedy(' '.join(lines))}"
+    index = error_at(lines)
+    last = [line.strip()[:QUOTED] for line in lines[-LAST_LINES:]]
+    if index is not None and index < len(lines) - LAST_LINES:
+        last = [cause_in(lines, printed.folder)]
+    shown = " | ".join(last)
+    return f" Last output: {shown}{'' if shown.endswith('.') else '.'}{remedy(shown)}"
 
 
 def not_found(program: str, reason: object, path: str) -> str:

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from memeval.systems.drivers.faults import DriverFailed
+    from memeval.systems.drivers.printed import QUOTED, cause_in
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import not_json, trouble, unreachable
 else:
     from faults import DriverFailed
+    from printed import QUOTED, cause_in
     from serving import ServerProcess, base_url, bearer
     from web import not_json, trouble, unreachable
 
@@ -200,6 +202,7 @@ class HttpContract:
         if _has_been_closed(self._connection):
             self._connection.close()
         reused = self._connection.sock is not None
+        printed = self._server.printed.count if self._server is not None else 0
         try:
             try:
                 response = self._sent(call, payload)
@@ -211,13 +214,15 @@ class HttpContract:
             data = _whole_body(response, call)
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
-            raise self._broken(call, error) from None
+            raise self._broken(call, error, printed) from None
         except HttpError:
             self._connection.close()
             raise
         kind = response.headers.get_content_type()
         if not 200 <= response.status < 300:
-            raise HttpError(_refusal(call, response.status, kind, data))
+            server = self._server if response.status >= 500 else None
+            stack = "" if server is None else server.printed.error_since(printed)
+            raise HttpError(_refusal(call, response.status, kind, data, stack))
         if not data:
             return None
         if kind != "application/json":
@@ -235,13 +240,21 @@ class HttpContract:
         _acknowledge_quickly(self._connection.sock)
         return self._connection.getresponse()
 
-    def _broken(self, call: str, error: Exception) -> DriverFailed:
-        """Return the error for a connection that closed during a call."""
+    def _broken(self, call: str, error: Exception, printed: int) -> DriverFailed:
+        """Return the error for a connection that closed during a call.
+
+        Args:
+            call: the call.
+            error: the error of the connection.
+            printed: how many lines the server had printed before the call.
+        """
         died = self._server.died(f"POST /{call}") if self._server is not None else None
         if died is not None:
             return died
         if isinstance(error, http.client.RemoteDisconnected):
             problem = f"The server closed the connection without an answer to POST /{call}."
+            if self._server is not None and (lines := self._server.printed.since(printed)):
+                problem += f" Last output: {cause_in(lines, self._server.printed.folder) or lines[-1][:QUOTED]}."
             return HttpError(f"{problem} Answer errors with status 500 and a 'detail'.")
         return HttpError(f"No answer to POST /{call} ({type(error).__name__}: {error}). Check the server's log.")
 
@@ -273,8 +286,8 @@ def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
     return b"".join(parts)
 
 
-def _refusal(call: str, status: int, kind: str, data: bytes) -> str:
-    """Return the error and the remedy for a status other than 2xx."""
+def _refusal(call: str, status: int, kind: str, data: bytes, printed: str) -> str:
+    """Return the error and the remedy for a status other than 2xx; ``printed`` is the error that the server printed."""
     if (cause := unreachable(status, data, "server")) is not None:
         return cause
     reason = trouble(data, kind)
@@ -285,6 +298,8 @@ def _refusal(call: str, status: int, kind: str, data: bytes) -> str:
         return f"{head} Redirects are not followed: answer at this path."
     if status in (401, 403):
         return f"{head} Check the key."
+    if printed and printed not in head:
+        head += f" Last output: {printed}."
     return f"{head} Fix the error in the server."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 TYPE_CHECKING = False
@@ -23,6 +24,20 @@ QUOTED = 300
 """How many characters of a server's error message are quoted."""
 
 NO_SUCH_METHOD = -32601
+
+WRONG_ARGUMENTS = re.compile(
+    r"validation errors? for|is a required property|Additional properties|Invalid (?:arguments|params|request param)",
+    re.IGNORECASE,
+)
+"""How servers refuse arguments that do not have the schema of a tool."""
+
+
+class ErrorReply(Exception):
+    """The server answered a request with an error; the text is its message, without a full stop."""
+
+
+class ToolFailed(McpFailed):
+    """The server answered a tool call with an error."""
 
 
 class ToolResult:
@@ -51,7 +66,7 @@ class McpClient:
     def __init__(self, wire: StdioTransport | HttpTransport) -> None:
         self._wire = wire
         self._number = 0
-        hello = self._request(
+        hello = self._must(
             "initialize",
             {"protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "memeval", "version": "1"}},
         )
@@ -70,7 +85,7 @@ class McpClient:
         names: list[str] = []
         cursor: Any = None
         for _ in range(PAGES):
-            page = self._request("tools/list", {} if cursor is None else {"cursor": cursor})
+            page = self._must("tools/list", {} if cursor is None else {"cursor": cursor})
             tools = page.get("tools")
             for tool in tools if isinstance(tools, list) else []:
                 if isinstance(tool, dict) and isinstance(tool.get("name"), str):
@@ -84,27 +99,58 @@ class McpClient:
         """Call a tool.
 
         Raises:
-            McpFailed: it reports an error.
+            ToolFailed: it reports an error.
         """
-        reply = self._request("tools/call", {"name": tool, "arguments": dict(arguments)}, f"the call of {tool!r}")
+        printed = self._wire.printed.count if self._wire.printed is not None else 0
+        try:
+            reply = self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
+        except ErrorReply as error:
+            raise self._failed(f"The server answered the call of {tool!r} with an error", str(error), printed) from None
         content = reply.get("content")
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         texts = [str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block]
         if reply.get("isError") is True:
-            raise McpFailed(f"The tool {tool!r} failed: {_cut(' '.join(texts))}.")
+            raise self._failed(f"The tool {tool!r} failed", _cut(" ".join(texts)), printed)
         return ToolResult(texts, reply.get("structuredContent"))
 
     def end(self) -> None:
         """End the session, and the server if it was started here."""
         self._wire.end()
 
-    def _request(self, method: str, parameters: Mapping[str, Any], what: str = "") -> dict[str, Any]:
+    def _must(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request and return its result.
+
+        Raises:
+            McpFailed: the reply is an error, or there is no valid reply.
+        """
+        try:
+            return self._request(method, parameters)
+        except ErrorReply as error:
+            raise McpFailed(f"The server answered {method} with an error: {error}.") from None
+
+    def _failed(self, problem: str, text: str, printed: int) -> ToolFailed:
+        """Return the error of a tool call, with the server's own file and line if it printed a stack.
+
+        Args:
+            problem: what happened.
+            text: the server's message.
+            printed: how many lines the server had printed before the call.
+        """
+        cause = self._wire.printed.error_since(printed) if self._wire.printed is not None else ""
+        if cause.startswith(text):
+            return ToolFailed(f"{problem}: {cause}.")
+        return ToolFailed(f"{problem}: {text}.{f' Last output: {cause}.' if cause else ''}")
+
+    def _request(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request and return its result; notifications are skipped, and the server's own requests refused.
 
         Args:
             method: the method.
             parameters: its parameters.
-            what: the name of the request in errors; blank for the method.
+
+        Raises:
+            ErrorReply: the reply is an error.
+            McpFailed: there is no valid reply.
         """
         self._number += 1
         number = self._number
@@ -115,7 +161,7 @@ class McpClient:
                     if "id" in message:
                         self._refuse(message)
                 elif message.get("id") == number:
-                    return _result(what or method, message)
+                    return _result(method, message)
         raise McpFailed(f"The server's reply to {method} ended without a result.")
 
     def _refuse(self, request: Mapping[str, Any]) -> None:
@@ -128,12 +174,19 @@ class McpClient:
         self._wire.tell(reply)
 
 
+def is_wrong_argument(error: str, tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the error of a tool call is about the call's arguments, and not of the tool's own code."""
+    if unexpected := re.search(r"unexpected keyword argument '(\w+)'", error):
+        return unexpected[1] in arguments
+    if re.search(r"missing \d+ required \S+ argument", error):
+        return f"{tool}()" in error
+    return bool(WRONG_ARGUMENTS.search(error))
+
+
 def _result(what: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     error = reply.get("error")
     if isinstance(error, dict):
-        raise McpFailed(
-            f"The server answered {what} with an error: {_cut(str(error.get('message') or error.get('code')))}."
-        )
+        raise ErrorReply(_cut(str(error.get("message") or error.get("code"))))
     result = reply.get("result")
     if not isinstance(result, dict):
         raise McpFailed(f"The server's reply to {what} has no result.")

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memeval.systems.drivers.faults import ServerDied
-    from memeval.systems.drivers.mcp_client import McpClient, ToolResult
+    from memeval.systems.drivers.mcp_client import McpClient, ToolFailed, ToolResult, is_wrong_argument
     from memeval.systems.drivers.mcp_wire import HttpTransport, McpFailed, StdioTransport
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpServer
 else:
     from faults import ServerDied
-    from mcp_client import McpClient
+    from mcp_client import McpClient, ToolFailed, is_wrong_argument
     from mcp_wire import HttpTransport, McpFailed, StdioTransport
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer
@@ -247,7 +247,13 @@ class McpServer:
             raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
-        return self._client.call(tool["name"], filled(tool.get("arguments", {}), values))
+        arguments = filled(tool.get("arguments", {}), values)
+        try:
+            return self._client.call(tool["name"], arguments)
+        except ToolFailed as error:
+            if not is_wrong_argument(str(error), tool["name"], arguments):
+                raise
+            raise McpFailed(f"{error} Correct 'arguments' in [tools.{call}].") from None
 
     def _value_at_path(self, call: str, result: ToolResult) -> Any:
         """Return the value at the mapping's path in a result; without a path, the whole result.

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, not_found
+    from memeval.systems.drivers.printed import PrintedLines
     from memeval.systems.drivers.serving import ServerProcess
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, not_json, trouble, unreachable
 else:
     from faults import DriverFailed, ServerDied, ended, not_found
+    from printed import PrintedLines
     from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
@@ -34,9 +36,6 @@ PIECE_BYTES = 1 << 16
 
 PRINTED_BYTES = 4000
 """Longer lines of output are cut."""
-
-LAST_LINES = 3
-"""How many of the last lines of output an error quotes."""
 
 QUOTED = 120
 """How many characters of a wrong message are quoted."""
@@ -72,7 +71,8 @@ class StdioTransport:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
-        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self.printed = PrintedLines(folder)
+        """What the server has printed."""
         self._printed = threading.Thread(target=self._copy_output, daemon=True)
         self._printed.start()
         self._unread = b""
@@ -150,14 +150,14 @@ class StdioTransport:
         except subprocess.TimeoutExpired:
             return ServerDied(f"The server closed its standard output during {what}, and still runs.")
         self._printed.join(1.0)
-        return ServerDied(ended(code, f"during {what}", tuple(self._last)))
+        return ServerDied(ended(code, f"during {what}", self.printed))
 
     def _copy_output(self) -> None:
         """Copy the server's output to our own stderr."""
         printed: IO[bytes] = self._process.stderr  # type: ignore[assignment]
         with printed:
             for line in iter(lambda: printed.readline(PRINTED_BYTES), b""):
-                self._last.append(line.decode("utf-8", "backslashreplace").strip())
+                self.printed.add(line)
                 with contextlib.suppress(OSError):
                     sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
                     sys.stderr.buffer.flush()
@@ -176,6 +176,8 @@ class HttpTransport:
         self._web = web
         self._path = path
         self._server = server
+        self.printed = server.printed if server is not None else None
+        """What the server has printed; ``None`` if it was not started here."""
         self._session: dict[str, str] = {}
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
     from typing import IO
 
     from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, last_output, not_found
+    from memeval.systems.drivers.printed import PrintedLines
 else:
     from faults import DriverFailed, ServerDied, ended, last_output, not_found
+    from printed import PrintedLines
 
 LOOPBACK = "127.0.0.1"
 
@@ -43,9 +44,6 @@ LAST_OUTPUT_SECONDS = 0.5
 
 LINE_BYTES = 4000
 """Longer lines of output are split."""
-
-LAST_LINES = 3
-"""How many lines of output an error quotes."""
 
 
 class ServerFailed(DriverFailed):
@@ -68,7 +66,8 @@ class ServerProcess:
     """
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
-        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self.printed = PrintedLines(folder)
+        """What the server has printed."""
         deadline = time.monotonic() + start_seconds
         for _ in range(TRIES):
             self.port = free_port()
@@ -115,13 +114,13 @@ class ServerProcess:
 
     def last_output(self) -> str:
         """Return the last lines of output as a sentence, after a space; blank if there are none."""
-        return last_output(tuple(self._last))
+        return last_output(self.printed)
 
     def how_it_ended(self, when: str) -> str:
         """Return how a server that no longer runs ended, with its last lines of output."""
         code = self._process.wait()
         self._reader.join(LAST_OUTPUT_SECONDS)
-        return ended(code, when, tuple(self._last))
+        return ended(code, when, self.printed)
 
     def end(self) -> None:
         """End the server: terminate it, then kill it."""
@@ -135,7 +134,7 @@ class ServerProcess:
 
     def _start(self, command: Sequence[str], folder: str) -> None:
         arguments = [part.replace("{port}", str(self.port)) for part in command]
-        self._last.clear()
+        self.printed = PrintedLines(folder)
         try:
             self._process = subprocess.Popen(
                 arguments,
@@ -155,8 +154,7 @@ class ServerProcess:
         """Copy the server's output to our own stderr."""
         with printed as output:
             for line in iter(lambda: output.readline(LINE_BYTES), b""):
-                if line.strip():
-                    self._last.append(line.decode("utf-8", "backslashreplace").strip())
+                self.printed.add(line)
                 with contextlib.suppress(OSError):
                     sys.stderr.buffer.write(line if line.endswith(b"\n") else line + b"\n")
                     sys.stderr.buffer.flush()
