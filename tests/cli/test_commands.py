@@ -124,7 +124,7 @@ def test_what_others_wrote_into_the_ledger_does_not_move_the_terminal(call: Call
     call("run", "no-memory", *SMALL)
     (run,) = sealed_runs(tmp_path / "results")
     call("ledger", "invalidate", run.run.run_id, "--reason", "\x1b[2J\u202e", "--by", "me")
-    assert call("ledger", "show")[1].endswith("by me: \\x1b[2J\\u202e\n")
+    assert call("ledger", "show")[1].endswith("by me: \\x1b[2J\\u202e  [not signed]\n")
 
 
 def test_machines_get_json(call: Call, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_all_problems_of_a_submission_are_reported_without_running_it(made: Path
     manifest = made / "submission.toml"
     assert any(each.startswith(f"{manifest}:8: 'Apache 2' is not an SPDX") for each in problems)
     assert any(each.startswith(f"{manifest}:9: 'endpoint' does not go with kind 'python'") for each in problems)
-    assert any(each.startswith(f"{made}/adapter.py:") and "not valid Python" in each for each in problems)
+    assert any(each.startswith(f"{made}/adapter.py:") and "invalid Python" in each for each in problems)
     assert any(each.startswith(f"{made}/link: is a symbolic link") for each in problems)
     assert any(each.startswith(f"{made}/notes.md:2: is not UTF-8") for each in problems)
     assert outcomes(report)[StepName.SMOKE] is StepOutcome.SKIPPED

@@ -229,12 +229,13 @@ def test_verifying_says_what_only_the_data_can_check(
 ) -> None:
     by_rules = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     verify([str(by_rules.path)], results=tmp_path / "results")
-    assert "not checked" not in capsys.readouterr().out
+    no_source = "system       not checked in 1 run: source not here"
+    assert [line for line in capsys.readouterr().out.splitlines() if "not checked" in line] == [no_source]
     by_model = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     verify([str(by_model.path), str(by_rules.path)], results=tmp_path / "results")
     lines = capsys.readouterr().out.splitlines()
     reason = "the requests are withheld; memeval reproduce checks them with the data"
-    assert lines[5:7] == ["judgments    ok: 1 run", f"             not checked in 1 run: {reason}"]
+    assert lines[6:8] == ["judgments    ok: 1 run", f"             not checked in 1 run: {reason}"]
 
 
 def test_a_judges_words_are_kept_out_and_its_verdict_is_not(tmp_path: Path, server: PickyServer) -> None:

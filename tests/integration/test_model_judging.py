@@ -69,10 +69,10 @@ def judged(place: Path) -> RunFolder:
 
 
 def recorded(place: Path) -> list[dict[str, Any]]:
-    """Return the calls on record, whole lines only."""
+    """Return the calls on record, whole lines only, each after its checksum."""
     path = place / RECORD
     data = path.read_bytes() if path.exists() else b""
-    return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+    return [json.loads(line.partition(b" ")[2]) for line in data[: data.rfind(b"\n") + 1].splitlines()]
 
 
 def asked(calls: list[dict[str, Any]]) -> set[str]:

@@ -38,7 +38,7 @@ def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) 
     board = tmp_path / "board"
     call(memeval, "init", str(board))
     call(memeval, "run", "always-hedge", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
-    assert "1 run verified" in call(memeval, "verify", cwd=board)
+    assert "scores       ok: 1 run\n" in call(memeval, "verify", cwd=board)
     assert "equal" in call(memeval, "reproduce", "results", cwd=board)
     call(memeval, "site", "build", cwd=board)
     front = (board / "build" / "site" / "index.html").read_text(encoding="utf-8")
