@@ -35,6 +35,7 @@ def kinds(site: Built) -> list[str]:
         "tracks/",
         "methodology/",
         "repeat/",
+        "proof/",
         "submit/",
         "releases/",
         "ledger/",
@@ -70,6 +71,15 @@ COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules of axe that look at colours; all others say the same of a page in its other colours."""
 
 
+TOO_WIDE = """[...document.querySelectorAll("main *")].filter((one) => {
+    if (one.getBoundingClientRect().right <= window.innerWidth) return false;
+    for (let above = one.parentElement; above; above = above.parentElement)
+        if (above.tagName !== "HTML" && getComputedStyle(above).overflowX !== "visible") return false;
+    return true;
+}).slice(0, 4).map((one) => one.outerHTML.slice(0, 150))"""
+"""The first elements that reach beyond the window."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 375])
@@ -80,14 +90,14 @@ def test_no_page_fails_overflows_or_is_inaccessible(
         viewport={"width": width, "height": 812}, color_scheme="dark" if scheme == "dark" else "light"
     )
     seen = visit(context, base)
-    for path in kinds(site):
+    for path in kinds(site)[(width == 375) ^ (scheme == "dark") :: 2]:
         page = seen.go(path)
         if path.startswith("items/"):
             expect(page.locator(".mv-item h2")).to_be_visible()
             for fold in page.locator(".mv-item summary").all():
                 fold.click()
         over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert over <= 0, f"{path or 'front'}: {over} px too wide"
+        assert over <= 0, f"{path or 'front'}: {over} px too wide: {page.evaluate(TOO_WIDE)}"
         said = Axe().run(page, options=COLOURS if scheme == "dark" else {}).response
         found = [v for v in said["violations"] if v["impact"] in ("serious", "critical")]
         assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == [], path or "front"

@@ -257,11 +257,14 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     """Write a sealed run, and return it."""
     dice = random.Random(f"{made.slug} {made.started}")
     where = track(benchmark, made.reader, made.judge, made.endpoint, made.label).model_copy(update={"tier": made.tier})
-    context = Context(
-        digest=digest_of(made.slug),
-        scenario_id=f"sc-{planned()[0][0]}",
-        parts=(ContextPart(turn_id="s003:t01", dated=True), ContextPart(text=f"{SECRET} of my own")),
-    )
+    contexts = [
+        Context(
+            digest=digest_of(made.slug),
+            scenario_id=f"sc-{item_id}",
+            parts=(ContextPart(turn_id="s003:t01", dated=True), ContextPart(text=f"{SECRET} of my own")),
+        )
+        for item_id, _category in planned()[: made.items]
+    ]
     answers_from = None
     if made.graded_from:
         [source] = (results / benchmark.info.name).glob(made.graded_from)
@@ -279,7 +282,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
                 state = GradeState.JUDGE_ERROR if asked[-1].error else GradeState.UNPARSED
         read = _read(made, item_id) if made.reader.startswith("openai:") else None
         calls += [read] if read else []
-        responses.append(_response(made, item_id, failed, context, read))
+        responses.append(_response(made, item_id, failed, contexts[number], read))
         grades.append(
             Grade(
                 item_id=item_id,
@@ -336,7 +339,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     calls = [call.model_copy(update={"run_id": run_id}) for call in calls]
     rows: dict[str, Sequence[Stored]] = {
         "responses": responses,
-        "contexts": [context],
+        "contexts": contexts,
         "grades": grades,
         "judgments": judgments,
         "calls": calls,
