@@ -1,5 +1,7 @@
 """The runs this repository holds: every one verifies, and gives the same bytes when it is graded again.
 
+Of the runs that a later run replaced, one of each track is graded again here; ``memeval reproduce results`` does all.
+
 A pull request may add a submission without a run, or runs that no maintainer has accepted yet. More is asked of the
 accepted runs, and of the submissions that ``known.toml`` lists: maintainers write both.
 """
@@ -28,8 +30,21 @@ from memeval.systems.source import SystemSource, folder_source
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 RUNS = sealed_runs(RESULTS)
-DIGESTS = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.deed is LedgerEvent.ACCEPTED}
-ACCEPTED = [folder for folder in RUNS if folder.digest in DIGESTS]
+ENTRIES = Ledger(RESULTS).entries()
+
+
+def with_entry(event: LedgerEvent) -> list[RunFolder]:
+    """Return the runs with such a line in the ledger."""
+    digests = {entry.run_digest for entry in ENTRIES if entry.deed is event}
+    return [folder for folder in RUNS if folder.digest in digests]
+
+
+ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
+CURRENT = [folder for folder in ACCEPTED if folder not in SUPERSEDED]
+GRADED_AGAIN = [
+    *(folder for folder in RUNS if folder not in SUPERSEDED),
+    *{folder.run.track_id: folder for folder in SUPERSEDED}.values(),
+]
 
 
 def _needs_key(source: SystemSource) -> bool:
@@ -48,12 +63,12 @@ def has_data(run: RunFolder) -> bool:
 
 def score(slug: str, category: str, reader: str = "extractive@1") -> int:
     """Return how many items of a category a control got right."""
-    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == slug and each.run.track.reader == reader)
+    (run,) = (each.run for each in CURRENT if each.run.system.slug == slug and each.run.track.reader == reader)
     return next(c.tally.correct for c in run.scores.categories if c.name == category)
 
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
-    controls = [run.run for run in ACCEPTED if run.run.system.kind is SystemKind.CONTROL]
+    controls = [run.run for run in CURRENT if run.run.system.kind is SystemKind.CONTROL]
     have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
     assert have == {(control.slug, reader) for control in CONTROLS.values() for reader in control.readers}
 
@@ -62,7 +77,7 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
     listed = [source for source in sources if known().submission_with(source.submission_digest)]
     free = {source.slug: source for source in listed if not _needs_key(source)}
-    asked = [run.run for run in ACCEPTED if run.run.track.benchmark == "beliefs@1"]
+    asked = [run.run for run in CURRENT if run.run.track.benchmark == "beliefs@1"]
     have = {run.system.slug: run for run in asked if run.system.kind is SystemKind.SUBMISSION}
     assert have.keys() >= free.keys() and len(free) >= 10
     for slug, source in free.items():
@@ -79,7 +94,7 @@ def test_all_of_it_verifies() -> None:
     assert api.verify(RESULTS) == []
 
 
-@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.run.run_id)
+@pytest.mark.parametrize("folder", GRADED_AGAIN, ids=lambda folder: folder.run.run_id)
 def test_every_run_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> None:
     if folder not in ACCEPTED and not has_data(folder):
         pytest.skip(f"the data of {folder.run.track.benchmark} is not here, nor where MEMEVAL_TEST_DATA points")
@@ -94,6 +109,9 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced() -> N
     assert len(rows) == len(ACCEPTED) >= 41
     for row in rows:
         assert row.run.coverage.full
+        if row.folder in SUPERSEDED:
+            assert row.standing is RankStatus.SUPERSEDED
+            continue
         label = row.run.system.label
         usual = RankStatus.CONTROL if row.run.system.kind is SystemKind.CONTROL else RankStatus.RANKED
         assert row.standing is (RankStatus.LABELLED if label else usual)
@@ -116,7 +134,7 @@ def test_no_injection_gains_anything_against_the_rules() -> None:
     attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
     assert len(attacks) == 3
     assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
-    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == "judge-injection")
+    (run,) = (each.run for each in CURRENT if each.run.system.slug == "judge-injection")
     assert run.scores.overall.correct == 0
 
 
@@ -128,7 +146,7 @@ def test_controls_order_as_they_must_where_a_plain_answer_is_right(category: str
 
 @pytest.mark.parametrize("category", ["cascade-propagation", "uncertainty-abstention"])
 def test_always_hedging_gains_only_where_doubt_is_right_and_loses_its_twins(category: str) -> None:
-    (run,) = (each.run for each in ACCEPTED if each.run.system.slug == "always-hedge")
+    (run,) = (each.run for each in CURRENT if each.run.system.slug == "always-hedge")
     twins = {s.value: s.tally for s in run.scores.slices if s.category == category and s.slice == "twin"}
     assert twins["changed"].correct == twins["changed"].planned
     assert twins["reconfirmed"].correct == twins["unchanged"].correct == 0
