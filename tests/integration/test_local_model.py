@@ -28,6 +28,19 @@ pytestmark = pytest.mark.skipif(
 
 REPEATS = 3
 
+ONE_LINE = """
+class OneLine:
+    def reset(self):
+        self.turns = []
+
+    def ingest_session(self, session, timestamp):
+        self.turns += [turn["content"] for turn in session["turns"]]
+
+    def search(self, query, k, timestamp):
+        return self.turns[-1:]
+"""
+"""A system that finds one line, so that the model has little to read."""
+
 ENDS_EARLY = """
 [[family]]
 name = "small-and-talkative"
@@ -81,8 +94,9 @@ def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Pat
     small = ("--benchmark", "beliefs@1", "--parameter", "size=6")
     settings = tmp_path / "families.toml"
     settings.write_text(ENDS_EARLY)
+    (tmp_path / "one_line.py").write_text(ONE_LINE)
     said = memeval(
-        "run", "bm25", *small, *asked, where=tmp_path, OPENAI_BASE_URL=url, MEMEVAL_MODEL_SETTINGS=str(settings)
+        "run", "one_line.py", *small, *asked, where=tmp_path, OPENAI_BASE_URL=url, MEMEVAL_MODEL_SETTINGS=str(settings)
     )
     assert said.code == ExitCode.DONE, said.err
     folder = RunFolder(tmp_path / said.folder)

@@ -73,6 +73,7 @@ class TurnTexts:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario_id = scenario.scenario_id
         self._scenario = scenario
+        self._is_streamed = scenario.is_streamed  # looked at for every line of every context
 
     @cached_property
     def _texts(self) -> dict[tuple[str, bool], str]:
@@ -84,7 +85,7 @@ class TurnTexts:
 
     def _turns_named(self, source_ids: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
         """Return the turns that the sources may contain, by text."""
-        if not self._scenario.is_streamed:
+        if not self._is_streamed:
             return self._turns
         sessions = []
         for session_id in dict.fromkeys(source.partition(":")[0] for source in source_ids):
@@ -130,7 +131,7 @@ class TurnTexts:
         """
         if part.turn_id is None:
             return part.text or ""
-        if not self._scenario.is_streamed:
+        if not self._is_streamed:
             return self._texts[part.turn_id, part.dated]
         session, turn = self._scenario.turn(part.turn_id)
         return dated_line(session, turn) if part.dated else turn.content
