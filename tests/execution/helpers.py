@@ -8,6 +8,7 @@ from pathlib import Path
 from memeval.execution.readers import ReaderAnswer, ReaderFailed
 from memeval.execution.work import ScenarioWork
 from memeval.records.call import Phase
+from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
 from tests.support.tiny import scenario
 from tests.systems.helpers import FAST, write
@@ -42,9 +43,9 @@ class Searching:
 """
 
 
-def native(folder: Path, on_query: str = "pass", more: str = "") -> SystemProcess:
+def native(folder: Path, on_query: str = "pass", more: str = "", limits: Limits = FAST) -> SystemProcess:
     """Return a system that answers with the first thing it was told, not started; with code of the test's own."""
-    return system(folder, NATIVE.format(on_query=on_query, more=more))
+    return system(folder, NATIVE.format(on_query=on_query, more=more), limits)
 
 
 def searching(folder: Path) -> SystemProcess:
@@ -52,9 +53,9 @@ def searching(folder: Path) -> SystemProcess:
     return system(folder, SEARCHING)
 
 
-def system(folder: Path, source: str) -> SystemProcess:
+def system(folder: Path, source: str, limits: Limits = FAST) -> SystemProcess:
     """Return a system from the source of its adapter, not started."""
-    return SystemProcess(Launch(write(folder, source)), FAST, lambda line: None)
+    return SystemProcess(Launch(write(folder, source)), limits, lambda line: None)
 
 
 def work(number: int = 0, questions: int = 1, items: int = 1) -> ScenarioWork:
