@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memeval.evaluation.delivered import Deliveries
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.stored_texts import StoredTexts
+from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
-from memeval.grading.base import CORRECTED, ContextGrader, RunGrader
+from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, RunGrader
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Scenario
-
-__all__ = ["CORRECTED", "cases_of", "grade_items", "is_done", "last_attempts"]
 
 
 def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
@@ -56,11 +55,14 @@ def grade_items(
     """
     last = last_attempts(responses)
     done = [item for item in items if is_done(item, last)]
-    deliveries = Deliveries(benchmark_session, done, last, contexts, reader)
+    reads = any(isinstance(grader, ContextGrader) for grader in benchmark_session.graders.values())
+    texts = StoredTexts(benchmark_session, Contexts(contexts if reads else ()))
+
+    def delivered(given: Sequence[Response]) -> DeliveredContexts:
+        return DeliveredContexts(texts=tuple(map(texts.context, given)), read=reader != NATIVE)
+
     grades = [
-        _graded(
-            benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge, deliveries
-        )
+        _graded(benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge, delivered)
         for item, scenario in _with_scenarios(benchmark_session, done)
     ]
     for grader in {each.name: each for each in benchmark_session.graders.values()}.values():
@@ -75,14 +77,14 @@ def _graded(
     scenario: Scenario,
     responses: Sequence[Response],
     judge: Judge,
-    deliveries: Deliveries,
+    delivered: Callable[[Sequence[Response]], DeliveredContexts],
 ) -> Grade:
     """Grade an item, and a second time with its corrected key if the errata name it."""
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
 
     def graded(key: ItemKey) -> Grade:
         if isinstance(grader, ContextGrader):
-            return grader.grade_delivered(key, scenario, responses, deliveries.of(responses))
+            return grader.grade_delivered(key, scenario, responses, delivered(responses))
         return grader.grade(key, scenario, responses, judge)
 
     grade = graded(item)

@@ -18,8 +18,9 @@ from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
 from memeval.evaluation.plan import BenchmarkSession, session_of_run
-from memeval.evaluation.rereading import StoredTexts, reread
-from memeval.evaluation.verification import wrong_keys
+from memeval.evaluation.rereading import reread
+from memeval.evaluation.stored_texts import StoredTexts
+from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
@@ -28,8 +29,6 @@ from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response
-
-__all__ = ["Reproduction", "reproduce_run", "session_of_run"]
 
 
 @dataclass(frozen=True)

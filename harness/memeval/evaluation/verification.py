@@ -26,19 +26,10 @@ from memeval.evaluation.verifying import (
     systems,
     track,
 )
-from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.evaluation.verifying.reports import check_audit, check_report
 from memeval.evaluation.verifying.sessions import Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.records.errors import BadInput, MemevalError
-
-__all__ = [
-    "checks_of_results",
-    "checks_of_run",
-    "verify_results",
-    "verify_run",
-    "wrong_keys",
-]
 
 CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (track.NAME, track.check_track),

@@ -1,19 +1,15 @@
-"""The contexts that graders look at: found by scenario, or by digest in older runs."""
+"""The texts of stored contexts: found by scenario, or by digest in older runs."""
 
 from __future__ import annotations
 
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.delivered import Deliveries
-from memeval.evaluation.grades import last_attempts
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.execution.contexts import TurnTexts
-from memeval.execution.readers import NATIVE
+from memeval.evaluation.stored_texts import StoredTexts
+from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.response import Context, Outcome, Response, Timings
-
-READER = "extractive@1"
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +46,7 @@ def turn(session: BenchmarkSession, item: ItemKey) -> str:
 
 
 def texts(session: BenchmarkSession, item: ItemKey, contexts: list[Context], digest: str | None) -> set[str | None]:
-    rows = answers(item, digest)
-    found = Deliveries(session, [item], last_attempts(rows), contexts, READER).of(rows)
-    assert found.read
-    return set(found.texts)
+    return set(map(StoredTexts(session, Contexts(contexts)).context, answers(item, digest)))
 
 
 def test_turns_by_id_are_text_again(session: BenchmarkSession, items: list[ItemKey]) -> None:
@@ -82,14 +75,3 @@ def test_what_is_not_stored_or_names_nothing_is_none(session: BenchmarkSession, 
     part = context.parts[0].model_copy(update={"turn_id": "s999:t99"})
     broken = context.model_copy(update={"parts": (part,)})
     assert texts(session, items[0], [broken], context.digest) == {None}
-
-
-def test_contexts_of_systems_that_answer_are_not_read_by_a_reader(session: BenchmarkSession) -> None:
-    assert not Deliveries(session, [], {}, [], NATIVE).of([]).read
-
-
-def test_contexts_of_other_categories_are_not_kept(session: BenchmarkSession) -> None:
-    item = next(key for key in session.keys if key.category == "noise-resistance")
-    context = stored(session, item, turn(session, item))
-    rows = answers(item, context.digest)
-    assert Deliveries(session, [item], last_attempts(rows), [context], READER).of(rows).texts == (None,)
