@@ -28,6 +28,8 @@ from memeval.records.errors import ExitCode
 from tests.gateway.asking import KEY, MODEL, ask, ask_all, new_gateway, question
 from tests.support.model_server import ModelServer, reasoning_only
 
+PATIENT: dict[str, Any] = {"timeout_seconds": 120}
+"""A reply that is late on a slow machine is no fault, and is not asked for again."""
 STORM = {"429": 0.1, "500": 0.1, "dropped": 0.1, "garbage": 0.1, "empty": 0.1, "slow": 0.1}
 
 
@@ -35,7 +37,10 @@ def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: 
     with ModelServer(latency=0.005) as calm, new_gateway(tmp_path / "calm.jsonl") as gateway:
         expected = [text_of(call) for call in ask_all(gateway, calm, range(200))]
     record = CallRecord(tmp_path / "storm.jsonl")
-    with ModelServer(latency=0.005, faults=STORM, slow_seconds=0.3) as server, new_gateway(record) as gateway:
+    with (
+        ModelServer(latency=0.005, faults=STORM, slow_seconds=0.3) as server,
+        new_gateway(record, **PATIENT) as gateway,
+    ):
         calls = ask_all(gateway, server, range(200))
     assert [text_of(call) for call in calls] == expected
     assert set(server.faulted) == set(STORM)
