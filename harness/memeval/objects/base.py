@@ -1,0 +1,105 @@
+"""The interface of an object store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from memeval.records.errors import BadInput
+
+
+class BadStore(BadInput):
+    """A store that is missing, refuses access, or does not answer. Trying again later may help."""
+
+
+@dataclass(frozen=True)
+class ObjectInfo:
+    """What a store tells about an object without sending it."""
+
+    key: str
+    size: int
+    """Its size in bytes."""
+    etag: str | None
+    """The entity tag of a bucket without quotes; for an object sent in one part, usually the MD5 of its bytes."""
+
+
+@dataclass(frozen=True)
+class Headers:
+    """How a web server delivers an object; a folder ignores it."""
+
+    content_type: str = "application/octet-stream"
+    cache: str | None = None
+    """The value of ``Cache-Control``; ``None`` to send none."""
+    encoding: str | None = None
+    """The value of ``Content-Encoding``; ``None`` to send none."""
+
+
+class ObjectStore(Protocol):
+    """Objects by key. A key is a relative path with slashes: ``runs/beliefs@1/bm25/…``.
+
+    Every method raises :class:`BadStore` if the store is missing, refuses, or does not answer after several tries.
+    """
+
+    @property
+    def url(self) -> str:
+        """The store, as a user names it; without secrets."""
+        ...
+
+    @property
+    def refuses_overwriting(self) -> bool:
+        """Whether the store itself makes :meth:`create` atomic. The first call may send a probe."""
+        ...
+
+    def create(self, key: str, content: bytes | Path, headers: Headers = Headers()) -> bool:
+        """Store an object, unless the key is taken; a cut transfer stores nothing.
+
+        A store that overwrites silently is asked first, so that two writers at the same time can both succeed. Use keys
+        that name their content, and both write the same bytes.
+
+        Returns:
+            True if this call stored the object; False if the key was taken.
+        """
+        ...
+
+    def replace(
+        self,
+        key: str,
+        content: bytes | Path,
+        headers: Headers = Headers(),
+        *,
+        seen: str | None = None,
+    ) -> bool:
+        """Store an object whether or not the key is taken; a cut transfer leaves the former object.
+
+        Args:
+            key: the key.
+            content: the bytes, or a file.
+            headers: how a web server delivers it.
+            seen: the entity tag that the caller read; ``None`` to replace whatever is there.
+
+        Returns:
+            False if the store has another object than the caller read.
+        """
+        ...
+
+    def read(self, key: str) -> bytes:
+        """Return the bytes of an object.
+
+        Raises:
+            KeyError: the store has no such object.
+        """
+        ...
+
+    def info(self, key: str) -> ObjectInfo | None:
+        """Return what the store tells about an object; ``None`` without such an object."""
+        ...
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Yield the objects whose keys begin with a prefix, sorted by key."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Delete an object; a missing one is no error."""
+        ...

@@ -1,0 +1,157 @@
+"""An object store in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from memeval.objects.base import BadStore, Headers, ObjectInfo
+from memeval.records.errors import BadInput
+from memeval.storage import locked, unwritable
+
+_NO_HEADERS = Headers()
+PART = ".part-"
+"""The start of the name of a file that is being written; it is no object."""
+
+
+class FolderStore:
+    """Objects as files. Links are not followed out of the folder.
+
+    Args:
+        root: the folder; it is created with the first object.
+    """
+
+    refuses_overwriting = True
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def url(self) -> str:
+        """The folder."""
+        return str(self.root)
+
+    def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
+        """Store an object, unless the key is taken; see :class:`memeval.objects.base.ObjectStore`."""
+        path = self._path(key)
+        if path.exists():
+            return False
+        try:
+            part = self._written(path, content)
+            try:
+                os.link(part, path)  # fails if another writer was faster
+            except FileExistsError:
+                return False
+            except OSError:  # a file system without links
+                return self._renamed(part, path)
+            finally:
+                part.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from None
+        return True
+
+    def replace(
+        self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
+    ) -> bool:
+        """Store an object in any case; see :class:`memeval.objects.base.ObjectStore`."""
+        path = self._path(key)
+        try:
+            part = self._written(path, content)
+            try:
+                with locked(self.root):
+                    if seen is not None and seen != self._tag(path):
+                        return False
+                    part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from None
+        return True
+
+    def read(self, key: str) -> bytes:
+        """Return the bytes of an object; see :class:`memeval.objects.base.ObjectStore`."""
+        try:
+            return self._path(key).read_bytes()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise KeyError(key) from None
+        except OSError as error:
+            raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
+
+    def info(self, key: str) -> ObjectInfo | None:
+        """Return size and entity tag of an object; ``None`` without such an object."""
+        path = self._path(key)
+        tag = self._tag(path)
+        return None if tag is None else ObjectInfo(key, path.stat().st_size, tag)
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Yield the objects whose keys begin with a prefix, sorted by key, without entity tags."""
+        found = []
+        top = self.root / prefix.rpartition("/")[0]
+        for folder, _folders, files in os.walk(top):
+            for name in files:
+                path = Path(folder, name)
+                key = path.relative_to(self.root).as_posix()
+                if key.startswith(prefix) and not name.startswith(PART):
+                    with suppress(FileNotFoundError):
+                        found.append(ObjectInfo(key, path.stat().st_size, None))
+        yield from sorted(found, key=lambda each: each.key)
+
+    def delete(self, key: str) -> None:
+        """Delete an object; a missing one is no error."""
+        path = self._path(key)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from None
+
+    def _path(self, key: str) -> Path:
+        """Return the file of a key.
+
+        Raises:
+            BadInput: the key leads out of the folder.
+        """
+        parts = PurePosixPath(key).parts
+        if not parts or ".." in parts or key.startswith("/") or "\0" in key:
+            raise BadInput(f"{key!r} is not a key.", where=self.root, remedy="Use a relative path.")
+        return self.root.joinpath(*parts)
+
+    def _tag(self, path: Path) -> str | None:
+        try:
+            return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise BadStore(f"cannot be read ({error.strerror}).", where=path) from None
+
+    def _renamed(self, part: Path, path: Path) -> bool:
+        """Move a written file to its place under a lock, unless the place is taken."""
+        with locked(self.root):
+            if path.exists():
+                return False
+            part.replace(path)
+            return True
+
+    def _written(self, path: Path, content: bytes | Path) -> Path:
+        """Return a complete file with the content, next to its place and under another name."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART)
+        part = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                if isinstance(content, Path):
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, stream)
+                else:
+                    stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            part.chmod(0o644)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        return part

@@ -1,0 +1,310 @@
+"""An object store in an S3-compatible bucket: AWS, Cloudflare R2, MinIO and others, through boto3."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from memeval.objects.base import BadStore, Headers, ObjectInfo
+from memeval.objects.places import Place
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+
+_NO_HEADERS = Headers()
+
+PART_BYTES = 8 * 2**20
+"""Size of a part, and of the largest object that is sent in one."""
+
+TRIES = 6
+"""Number of tries of a request that a fault of the network or of the service ends."""
+
+_ENDPOINT, _REGION = "MEMEVAL_S3_ENDPOINT", "MEMEVAL_S3_REGION"
+_KEY, _SECRET = "MEMEVAL_S3_KEY", "MEMEVAL_S3_SECRET"
+
+_SENTENCES = {
+    "NoSuchBucket": ("the bucket does not exist.", "Create it, or correct its name or the endpoint."),
+    "AccessDenied": ("access is denied.", "Give the credentials the right to list, read and write below the prefix."),
+    "403": ("access is denied.", "Give the credentials the right to list, read and write below the prefix."),
+    "InvalidAccessKeyId": ("the service does not know the access key.", "Correct the credentials."),
+    "SignatureDoesNotMatch": ("the secret key does not fit the access key.", "Correct the credentials."),
+    "ExpiredToken": ("the credentials have expired.", "Renew them, and run the same command: it goes on."),
+    "ExpiredTokenException": ("the credentials have expired.", "Renew them, and run the same command: it goes on."),
+    "TokenRefreshRequired": ("the credentials have expired.", "Renew them, and run the same command: it goes on."),
+    "InvalidToken": ("the session token is not valid.", "Renew the credentials."),
+    "RequestTimeTooSkewed": ("the clock of this machine is wrong.", "Set the clock."),
+    "PermanentRedirect": ("the bucket is in another region.", "Set the region of the bucket."),
+    "AuthorizationHeaderMalformed": ("the bucket is in another region.", "Set the region of the bucket."),
+    "IllegalLocationConstraintException": ("the bucket is in another region.", "Set the region of the bucket."),
+    "301": ("the bucket is in another region.", "Set the region of the bucket."),
+    "SlowDown": ("the service asks to slow down.", "Run the same command later: it goes on."),
+    "503": ("the service asks to slow down.", "Run the same command later: it goes on."),
+    "BadDigest": ("what arrived differs from what was sent.", "Run the same command again."),
+    "InvalidDigest": ("what arrived differs from what was sent.", "Run the same command again."),
+    "QuotaExceeded": ("the bucket is full.", "Raise its quota, or delete old objects."),
+    "EntityTooLarge": ("the object is too large for the service.", None),
+}
+"""What the codes of services mean, and what to do."""
+
+_TAKEN = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
+"""Codes for a key that is taken, or that another writer is just taking."""
+_MISSING = ("NoSuchKey", "404", "NotFound")
+_NOT_UNDERSTOOD = ("NotImplemented", "501")
+"""Codes of services that do not know conditional writing."""
+
+
+class BucketStore:
+    """Objects of a bucket whose keys begin with a prefix.
+
+    Credentials come from ``MEMEVAL_S3_KEY`` and ``MEMEVAL_S3_SECRET``, or from where boto3 finds them: environment,
+    profile, or role of the machine. The endpoint comes from the place, ``MEMEVAL_S3_ENDPOINT`` or
+    ``AWS_ENDPOINT_URL_S3``.
+
+    Args:
+        place: the bucket.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._bucket = place.bucket or ""
+        self._prefix = f"{place.prefix}/" if place.prefix else ""
+
+    @property
+    def url(self) -> str:
+        """The bucket with its prefix."""
+        return f"s3://{self._bucket}/{self._prefix}".rstrip("/")
+
+    @cached_property
+    def refuses_overwriting(self) -> bool:
+        """Whether the service refuses a second object under a key; found with a probe, which is deleted again."""
+        key = f".memeval-probe-{uuid.uuid4().hex}"
+        try:
+            self._put(key, b"1", _NO_HEADERS, {"IfNoneMatch": "*"})
+            return not self._put(key, b"2", _NO_HEADERS, {"IfNoneMatch": "*"})
+        except _NotUnderstood:
+            return False
+        finally:
+            with suppress(BadStore):
+                self.delete(key)
+
+    def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
+        """Store an object, unless the key is taken; see :class:`memeval.objects.base.ObjectStore`."""
+        if self.refuses_overwriting:
+            return self._put(key, content, headers, {"IfNoneMatch": "*"})
+        if self.info(key) is not None:
+            return False
+        return self._put(key, content, headers, {})
+
+    def replace(
+        self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
+    ) -> bool:
+        """Store an object in any case; see :class:`memeval.objects.base.ObjectStore`."""
+        if seen is None or self.refuses_overwriting:
+            return self._put(key, content, headers, {} if seen is None else {"IfMatch": f'"{seen}"'})
+        found = self.info(key)
+        if found is None or found.etag != seen:
+            return False
+        return self._put(key, content, headers, {})
+
+    def read(self, key: str) -> bytes:
+        """Return the bytes of an object; see :class:`memeval.objects.base.ObjectStore`."""
+        content: bytes = self._tried(key, lambda: self._client.get_object(**self._named(key))["Body"].read())
+        return content
+
+    def info(self, key: str) -> ObjectInfo | None:
+        """Return size and entity tag of an object; ``None`` without such an object."""
+        try:
+            found = self._tried(key, lambda: self._client.head_object(**self._named(key)))
+        except KeyError:
+            return None
+        return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'))
+
+    def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Yield the objects whose keys begin with a prefix, sorted by key."""
+        with self._sentences(prefix):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + prefix):
+                for each in page.get("Contents", ()):
+                    yield ObjectInfo(each["Key"].removeprefix(self._prefix), each["Size"], each["ETag"].strip('"'))
+
+    def delete(self, key: str) -> None:
+        """Delete an object; a missing one is no error."""
+        with self._sentences(key):
+            self._client.delete_object(**self._named(key))
+
+    @cached_property
+    def _client(self) -> S3Client:
+        import boto3
+        from botocore.config import Config
+
+        own: dict[str, Any] = {}
+        if os.environ.get(_KEY) and os.environ.get(_SECRET):
+            own = {"aws_access_key_id": os.environ[_KEY], "aws_secret_access_key": os.environ[_SECRET]}
+        with self._sentences(""):
+            return boto3.client(
+                "s3",
+                endpoint_url=self._place.endpoint or os.environ.get(_ENDPOINT) or None,
+                region_name=self._place.region or os.environ.get(_REGION) or _default_region(),
+                config=Config(
+                    retries={"mode": "standard", "total_max_attempts": TRIES},
+                    connect_timeout=10,
+                    read_timeout=60,
+                    max_pool_connections=32,
+                    # Other services than AWS refuse its newer checksums; every request here has a Content-MD5.
+                    request_checksum_calculation="when_required",
+                    response_checksum_validation="when_required",
+                ),
+                **own,
+            )
+
+    def _named(self, key: str) -> dict[str, Any]:
+        return {"Bucket": self._bucket, "Key": self._prefix + key}
+
+    def _put(self, key: str, content: bytes | Path, headers: Headers, condition: Mapping[str, Any]) -> bool:
+        """Send an object, and return False if the condition does not hold."""
+        extra: dict[str, Any] = {"ContentType": headers.content_type}
+        if headers.cache is not None:
+            extra["CacheControl"] = headers.cache
+        if headers.encoding is not None:
+            extra["ContentEncoding"] = headers.encoding
+        with _stream(content) as (stream, size):
+            if size > PART_BYTES:
+                return self._send_parts(key, stream, extra, condition)
+            body = stream.read()
+            return self._conditional(
+                key,
+                lambda: self._client.put_object(
+                    **self._named(key), Body=body, ContentMD5=_md5(body), **extra, **condition
+                ),
+            )
+
+    def _send_parts(self, key: str, stream: BinaryIO, extra: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
+        """Send a large object in parts; an error leaves nothing."""
+        named = self._named(key)
+        with self._sentences(key):
+            upload = {**named, "UploadId": self._client.create_multipart_upload(**named, **extra)["UploadId"]}
+        try:
+            parts: list[CompletedPartTypeDef] = []
+            while body := stream.read(PART_BYTES):
+                number = len(parts) + 1
+                with self._sentences(key):
+                    sent = self._client.upload_part(**upload, PartNumber=number, Body=body, ContentMD5=_md5(body))
+                parts.append({"PartNumber": number, "ETag": sent["ETag"]})
+            done = self._conditional(
+                key,
+                lambda: self._client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts}, **condition),
+            )
+        except BaseException:
+            self._abort(upload)
+            raise
+        if not done:
+            self._abort(upload)
+        return done
+
+    def _abort(self, upload: Mapping[str, Any]) -> None:
+        with suppress(Exception):  # the error that ended the upload is the one to report
+            self._client.abort_multipart_upload(**upload)
+
+    def _conditional(self, key: str, send: Callable[[], object]) -> bool:
+        """Call the service, and return False if the condition of the call does not hold."""
+        from botocore.exceptions import ClientError
+
+        with self._sentences(key):
+            try:
+                send()
+            except ClientError as error:
+                code = _code(error)
+                if code in _TAKEN:
+                    return False
+                if code in _NOT_UNDERSTOOD:
+                    raise _NotUnderstood("the service does not know conditional writing.", where=self.url) from None
+                raise
+        return True
+
+    def _tried(self, key: str, call: Callable[[], Any]) -> Any:
+        """Call the service; a reply that is cut off is asked for again.
+
+        Raises:
+            KeyError: there is no such object.
+        """
+        from botocore.exceptions import ClientError, IncompleteReadError, ReadTimeoutError, ResponseStreamingError
+
+        with self._sentences(key):
+            for remaining in reversed(range(TRIES)):
+                try:
+                    return call()
+                except (IncompleteReadError, ReadTimeoutError, ResponseStreamingError):
+                    if not remaining:
+                        raise
+                except ClientError as error:
+                    if _code(error) in _MISSING:
+                        raise KeyError(key) from None
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _sentences(self, key: str) -> Iterator[None]:
+        """Turn the errors of boto3 into sentences; no secret is in them."""
+        from botocore.exceptions import (
+            BotoCoreError,
+            ClientError,
+            NoCredentialsError,
+            PartialCredentialsError,
+        )
+
+        where = f"{self.url}/{key}" if key else self.url
+        try:
+            yield
+        except ClientError as error:
+            code = _code(error)
+            problem, remedy = _SENTENCES.get(code, (f"the service refused with {code or 'no code'}.", None))
+            raise BadStore(problem, where=where, remedy=remedy) from None
+        except (NoCredentialsError, PartialCredentialsError):
+            raise BadStore(
+                "there are no credentials for the bucket.",
+                where=where,
+                remedy=f"Set {_KEY} and {_SECRET}, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+            ) from None
+        except (BotoCoreError, ValueError) as error:
+            raise BadStore(
+                f"the service cannot be reached ({type(error).__name__}).",
+                where=where,
+                remedy="Check the endpoint and the network, and run the same command again: it goes on.",
+            ) from None
+
+
+class _NotUnderstood(BadStore):
+    """The service does not know conditional writing."""
+
+
+def _code(error: Any) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _md5(body: bytes) -> str:
+    return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+
+
+def _default_region() -> str | None:
+    """Return the region for services that need none; ``None`` where the environment names one."""
+    named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return named or ("auto" if os.environ.get(_ENDPOINT) else None)
+
+
+@contextmanager
+def _stream(content: bytes | Path) -> Iterator[tuple[BinaryIO, int]]:
+    """Yield a content as a stream, with its size."""
+    if isinstance(content, bytes):
+        yield io.BytesIO(content), len(content)
+        return
+    with content.open("rb") as stream:
+        yield stream, content.stat().st_size

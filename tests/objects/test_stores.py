@@ -1,0 +1,101 @@
+"""Both stores keep the same promises: a folder, and a bucket of a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memeval.objects import BadStore, Headers, ObjectStore, open_store, parse_place
+from memeval.objects.s3 import PART_BYTES
+from memeval.records.errors import BadInput
+from tests.support.bucket_server import BUCKET, Bucket, bucket_server
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Bucket]:
+    with bucket_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, bucket: Bucket) -> ObjectStore:
+    if request.param == "folder":
+        return open_store(parse_place(str(tmp_path / "store")))
+    return open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
+
+
+def test_an_object_is_stored_once_and_read_back(store: ObjectStore) -> None:
+    assert store.create("a/b.json", b"one", Headers("application/json"))
+    assert not store.create("a/b.json", b"two")
+    assert store.read("a/b.json") == b"one"
+    found = store.info("a/b.json")
+    assert found is not None and (found.key, found.size) == ("a/b.json", 3)
+
+
+def test_a_large_file_goes_in_parts_and_comes_back_whole(store: ObjectStore, tmp_path: Path) -> None:
+    content = bytes(range(256)) * (PART_BYTES // 256 * 2 + 1)
+    path = tmp_path / "large"
+    path.write_bytes(content)
+    assert store.create("large", path)
+    assert not store.create("large", path)
+    assert store.read("large") == content
+
+
+def test_a_missing_object_is_a_key_error_and_nothing_to_delete(store: ObjectStore) -> None:
+    assert store.info("none") is None
+    with pytest.raises(KeyError):
+        store.read("none")
+    store.delete("none")
+
+
+def test_the_list_is_sorted_and_below_the_prefix(store: ObjectStore) -> None:
+    for key in ("b/2", "a/10", "a/1", "ab"):
+        store.create(key, key.encode())
+    assert [each.key for each in store.list()] == ["a/1", "a/10", "ab", "b/2"]
+    assert [each.key for each in store.list("a/")] == ["a/1", "a/10"]
+    assert [each.key for each in store.list("a/1")] == ["a/1", "a/10"]
+    store.delete("a/1")
+    assert [each.key for each in store.list("a/1")] == ["a/10"]
+
+
+def test_replacing_what_someone_else_changed_is_refused(store: ObjectStore) -> None:
+    store.create("index", b"1")
+    seen = store.info("index")
+    assert seen is not None
+    assert store.replace("index", b"2", seen=seen.etag)
+    assert not store.replace("index", b"3", seen=seen.etag)
+    assert store.read("index") == b"2"
+    assert store.replace("index", b"4")
+    assert store.read("index") == b"4"
+
+
+def test_of_forty_writers_one_stores(store: ObjectStore) -> None:
+    assert store.refuses_overwriting
+    with ThreadPoolExecutor(40) as pool:
+        stored = list(pool.map(lambda number: store.create("run", b"%d" % number), range(40)))
+    assert sum(stored) == 1
+    assert store.read("run") == b"%d" % stored.index(True)
+    assert [each.key for each in store.list()] == ["run"]
+
+
+def test_a_key_cannot_leave_a_folder(tmp_path: Path) -> None:
+    store = open_store(parse_place(str(tmp_path / "store")))
+    for key in ("../out", "/etc/x", "a/../../b", "", "a\0b"):
+        with pytest.raises(BadInput, match="is not a key"):
+            store.create(key, b"x")
+
+
+@pytest.mark.parametrize(
+    "named", ["s3://", "s3:bucket", "s3://UPPER/x", "s3://b/../x", "https://example.com", "", "git:main"]
+)
+def test_what_is_no_place_is_refused(named: str) -> None:
+    with pytest.raises(BadInput):
+        parse_place(named)
+
+
+def test_a_missing_bucket_is_a_sentence(bucket: Bucket) -> None:
+    with pytest.raises(BadStore, match="the bucket does not exist. Create it"):
+        open_store(parse_place("s3://not-here/x")).create("a", b"x")

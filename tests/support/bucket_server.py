@@ -1,0 +1,51 @@
+"""A real HTTP server that speaks S3, on loopback, and a bucket in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+BUCKET = "memeval-test"
+CREDENTIALS = {"MEMEVAL_S3_KEY": "test", "MEMEVAL_S3_SECRET": "not-a-secret"}
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket of a running server."""
+
+    endpoint: str
+    name: str = BUCKET
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables with which memeval finds the server."""
+        return CREDENTIALS | {"MEMEVAL_S3_ENDPOINT": self.endpoint}
+
+
+@contextmanager
+def bucket_server() -> Iterator[Bucket]:
+    """Run a server with an empty bucket, with its address in the environment of this process."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    before = dict(os.environ)
+    try:
+        host, port = server.get_host_and_port()
+        bucket = Bucket(f"http://{host}:{port}")
+        os.environ.update(bucket.environment)
+        boto3.client(
+            "s3",
+            endpoint_url=bucket.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="not-a-secret",
+        ).create_bucket(Bucket=BUCKET)
+        yield bucket
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        server.stop()
