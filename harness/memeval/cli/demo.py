@@ -75,13 +75,14 @@ def verify_and_record(results: Path, folders: list[RunFolder], by: str) -> None:
     from memeval import api
     from memeval.evaluation.provenance import memeval_version
     from memeval.evaluation.verification import verify_run
+    from memeval.evaluation.verifying.sessions import Sessions
 
-    ledger = Ledger(results)
+    ledger, sessions = Ledger(results), Sessions()
     known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.deed is LedgerEvent.REPRODUCED}
     for folder in folders:
         if (folder.run.run_id, folder.digest) in known:
             continue
-        findings = verify_run(folder) or list(api.reproduce(folder).findings)
+        findings = verify_run(folder, sessions) or list(api.reproduce(folder).findings)
         if findings:
             raise CheckFailed(str(findings[0]))
         reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"

@@ -74,7 +74,7 @@ def reproduce(
 ) -> None:
     """Grade stored answers again, offline.
 
-    Compares the new grades with the stored ones, byte by byte.
+    Runs offline readers again on the stored contexts. Compares answers, grades and scores with the stored ones.
 
     Example: memeval reproduce results/beliefs/bm25
     """

@@ -27,7 +27,7 @@ def refusal(path: Path) -> str:
     with pytest.raises(BadInput) as caught:
         LocomoBenchmark().open(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert "memeval data pull locomo" in str(caught.value)
+    assert "Use the released file: `memeval data pull locomo`" in str(caught.value)
     return caught.value.problem
 
 

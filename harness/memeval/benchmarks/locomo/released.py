@@ -29,7 +29,7 @@ FULL_DIGEST = "sha256:79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea
 LARGEST = 16_000_000
 """Largest accepted file, in bytes."""
 
-_PULL = "Download it with `memeval data pull locomo`, or pass your copy with --data PATH."
+_REPLACE = "Use the released file: `memeval data pull locomo` downloads it."
 _NEEDED = {"sample_id", "conversation", "qa"}
 _ZIP_MAGIC = b"PK\x03\x04"
 _OLDER = (
@@ -286,4 +286,4 @@ def _refuse_repeated(names: Iterable[str], what: str, path: Path) -> None:
 
 
 def _wrong(path: Path, problem: str) -> BadInput:
-    return BadInput(problem, where=path, remedy=_PULL)
+    return BadInput(problem, where=path, remedy=_REPLACE)
