@@ -97,5 +97,5 @@ def test_what_is_no_place_is_refused(named: str) -> None:
 
 
 def test_a_missing_bucket_is_a_sentence(bucket: Bucket) -> None:
-    with pytest.raises(BadStore, match="the bucket does not exist. Create it"):
+    with pytest.raises(BadStore, match=r"the bucket does not exist\. Create it"):
         open_store(parse_place("s3://not-here/x")).create("a", b"x")
