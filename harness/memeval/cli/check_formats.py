@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memeval.evaluation.commenting import harmless
+from memeval.leaderboard.regressions import points_of
 from memeval.records.check import (
     CheckedMetric,
     GateStatus,
-    MetricGroup,
     MetricStatus,
     RegressionCheck,
     Unit,
@@ -121,11 +121,7 @@ def change_of(metric: CheckedMetric) -> str:
 def limit_of(metric: CheckedMetric, check: RegressionCheck) -> str:
     """Return the thresholds of a metric."""
     thresholds = check.thresholds
-    points = {
-        MetricGroup.OVERALL: thresholds.overall_points,
-        MetricGroup.CATEGORY: thresholds.category_points,
-        MetricGroup.RETRIEVAL: thresholds.retrieval_points,
-    }.get(metric.group)
+    points = points_of(metric.group, thresholds)
     relative = f"{thresholds.relative_percent:g} %"
     return relative if points is None else f"{points:g} points or {relative}"
 

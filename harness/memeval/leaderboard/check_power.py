@@ -9,7 +9,8 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.comparing import COMPOSITE
 from memeval.grading.layout import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, read_measured
-from memeval.leaderboard.regressions import LATENCY_RUNS, check_metrics
+from memeval.leaderboard.paired_values import LATENCY_RUNS
+from memeval.leaderboard.regressions import check_metrics
 from memeval.records.check import CheckPower, SmallestDrop
 from memeval.records.settings import CheckSettings
 from memeval.statistics import composite
