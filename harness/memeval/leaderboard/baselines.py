@@ -15,7 +15,7 @@ from memeval.leaderboard.regressions import check_metrics, status_of
 from memeval.records.check import Baseline, GateStatus, RegressionCheck
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
-from memeval.records.run import Run
+from memeval.records.run import Run, SystemKind
 from memeval.records.settings import CheckSettings, CheckThresholds
 
 _LAST = re.compile(r"last-([1-9][0-9]{0,2})")
@@ -95,7 +95,7 @@ def _accepted_before(
                 where=other.path,
                 remedy="Restore the file, or invalidate the run: memeval ledger invalidate.",
             )
-        if not _is_earlier(other.run, run) or not _counts(other.run):
+        if not _is_earlier(other.run, run) or not _counts(other.run) or _is_control(other.run) is not _is_control(run):
             continue
         if other.run.track.id != run.track.id or other.run.coverage.limit != run.coverage.limit:
             elsewhere = elsewhere or other
@@ -116,6 +116,11 @@ def _newest_first(home: Path) -> Iterator[Path]:
 
 def _is_earlier(one: Run, other: Run) -> bool:
     return (one.timing.started, one.run_id) < (other.timing.started, other.run_id)
+
+
+def _is_control(run: Run) -> bool:
+    """Return whether memeval ships the system. Its slug is not enough: anyone can use ``no-memory``."""
+    return run.system.kind is SystemKind.CONTROL
 
 
 def _counts(run: Run) -> bool:
