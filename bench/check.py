@@ -1,4 +1,6 @@
-"""How often ``memeval check`` is wrong: ``python -m bench.check RUN…`` with ids of stored runs.
+"""``memeval check`` among 1,000 runs, for ``make bench``; and how often it is wrong.
+
+``python -m bench.check RUN…``, with ids of stored runs, prints and stores in how many of 200 checks it is wrong.
 
 False alarms: an unchanged system with noise is checked 200 times against five of its own runs. Each item of each made
 run is right with a probability of its own: the mean over all stored runs of the track. Found drops: the same, where
@@ -9,23 +11,82 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
 
-from memeval.archive.runs import find_run, sealed_runs
+from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+from memeval.archive.runs import RunFolder, find_run, sealed_runs
+from memeval.evaluation.comparing import COMPOSITE
+from memeval.leaderboard.check_power import power_of
 from memeval.leaderboard.measured import ItemScore, MeasuredRun, read_measured
 from memeval.leaderboard.regressions import check_metrics, status_of
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.check import GateStatus, MetricStatus
-from memeval.records.settings import CheckThresholds
+from memeval.records.ledger import LedgerEntry, LedgerEvent
+from memeval.records.settings import CheckSettings, CheckThresholds
 
 RESULTS = Path("results")
 OUT = Path("build/bench-check.json")
 REPEATS = 200
 BASELINES = 5
+RUNS, FEW, PAIRS = 1000, 6, 5
 LIMITS = CheckThresholds()
+
+
+def measure(scratch: Path) -> list[Ratio]:
+    """Measure a check among 1,000 runs of a system, beside one among the six runs that it reads."""
+    from tests.support.runs import make_run, make_track
+
+    first = make_run(scratch / "made", "acme", {"kept": 200, "changed": 180}, track=make_track(250))
+    for count in (RUNS, FEW):
+        _made_results(scratch / f"of-{count}", first, count)
+
+    def check(count: int) -> Callable[[], Cost]:
+        results = scratch / f"of-{count}"
+        last = max(head.parent.name for head in results.glob("*/*/*/run.json"))
+        return lambda: cost_of([PYTHON, "-m", "memeval", "check", last, "--results", str(results)], scratch)
+
+    return [
+        ratio(
+            f"check among {RUNS:,} accepted runs of 500 items, whole process",
+            in_turn(check(RUNS), check(FEW), PAIRS),
+            target=2.0,
+            peak_target_mb=300,
+            reference=f"the same among {FEW} runs",
+        )
+    ]
+
+
+def _made_results(results: Path, first: RunFolder, count: int) -> None:
+    """Copy a run many times, a minute apart, and accept every copy."""
+    head = json.loads(first.head_bytes)
+    lines: list[str] = []
+    previous: Digest | None = None
+    for number in range(count):
+        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
+        run_id = f"{at:%Y%m%dT%H%M%SZ}-{head['fingerprint'][:8]}"
+        folder = results / "made-up" / "acme" / run_id
+        shutil.copytree(first.path, folder)
+        timing = head["timing"] | {"started": at.isoformat(timespec="milliseconds")}
+        text = json.dumps(head | {"run_id": run_id, "timing": timing}).encode()
+        (folder / "run.json").write_bytes(text)
+        entry = LedgerEntry(
+            deed=LedgerEvent.ACCEPTED,
+            run_id=run_id,
+            run_digest=digest_bytes(text),
+            at=at.isoformat(timespec="seconds"),
+            by="bench",
+            reason="made",
+            previous=previous,
+        )
+        lines.append(entry.to_json())
+        previous = digest_bytes(lines[-1].encode())
+    (results / "ledger.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 class NoisySystem:
@@ -75,9 +136,31 @@ class NoisySystem:
         )
 
 
-def measure(run_id: str) -> dict[str, object]:
+def found_smallest(run: MeasuredRun, folder: RunFolder) -> dict[str, str]:
+    """Return for each score how often a made drop of the smallest size is found; see ``memeval check --power``."""
+    dice = random.Random(15)
+    found = {}
+    for drop in power_of(folder, CheckSettings()).drops:
+        if drop.quiet is None:
+            continue
+        kept, count = 1 - drop.quiet / drop.value, 0
+        for _ in range(REPEATS):
+            items = {
+                name: replace(item, score=item.score * (dice.random() < kept))
+                if drop.metric in (COMPOSITE, item.category)
+                else item
+                for name, item in run.items.items()
+            }
+            metrics = check_metrics(replace(run, items=items), [run] * BASELINES, LIMITS)
+            count += any(each.metric == drop.metric and each.status is MetricStatus.REGRESSION for each in metrics)
+        found[drop.metric] = f"{100 * drop.quiet:.1f} points: {count}"
+    return found
+
+
+def errors(run_id: str) -> dict[str, object]:
     """Return how often the check fails: without a change, and with made changes."""
-    run = read_measured(find_run(RESULTS, run_id))
+    folder = find_run(RESULTS, run_id)
+    run = read_measured(folder)
     others = [read_measured(each) for each in sealed_runs(RESULTS) if each.run.track_id == run.run.track_id]
     system = NoisySystem(run, others, seed=15)
 
@@ -98,6 +181,7 @@ def measure(run_id: str) -> dict[str, object]:
         "items": len(run.items),
         "runs_of_the_track": len(others),
         "repeats": REPEATS,
+        "found_smallest_drop": found_smallest(run, folder),
         "false_alarms": failed(),
         "found_third_of_answers_lost": failed(lost=dict.fromkeys(categories, 1 / 3)),
         "found_10_percent_more_tokens": failed("context_tokens", tokens=1.10),
@@ -107,7 +191,7 @@ def measure(run_id: str) -> dict[str, object]:
 
 def main() -> int:
     """Measure, print and store; return 1 if more than 5 % of the checks of an unchanged system failed."""
-    measured = [measure(run_id) for run_id in sys.argv[1:]]
+    measured = [errors(run_id) for run_id in sys.argv[1:]]
     for each in measured:
         print(json.dumps(each, indent=1))
     OUT.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,8 @@ def test_a_retrieval_metric_that_is_gone_fails(bench: Bench) -> None:
 @pytest.mark.parametrize("field", ["context_tokens", "model_tokens", "dollars"])
 def test_higher_costs_are_found(bench: Bench, field: str) -> None:
     def run(value: float) -> MeasuredRun:
-        return bench.run([1.0] * 50, [1.0] * 50, **{field: bench.by_question(value)})
+        costs: dict[str, Any] = {field: bench.by_question(value)}
+        return bench.run([1.0] * 50, [1.0] * 50, **costs)
 
     assert checked(run(108.0), run(100.0))[field].status is MetricStatus.REGRESSION
     assert checked(run(104.0), run(100.0))[field].status is MetricStatus.MINOR_DIP
@@ -193,7 +195,8 @@ def test_an_unchanged_noisy_system_fails_at_most_one_check_in_twenty(tmp_path: P
 
     def run() -> MeasuredRun:
         scores = [[float(dice.random() < chance) for chance in row] for row in chances]
-        return bench.run(*scores, metrics={"hit": scores[0], "mrr": scores[1]})
+        kept, changed = scores
+        return bench.run(kept, changed, {"hit": kept, "mrr": changed})
 
     failed = sum(gate(run(), *(run() for _ in range(5))) is GateStatus.REGRESSION for _ in range(200))
     assert failed <= 10
