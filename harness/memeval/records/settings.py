@@ -83,3 +83,4 @@ class Settings(Record):
     archive: ArchiveSettings = ArchiveSettings()
     publish: PublishSettings = PublishSettings()
     check: CheckSettings = CheckSettings()
+    """Limits and hook of ``memeval check``."""
