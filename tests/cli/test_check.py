@@ -259,9 +259,10 @@ def test_no_server_and_no_secret_are_warnings_too(call: Call, hook: Hook, monkey
 def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
     stored(1, 45)
     run = stored(2, 20).run.run_id
-    code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read()); print('done')"
     settings(f"on_regression = {json.dumps([sys.executable, '-c', code, 'got.json; touch evil'])}")
-    assert call(run).code == 1
+    said = call(run, "--json")
+    assert said.code == 1 and json.loads(said.out)["status"] == "regression"
     assert json.loads(Path("got.json; touch evil").read_text())["run_id"] == run
     assert not Path("evil").exists()
 

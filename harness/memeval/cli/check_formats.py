@@ -11,6 +11,7 @@ from memeval.records.check import (
     GateStatus,
     MetricStatus,
     RegressionCheck,
+    Severity,
     Unit,
 )
 from memeval.systems.output import visible
@@ -127,7 +128,7 @@ def limit_of(metric: CheckedMetric, check: RegressionCheck) -> str:
 
 
 def _cells(metric: CheckedMetric, check: RegressionCheck) -> tuple[str, ...]:
-    severity = f" ({metric.severity})" if metric.severity and metric.status not in (MetricStatus.WARNING,) else ""
+    critical = f" ({Severity.CRITICAL})" if metric.severity is Severity.CRITICAL else ""
     return (
         metric.metric,
         formatted(metric.baseline_value, metric.unit),
@@ -135,7 +136,7 @@ def _cells(metric: CheckedMetric, check: RegressionCheck) -> tuple[str, ...]:
         change_of(metric),
         limit_of(metric, check),
         _p_value(metric).removeprefix("p = ").removeprefix("p "),
-        f"{metric.status}{severity}",
+        f"{metric.status}{critical}",
     )
 
 
@@ -158,7 +159,7 @@ def _baseline_lines(check: RegressionCheck) -> Iterator[str]:
 
 def _method(check: RegressionCheck) -> str:
     return (
-        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (Holm). A loss counts from "
+        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (Holm). A loss counts if "
         f"p < {check.thresholds.significance_percent / 100:g}."
     )
 

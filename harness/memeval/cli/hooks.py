@@ -100,7 +100,8 @@ class Command:
             NotTold: it cannot be started, takes too long, or fails.
         """
         try:
-            done = subprocess.run(self.words, input=body, timeout=COMMAND_SECONDS, check=False)
+            # Its output goes to standard error: standard output can be JSON.
+            done = subprocess.run(self.words, input=body, stdout=2, timeout=COMMAND_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             raise NotTold(f"the command {self.words[0]!r} took longer than {COMMAND_SECONDS:g} s.") from None
         except (OSError, ValueError) as error:
