@@ -54,7 +54,7 @@ def check(
         ),
     ] = None,
     power: Annotated[
-        bool, typer.Option("--power", help="Compare nothing. Print the smallest loss that the check usually finds.")
+        bool, typer.Option("--power", help="Compare nothing. Print the smallest drop that the check usually finds.")
     ] = False,
 ) -> None:
     """Check a run for regressions against its baseline.
