@@ -89,7 +89,7 @@ def summary_of(check: RegressionCheck) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows]
         for metric in check.metrics:
             name, *cells = _cells(metric, check)
-            signs = {**dict.fromkeys(FAILING, "❌ "), **dict.fromkeys(WARNING, "⚠️ ")}
+            signs = {**dict.fromkeys(FAILING, "✗ "), **dict.fromkeys(WARNING, "! ")}
             cells[-1] = signs.get(metric.status, "") + cells[-1]
             lines.append(f"| {harmless(name)} | {' | '.join(cells)} |")
         lines += ["", *(f"- {harmless(m.metric)}: {harmless(m.note)}" for m in check.metrics if m.note)]
