@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import large_file, rejudge, run_deepmemeval, sandbox
+from bench import check, large_file, rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
-MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure, large_file.measure)
+MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure, large_file.measure, check.measure)
 OUT = Path("build/bench.json")
 
 

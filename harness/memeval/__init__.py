@@ -12,7 +12,7 @@ from typing import Any
 _PUBLIC = frozenset(
     {
         *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
-        *("audit", "board", "bridge", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
+        *("audit", "board", "bridge", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
         *("run_suite", "verify", "verify_checks"),
     }
 )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
+    from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
     from memeval.records.evalresult import EvalResult
@@ -51,6 +52,7 @@ _LAZY_TYPES = {
     "Finding": "memeval.evaluation.findings",
     "ImportOptions": "memeval.evaluation.exchange.importing",
     "MatrixRun": "memeval.evaluation.matrix",
+    "RegressionCheck": "memeval.records.check",
     "RejudgeOptions": "memeval.evaluation.rejudging",
     "Reproduction": "memeval.evaluation.reproduction",
     "SuiteOptions": "memeval.evaluation.live",
@@ -487,6 +489,28 @@ def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("res
     return compare_runs([_loaded(run, results) for run in runs])
 
 
+def check(
+    run: str | Path | RunFolder, baseline: str | None = None, *, results: Path = Path("results")
+) -> RegressionCheck:
+    """Compare a run with its baseline: the regression gate; see :func:`check_run`.
+
+    The thresholds are those of ``memeval.toml`` next to the results folder.
+
+    Args:
+        run: the run, by its folder or its id.
+        baseline: ``last-N`` for the last N accepted runs of the same system on the same track, or a run by its folder
+            or id; ``None`` for the setting.
+        results: folder with the ledger and the accepted runs.
+
+    Raises:
+        BadInput: the baseline does not exist or is on another track, or a run is damaged or lacks rows.
+    """
+    from memeval.leaderboard.baselines import check_run
+    from memeval.settings import read_settings
+
+    return check_run(_loaded(run, results), results, read_settings(results.parent).check, baseline)
+
+
 def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Progress | None = None) -> MatrixRun:
     """Run many systems on many benchmarks, from one file, and store the comparison.
 
@@ -549,6 +573,7 @@ __all__ = [
     "ImportOptions",
     "MatrixRun",
     "ModelOptions",
+    "RegressionCheck",
     "RejudgeOptions",
     "Reproduction",
     "RunFolder",
@@ -557,6 +582,7 @@ __all__ = [
     "audit",
     "board",
     "bridge",
+    "check",
     "compare",
     "estimate",
     "export",

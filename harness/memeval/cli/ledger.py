@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from memeval.cli.options import SignersFile, SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
 
 app = typer.Typer(
     help="Record decisions about runs: accept, invalidate, review.",
@@ -57,14 +60,19 @@ def accept(
     runner: Annotated[
         Runner, typer.Option("--runner", help="Who ran the system and made the answers.")
     ] = Runner.SUBMITTER,
+    regressed: Annotated[
+        bool, typer.Option("--regressed", help="Accept a run that memeval check calls a regression.")
+    ] = False,
     by: By = None,
     sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Accept a run.
 
-    Fails if the run does not verify. By accepting a run, a maintainer confirms its origin. Other runs stay on the
-    board, marked "not accepted". Accepting a run again changes nothing, except with another --runner.
+    Fails if the run does not verify, or is a regression against the accepted runs before it (memeval check). With
+    --regressed, the entry names the regression before your reason, and the run counts as a baseline. By accepting a
+    run, a maintainer confirms its origin. Other runs stay on the board, marked "not accepted". Accepting a run again
+    changes nothing, except with another --runner.
 
     Example: memeval ledger accept RUN --reason "pull request 12"
     """
@@ -83,10 +91,42 @@ def accept(
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
+    reason = _with_regression(folder, results, reason, regressed)
     # A later acceptance can end the wait for a vendor: the notice must be 14 days older than the acceptance.
     (row,) = build_board([folder], Ledger(results)).runs
     waits = row.standing is RankStatus.AWAITING_VENDOR
     _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, sign_with, runner, even_if_known=waits)
+
+
+def _with_regression(folder: RunFolder, results: Path, reason: str, regressed: bool) -> str:
+    """Return the reason of an acceptance; for a regression, with its metrics in front.
+
+    Raises:
+        CheckFailed: the run is a regression, and the caller did not say so.
+    """
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.records.check import MetricStatus
+    from memeval.systems.output import visible
+
+    if any(e.deed is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
+        return reason
+    try:
+        checked = api.check(folder, results=results)
+    except BadInput as error:
+        print(f"memeval: warning: not checked for a regression: {visible(str(error))}", file=sys.stderr)
+        return reason
+    failing = (MetricStatus.REGRESSION, MetricStatus.MISSING)
+    metrics = ", ".join(metric.metric for metric in checked.metrics if metric.status in failing)
+    if not metrics:
+        return reason
+    if not regressed:
+        raise CheckFailed(
+            f"the run is a regression ({metrics}). An accepted run becomes the baseline of later runs.",
+            where=folder.path,
+            remedy="See memeval check. To accept the loss, add --regressed and give the reason.",
+        )
+    return f"regression accepted ({metrics}): {reason}"
 
 
 @app.command("reproduce")

@@ -10,6 +10,7 @@ import typer
 
 from memeval.cli import (
     analysing,
+    check,
     comparing,
     data,
     exchanging,
@@ -44,6 +45,7 @@ trust.add_to(app)
 judging.add_to(app)
 analysing.add_to(app)
 comparing.add_to(app)
+check.add_to(app)
 matrices.add_to(app)
 exchanging.add_to(app)
 app.add_typer(submitting.app, name="submit")

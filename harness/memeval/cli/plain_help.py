@@ -21,7 +21,7 @@ _VALUES: dict[Any, str] = {
 
 COMMAND_PANELS = {
     "Measure": ("run", "submit", "data", "matrix"),
-    "Check and compare": ("verify", "reproduce", "compare", "failures", "rejudge", "judge"),
+    "Check and compare": ("verify", "reproduce", "compare", "check", "failures", "rejudge", "judge"),
     "Import and export": ("import", "export"),
     "Publish": ("init", "ledger", "site", "publish"),
     "This installation": ("doctor", "schema"),
@@ -41,6 +41,7 @@ OPTION_PANELS = {
         "runs",
         "example",
     ),
+    "Comparison": ("baseline", "require_baseline", "power"),
     "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),
     "Limits and cost": (
         *("estimate", "max_cost_usd", "budget", "requests_per_minute", "tokens_per_minute"),
@@ -50,7 +51,7 @@ OPTION_PANELS = {
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
     "Release": ("release", "check", "dry_run", "by", "sign_with", "signers"),
     "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
-    "Output": ("floor", "form", "to", "force", "as_json"),
+    "Output": ("floor", "form", "to", "force", "annotations", "summary", "on_regression", "as_json"),
 }
 """The panels of options, by the name of their parameter; used by commands with many options."""
 

@@ -90,6 +90,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.base import Record
     from memeval.records.benchmark import BenchmarkInfo
     from memeval.records.call import Call
+    from memeval.records.check import RegressionCheck
     from memeval.records.conformance import Conformance
     from memeval.records.errata import Errata
     from memeval.records.failure import Failure
@@ -113,6 +114,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "benchmark": BenchmarkInfo,
         "bridge": Bridge,
         "calls": Call,
+        "check": RegressionCheck,
         "conformance": Conformance,
         "contexts": Context,
         "errata": Errata,

@@ -18,6 +18,7 @@ COMMANDS = (
     ("reproduce",),
     ("rejudge",),
     ("compare",),
+    ("check",),
     ("matrix",),
     ("failures",),
     ("judge",),

@@ -1,0 +1,147 @@
+"""The regression check: a run against the mean of its baseline runs, metric by metric.
+
+A metric is a regression if it passes a threshold, and a one-sided paired test over the same items shows a loss. All
+tests of a check are one family, corrected by Holm's method: an unchanged system fails in at most 5 % of its checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from memeval.leaderboard.measured import MeasuredRun
+from memeval.leaderboard.paired_values import PairedValue, paired_values
+from memeval.records.benchmark import Direction
+from memeval.records.check import CheckedMetric, GateStatus, MetricGroup, MetricStatus, Severity
+from memeval.records.settings import CheckThresholds
+from memeval.statistics import holm
+
+EPSILON = 1e-9
+"""A loss of exactly a threshold does not pass it."""
+
+
+def check_metrics(
+    current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds
+) -> tuple[CheckedMetric, ...]:
+    """Compare a run with the mean of its baseline runs.
+
+    Args:
+        current: the run.
+        baselines: at least one run of the same track with the same limit on items.
+        thresholds: the thresholds.
+
+    Returns:
+        The composite, the categories, the retrieval metrics and the costs.
+
+    Raises:
+        BadInput: the runs have an item in different categories or clusters.
+    """
+    values = list(paired_values(current, baselines, thresholds))
+    p_values = {number: p for number, each in enumerate(values) if (p := each.chance) is not None}
+    family = [number for number in p_values if not values[number].only_warns]
+    corrected = dict(zip(family, holm([p_values[number] for number in family]), strict=True))
+    return tuple(
+        _judged(each, p_values.get(number), corrected.get(number), thresholds) for number, each in enumerate(values)
+    )
+
+
+def status_of(metrics: Sequence[CheckedMetric]) -> GateStatus:
+    """Return the result of a check with a baseline."""
+    found = {metric.status for metric in metrics}
+    if found & {MetricStatus.REGRESSION, MetricStatus.MISSING}:
+        return GateStatus.REGRESSION
+    if found & {MetricStatus.WITHIN_NOISE, MetricStatus.WARNING}:
+        return GateStatus.WARNING
+    return GateStatus.PASSED
+
+
+def severity_of(loss: float, base: float, points: float | None, relative_percent: float) -> Severity | None:
+    """Return how far a loss passes the thresholds; ``None`` if it passes none.
+
+    Args:
+        loss: the loss in the metric's unit, positive if worse.
+        base: the baseline's value; the relative threshold does not apply to 0.
+        points: largest tolerated loss in points of 100; ``None`` for relative thresholds only.
+        relative_percent: largest tolerated relative loss, in percent.
+    """
+    relative = loss / abs(base) if base else 0.0
+    tolerated = relative_percent / 100
+    if relative > 2 * tolerated + EPSILON:
+        return Severity.CRITICAL
+    passes_points = points is not None and loss > points / 100 + EPSILON
+    return Severity.WARNING if passes_points or relative > tolerated + EPSILON else None
+
+
+def points_of(group: MetricGroup, thresholds: CheckThresholds) -> float | None:
+    """Return the largest tolerated loss of a group, in points of 100; ``None`` for costs."""
+    return {
+        MetricGroup.OVERALL: thresholds.overall_points,
+        MetricGroup.CATEGORY: thresholds.category_points,
+        MetricGroup.RETRIEVAL: thresholds.retrieval_points,
+    }.get(group)
+
+
+def _judged(each: PairedValue, p: float | None, corrected: float | None, thresholds: CheckThresholds) -> CheckedMetric:
+    """Return a metric with its result."""
+    metric = CheckedMetric(
+        metric=each.metric,
+        group=each.group,
+        unit=each.unit,
+        direction=each.direction,
+        current_value=each.current,
+        baseline_value=each.baseline,
+        items=each.items,
+        clusters=each.clusters,
+        p=p,
+        corrected=corrected,
+        status=MetricStatus.SKIPPED,
+        note=each.note,
+    )
+    if each.current is None or each.baseline is None:
+        if each.skipped:
+            return metric
+        status = MetricStatus.NEW if each.baseline is None else MetricStatus.MISSING
+        return metric.model_copy(update={"status": status})
+    delta = each.current - each.baseline
+    fraction = delta / abs(each.baseline) if each.baseline else None
+    measured = metric.model_copy(
+        update={
+            "delta": delta,
+            "delta_fraction": fraction,
+            "delta_percent": None if fraction is None else 100 * fraction,
+        }
+    )
+    points = points_of(each.group, thresholds)
+    if fraction is None and points is None:
+        return measured.model_copy(update={"note": "The baseline is 0, so there is no relative change."})
+    loss = -delta if each.direction is Direction.HIGHER else delta
+    severity = severity_of(loss, each.baseline, points, thresholds.relative_percent)
+    gained = severity_of(-loss, each.baseline, points, math.inf if points is not None else thresholds.relative_percent)
+    note = each.note
+    if severity is not None and p is None and note is None:
+        note = "No test is possible, so the threshold alone decides."
+    return measured.model_copy(
+        update={
+            "severity": severity,
+            "status": _status(each, severity, corrected, loss, gained is not None, thresholds),
+            "note": note,
+        }
+    )
+
+
+def _status(
+    each: PairedValue,
+    severity: Severity | None,
+    corrected: float | None,
+    loss: float,
+    gained: bool,
+    thresholds: CheckThresholds,
+) -> MetricStatus:
+    if severity is None:
+        if gained:
+            return MetricStatus.IMPROVEMENT
+        return MetricStatus.MINOR_DIP if loss > EPSILON else MetricStatus.STABLE
+    if each.only_warns:
+        return MetricStatus.WARNING
+    is_noise = corrected is not None and corrected >= thresholds.significance_percent / 100
+    return MetricStatus.WITHIN_NOISE if is_noise else MetricStatus.REGRESSION

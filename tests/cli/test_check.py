@@ -1,0 +1,307 @@
+"""``memeval check`` as its users call it: exit codes, formats, hooks, and what a ledger accepts."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from memeval import api
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.cli import hooks
+from memeval.cli.check_formats import annotations_of, summary_of
+from memeval.cli.main import main
+from memeval.cli.project import schemas
+from memeval.records.ledger import LedgerEvent
+from memeval.records.track import CategoryPlan
+from tests.support.runs import make_run, make_track
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Said]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call ``memeval check`` in an empty folder, or another command."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, command: tuple[str, ...] = ("check",)) -> Said:
+        monkeypatch.setattr(sys, "argv", ["memeval", *command, *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Said(int(ended.value.code or 0), printed.out, printed.err)
+
+    return run
+
+
+def stored(day: int, right: int, *, accepted: bool = True, **more: Any) -> RunFolder:
+    started = f"2026-11-{day:02}T10:00:00.000+00:00"
+    folder = make_run(RESULTS, "acme", {"kept": 50, "changed": right}, started=started, **more)
+    if accepted:
+        Ledger(RESULTS).append(LedgerEvent.ACCEPTED, folder, by="me", reason="a test")
+    return folder
+
+
+def settings(text: str) -> None:
+    Path("memeval.toml").write_text(f"[check]\n{text}\n", encoding="utf-8")
+
+
+def test_a_regression_ends_with_1_and_says_what_dropped(call: Call) -> None:
+    stored(1, 45)
+    said = call(stored(2, 20).run.run_id)
+    assert said.code == 1
+    assert "baseline: mean of 1 accepted run" in said.out and "thin: 5 are asked for" in said.out
+    (line,) = [line.split() for line in said.out.splitlines() if line.startswith("  changed")]
+    assert line[:5] == ["changed", "90.0", "40.0", "-50.0", "points,"]
+    assert line[-2:] == ["regression", "(critical)"]
+    assert "corrected for 4 tests (Holm)" in said.out
+    assert said.err == "memeval: Regression: composite, changed.\n"
+
+
+def test_no_drop_ends_with_0(call: Call) -> None:
+    stored(1, 45)
+    said = call(stored(2, 45).run.run_id)
+    assert (said.code, said.err) == (0, "") and said.out.endswith("Passed: no metric passed its limit.\n")
+
+
+def test_no_baseline_is_said_and_fails_only_if_one_is_required(call: Call) -> None:
+    run = stored(1, 45).run.run_id
+    said = call(run)
+    assert said.code == 0 and "No baseline: nothing was compared." in said.out
+    assert call(run, "--require-baseline").code == 1
+    settings("require_baseline = true")
+    assert call(run).err.startswith("memeval: no baseline. Accept an earlier run")
+
+
+def test_a_baseline_of_another_track_ends_with_2(call: Call) -> None:
+    other = stored(1, 30, track=make_track(items=40))
+    said = call(stored(2, 45).run.run_id, "--baseline", other.run.run_id)
+    assert said.code == 2 and "is on another track. Different: categories." in said.err
+
+
+def test_json_is_one_record_with_a_schema(call: Call) -> None:
+    stored(1, 45)
+    said = call(stored(2, 20).run.run_id, "--json", "--annotations", "github")
+    record = json.loads(said.out)
+    jsonschema.validate(record, schemas()["check"])
+    assert (record["status"], record["baseline"]["thin"], record["tests"]) == ("regression", True, 4)
+    assert [m["metric"] for m in record["metrics"]][:3] == ["composite", "kept", "changed"]
+    assert record["metrics"][2]["delta_percent"] == pytest.approx(100 * record["metrics"][2]["delta_fraction"])
+    assert said.err.startswith("::error title=memeval check%3A acme%3A regression::composite fell from 95.0 to 70.0 (")
+
+
+@pytest.mark.parametrize("annotations", [(), ("--annotations", "github")])
+def test_annotations_are_printed_on_request(call: Call, annotations: tuple[str, ...]) -> None:
+    stored(1, 45)
+    said = call(stored(2, 45).run.run_id, *annotations)
+    assert said.out.count("::notice ") == (1 if annotations else 0)
+
+
+def test_names_from_outside_cannot_leave_an_annotation_or_a_table_cell(call: Call) -> None:
+    evil = "x|<b>@you\n::error::y [a](https://e.example) `c` %0A"
+    track = make_track(categories=tuple(CategoryPlan(name=n, weight=0.5, items=50, grader="g") for n in ("kept", evil)))
+    make: dict[str, Any] = {"track": track, "version": evil}
+    before = make_run(RESULTS, "acme", {"kept": 50, evil: 45}, started="2026-11-01T10:00:00.000+00:00", **make)
+    now = make_run(RESULTS, "acme", {"kept": 50, evil: 10}, started="2026-11-02T10:00:00.000+00:00", **make)
+    checked = api.check(now, before.run.run_id)
+    lines = list(annotations_of(checked))
+    assert len(lines) == 2 and all(line.startswith("::error title=") and "\n" not in line for line in lines)
+    assert "%250A" in lines[1]
+    summary = summary_of(checked)
+    assert not any(part in summary for part in ("<b>", "@you", "](", "`c`", "https://", "\n::error"))
+    cells = {line.count("|") for line in summary.splitlines() if line.startswith("|")}
+    assert cells == {8}
+    said = call(now.run.run_id, "--baseline", before.run.run_id)
+    assert "\n::error::y" not in said.out + said.err
+
+
+def test_the_summary_is_appended_and_a_failure_to_write_it_is_a_warning(call: Call) -> None:
+    stored(1, 45)
+    run = stored(2, 20).run.run_id
+    Path("summary.md").write_text("before\n", encoding="utf-8")
+    assert call(run, "--summary", "summary.md").code == 1
+    text = Path("summary.md").read_text(encoding="utf-8")
+    assert text.startswith("before\n### memeval check: regression\n") and "| changed | 90.0 | 40.0 |" in text
+    said = call(run, "--summary", "no/such/folder.md")
+    assert said.code == 1 and "the summary was not written" in said.err
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("category_points = -1", "check.category_points"),
+        ("overall_points = nan", "check.overall_points"),
+        ("relative_percent = 101", "check.relative_percent"),
+        ("baseline_runs = 0", "check.baseline_runs"),
+        ("significance_percent = 0", "check.significance_percent"),
+        ('warn_only = ["latency"]', "check.warn_only"),
+        ("catgory_points = 1", "Did you mean 'category_points'?"),
+        ('on_regression = "http://example.com/hook"', "needs an HTTPS address"),
+        ('on_regression = "https://user:secret@example.com/"', "needs an HTTPS address"),
+        ("on_regression = []", "the command is empty"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(call: Call, line: str, problem: str) -> None:
+    run = stored(1, 45).run.run_id
+    settings(line)
+    said = call(run)
+    assert said.code == 2 and problem in said.err and "memeval.toml" in said.err and "secret" not in said.err
+
+
+def test_limits_come_from_the_settings(call: Call) -> None:
+    stored(1, 45)
+    run = stored(2, 20).run.run_id
+    settings("relative_percent = 90\noverall_points = 60\ncategory_points = 60")
+    said = call(run)
+    assert said.code == 0 and "60 points or 90 %" in said.out
+
+
+def test_the_smallest_drops_that_are_found_are_printed(call: Call) -> None:
+    run = stored(1, 45).run.run_id
+    said = call(run, "--power")
+    assert said.code == 0 and "composite" in said.out and "10 % noise" in said.out
+    record = json.loads(call(run, "--power", "--json").out)
+    assert [each["metric"] for each in record["drops"]] == ["composite", "kept", "changed"]
+    assert 0.03 < record["drops"][1]["quiet"] < 0.5
+
+
+# Hooks
+
+
+@dataclass
+class Hook:
+    """A webhook that fails the first requests."""
+
+    url: str
+    failures: list[int]
+    requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    monkeypatch.setattr(hooks, "FIRST_WAIT", 0.01)
+    monkeypatch.setenv("MEMEVAL_WEBHOOK_SECRET", "s3cret")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            running.requests.append((dict(self.headers), body))
+            status = running.failures.pop(0) if running.failures else 204
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", f"{running.url}?elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_words: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    running = Hook(f"http://127.0.0.1:{server.server_port}/hook-token", [])
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with server:
+        yield running
+        server.shutdown()
+
+
+def test_a_webhook_receives_the_signed_result_after_retries(call: Call, hook: Hook) -> None:
+    hook.failures += [503, 429]
+    stored(1, 45)
+    said = call(stored(2, 20).run.run_id, "--on-regression", hook.url)
+    assert said.code == 1 and "warning" not in said.err
+    assert len(hook.requests) == 3
+    headers, body = hook.requests[-1]
+    assert json.loads(body)["status"] == "regression"
+    signature = hooks.signature_of("s3cret", headers["X-Memeval-Timestamp"], body)
+    assert headers["X-Memeval-Signature"] == f"sha256={signature}"
+
+
+@pytest.mark.parametrize(("failures", "requests"), [([500] * 9, hooks.TRIES), ([404] * 9, 1), ([302] * 9, 1)])
+def test_a_webhook_that_is_down_is_one_warning_and_the_gate_still_fails(
+    call: Call, hook: Hook, failures: list[int], requests: int
+) -> None:
+    hook.failures += failures
+    stored(1, 45)
+    said = call(stored(2, 20).run.run_id, "--on-regression", hook.url)
+    assert (said.code, len(hook.requests)) == (1, requests)
+    assert said.err.count("warning") == 1 and f"(status {failures[0]})" in said.err
+    assert "hook-token" not in said.err and "s3cret" not in said.err
+
+
+def test_no_server_and_no_secret_are_warnings_too(call: Call, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored(1, 45)
+    run = stored(2, 20).run.run_id
+    said = call(run, "--on-regression", "http://127.0.0.1:1/hook-token")
+    assert said.code == 1 and "the webhook at http://127.0.0.1 failed (ConnectionRefusedError)" in said.err
+    monkeypatch.delenv("MEMEVAL_WEBHOOK_SECRET")
+    said = call(run, "--on-regression", hook.url)
+    assert said.code == 1 and "MEMEVAL_WEBHOOK_SECRET is not set" in said.err and not hook.requests
+
+
+def test_a_command_receives_the_result_and_is_never_a_shell(call: Call) -> None:
+    stored(1, 45)
+    run = stored(2, 20).run.run_id
+    code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read()); print('done')"
+    settings(f"on_regression = {json.dumps([sys.executable, '-c', code, 'got.json; touch evil'])}")
+    said = call(run, "--json")
+    assert said.code == 1 and json.loads(said.out)["status"] == "regression"
+    assert json.loads(Path("got.json; touch evil").read_text())["run_id"] == run
+    assert not Path("evil").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [("no-such-program", "cannot be started (No such file"), ("false", "failed with exit code 1")],
+)
+def test_a_command_that_fails_is_one_warning(call: Call, command: str, problem: str) -> None:
+    stored(1, 45)
+    said = call(stored(2, 20).run.run_id, "--on-regression", command)
+    assert said.code == 1 and problem in said.err and said.err.count("warning") == 1
+
+
+def test_hooks_run_only_for_a_regression_and_can_be_switched_off(call: Call) -> None:
+    stored(1, 45)
+    settings(f"on_regression = {json.dumps([sys.executable, '-c', 'open(chr(120), chr(119))'])}")
+    assert call(stored(2, 45).run.run_id).code == 0
+    assert call(stored(3, 20, accepted=False).run.run_id, "--on-regression", "none").code == 1
+    assert not Path("x").exists()
+
+
+# The ledger
+
+
+def test_a_regressed_run_is_accepted_only_with_the_flag_and_the_ledger_says_so(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memeval.evaluation.verification.verify_run", lambda _folder: [])
+    stored(1, 45)
+    run = stored(2, 20, accepted=False).run.run_id
+    accept = ("ledger", "accept")
+    said = call(run, "--reason", "new model", command=accept)
+    assert said.code == 1 and "the run is a regression (composite, changed)." in said.err
+    assert "add --regressed and give the reason" in said.err
+    later = stored(3, 20, accepted=False)
+    found = api.check(later)
+    assert found.baseline is not None and run not in found.baseline.runs
+    assert call(run, "--reason", "new model", "--regressed", command=accept).code == 0
+    assert Ledger(RESULTS).entries()[-1].reason == "regression accepted (composite, changed): new model"
+    found = api.check(later)
+    assert found.baseline is not None and found.baseline.runs[0] == run
