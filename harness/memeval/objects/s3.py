@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from memeval.objects.base import BadStore, Headers, ObjectInfo
 from memeval.objects.places import Place
+from memeval.objects.writing import whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef, HeadObjectOutputTypeDef
 
 _NO_HEADERS = Headers()
+
+_CHUNK_BYTES = 2**20
 
 PART_BYTES = 8 * 2**20
 """Size of a part, and of the largest object that is sent in one."""
@@ -77,6 +81,7 @@ class BucketStore:
         self._place = place
         self._bucket = place.bucket or ""
         self._prefix = f"{place.prefix}/" if place.prefix else ""
+        self._opening = Lock()
 
     @property
     def url(self) -> str:
@@ -120,13 +125,34 @@ class BucketStore:
         content: bytes = self._tried(key, lambda: self._client.get_object(**self._named(key))["Body"].read())
         return content
 
+    def download(self, key: str, path: Path) -> None:
+        """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
+
+        def download_once() -> None:
+            body = self._client.get_object(**self._named(key))["Body"]
+            with whole_or_none(path) as stream:
+                for chunk in body.iter_chunks(_CHUNK_BYTES):
+                    stream.write(chunk)
+
+        self._tried(key, download_once)
+
     def info(self, key: str) -> ObjectInfo | None:
-        """Return size and entity tag of an object; ``None`` without such an object."""
+        """Return size, entity tag and time of an object; ``None`` without such an object."""
+        from botocore.exceptions import ClientError
+
+        def ask() -> HeadObjectOutputTypeDef:
+            try:
+                return self._client.head_object(**self._named(key))
+            except ClientError as error:
+                if _code(error) not in _MISSING:  # the reply has no body; that of another request says what is wrong
+                    self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + key, MaxKeys=1)
+                raise
+
         try:
-            found = self._tried(key, lambda: self._client.head_object(**self._named(key)))
+            found = self._tried(key, ask)
         except KeyError:
             return None
-        return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'))
+        return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'), found["LastModified"])
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """Yield the objects whose keys begin with a prefix, sorted by key."""
@@ -134,15 +160,21 @@ class BucketStore:
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + prefix):
                 for each in page.get("Contents", ()):
-                    yield ObjectInfo(each["Key"].removeprefix(self._prefix), each["Size"], each["ETag"].strip('"'))
+                    name = each["Key"].removeprefix(self._prefix)
+                    yield ObjectInfo(name, each["Size"], each["ETag"].strip('"'), each["LastModified"])
 
     def delete(self, key: str) -> None:
         """Delete an object; a missing one is no error."""
         with self._sentences(key):
             self._client.delete_object(**self._named(key))
 
-    @cached_property
+    @property
     def _client(self) -> S3Client:
+        with self._opening:  # threads may share a client, but not make one at the same time
+            return self._opened
+
+    @cached_property
+    def _opened(self) -> S3Client:
         import boto3
         from botocore.config import Config
 
