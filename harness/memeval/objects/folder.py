@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from memeval.objects.base import BadStore, Headers, ObjectInfo
 from memeval.objects.writing import whole_or_none
 from memeval.records.errors import BadInput
-from memeval.storage import locked, unwritable
+from memeval.storage import locked
 
 _NO_HEADERS = Headers()
 PART = ".part-"
@@ -54,7 +54,7 @@ class FolderStore:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
         return True
 
     def replace(
@@ -72,7 +72,7 @@ class FolderStore:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
         return True
 
     def read(self, key: str) -> bytes:
@@ -120,7 +120,7 @@ class FolderStore:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
 
     def _path(self, key: str) -> Path:
         """Return the file of a key.
@@ -173,3 +173,11 @@ class FolderStore:
 def _info(key: str, path: Path, tag: str | None) -> ObjectInfo:
     state = path.stat()
     return ObjectInfo(key, state.st_size, tag, datetime.fromtimestamp(state.st_mtime, UTC))
+
+
+def _unwritable(path: Path, error: OSError) -> BadStore:
+    return BadStore(
+        f"cannot be written ({error.strerror or error}).",
+        where=path,
+        remedy="Free space there, or name another folder. Then run the same command again: it goes on.",
+    )

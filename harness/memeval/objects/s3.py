@@ -35,6 +35,8 @@ TRIES = 6
 _ENDPOINT, _REGION = "MEMEVAL_S3_ENDPOINT", "MEMEVAL_S3_REGION"
 _KEY, _SECRET = "MEMEVAL_S3_KEY", "MEMEVAL_S3_SECRET"
 
+_SET_REGION = f"Set {_REGION}, or region in memeval.toml."
+
 _SENTENCES = {
     "NoSuchBucket": ("the bucket does not exist.", "Create it, or correct its name or the endpoint."),
     "AccessDenied": ("access is denied.", "Give the credentials the right to list, read and write below the prefix."),
@@ -46,14 +48,17 @@ _SENTENCES = {
     "TokenRefreshRequired": ("the credentials have expired.", "Renew them, and run the same command: it goes on."),
     "InvalidToken": ("the session token is not valid.", "Renew the credentials."),
     "RequestTimeTooSkewed": ("the clock of this machine is wrong.", "Set the clock."),
-    "PermanentRedirect": ("the bucket is in another region.", "Set the region of the bucket."),
-    "AuthorizationHeaderMalformed": ("the bucket is in another region.", "Set the region of the bucket."),
-    "IllegalLocationConstraintException": ("the bucket is in another region.", "Set the region of the bucket."),
-    "301": ("the bucket is in another region.", "Set the region of the bucket."),
+    "PermanentRedirect": ("the bucket is in another region.", _SET_REGION),
+    "AuthorizationHeaderMalformed": ("the bucket is in another region.", _SET_REGION),
+    "IllegalLocationConstraintException": ("the bucket is in another region.", _SET_REGION),
+    "301": ("the bucket is in another region.", _SET_REGION),
     "SlowDown": ("the service asks to slow down.", "Run the same command later: it goes on."),
     "503": ("the service asks to slow down.", "Run the same command later: it goes on."),
     "BadDigest": ("what arrived differs from what was sent.", "Run the same command again."),
     "InvalidDigest": ("what arrived differs from what was sent.", "Run the same command again."),
+    "InternalError": ("the service failed.", "Run the same command again: it goes on."),
+    "500": ("the service failed.", "Run the same command again: it goes on."),
+    "RequestTimeout": ("the service did not receive the object in time.", "Run the same command again: it goes on."),
     "QuotaExceeded": ("the bucket is full.", "Raise its quota, or delete old objects."),
     "EntityTooLarge": ("the object is too large for the service.", None),
 }
@@ -97,6 +102,8 @@ class BucketStore:
             return not self._put(key, b"2", _NO_HEADERS, {"IfNoneMatch": "*"})
         except _NotUnderstood:
             return False
+        except BadStore as error:  # the probe's key says nothing to a user
+            raise BadStore(error.problem, where=self.url, remedy=error.remedy) from None
         finally:
             with suppress(BadStore):
                 self.delete(key)
@@ -306,6 +313,9 @@ class BucketStore:
                 where=where,
                 remedy=f"Set {_KEY} and {_SECRET}, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
             ) from None
+        except RecursionError:  # boto3 looks for the region of the bucket again and again
+            problem, remedy = _SENTENCES["PermanentRedirect"]
+            raise BadStore(problem, where=where, remedy=remedy) from None
         except (BotoCoreError, ValueError) as error:
             raise BadStore(
                 f"the service cannot be reached ({type(error).__name__}).",

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from memeval.archive.remote.layout import INDEX, RUNS, HeadKey, head_key, parse_head_key
 from memeval.archive.remote.transfers import in_threads
+from memeval.archive.rows import LONGEST_LINE
 from memeval.objects import Headers, ObjectStore
 from memeval.records.archive import ArchivedHead
 from memeval.records.base import digest_bytes
@@ -129,7 +130,8 @@ def _read(store: ObjectStore) -> tuple[dict[str, bytes], bytes]:
     heads: dict[str, bytes] = {}
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            for number, line in enumerate(stream, start=1):
+            lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+            for number, line in enumerate(lines, start=1):
                 if (found := _line(line, f"{store.url}/{INDEX}:{number}")) is not None:
                     heads[found[0]] = found[1]
     except (OSError, EOFError, zlib.error):
