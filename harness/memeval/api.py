@@ -208,6 +208,24 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
     return find_run(results, str(run))
 
 
+def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:
+    """Fetch rows that are only in the archive, for a run or all runs in a folder, into the cache.
+
+    Args:
+        named: a run's folder or id, or a folder that contains runs.
+        results: folder in which to look up an id.
+
+    Returns:
+        A warning for each board or file whose rows are still missing.
+
+    Raises:
+        BadInput: no such folder or run exists.
+    """
+    from memeval.archive.remote.automatic import fetch_missing
+
+    return fetch_missing(load_runs(named, results))
+
+
 def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFolder]:
     """Return the stored runs in a folder and its subfolders, or the run with an id.
 
@@ -586,6 +604,7 @@ __all__ = [
     "compare",
     "estimate",
     "export",
+    "fetch_rows",
     "import_answers",
     "load_run",
     "load_runs",

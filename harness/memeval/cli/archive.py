@@ -160,7 +160,7 @@ def pull(
     chosen.check()
     if not every and of_release is None and chosen == Selection():
         raise BadInput("no runs are named.", remedy="Name runs, a filter such as --system, or --all.")
-    store = open_archive(results, place)
+    store = open_archive(results, place, to_read=True)
     heads = listed_heads(store)
     problems = 0
     if of_release is not None:
@@ -200,7 +200,7 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
     from memeval.archive.remote.opening import open_archive
     from memeval.systems.output import visible
 
-    store = open_archive(results, place)
+    store = open_archive(results, place, to_read=True)
     sizes = {each.key: each.size for each in store.list(ROWS)}
     problems, table = 0, []
     for found in archived_runs(store, listed_heads(store)):
@@ -247,7 +247,7 @@ def verify(place: From = None, results: Results = DEFAULT_RESULTS, as_json: AsJs
     from memeval.archive.remote.verifying import verify_archive
     from memeval.systems.output import visible
 
-    store = open_archive(results, place)
+    store = open_archive(results, place, to_read=True)
     report = verify_archive(store)
     orphans, size = sum(each.size for each in report.orphans), sum(report.rows.values())
     if as_json:
@@ -297,7 +297,7 @@ def prune(
     from memeval.archive.remote.pruning import plan_pruning
     from memeval.archive.remote.pruning import prune as delete
 
-    store = open_archive(results, place)
+    store = open_archive(results, place, to_read=True)
     plan = plan_pruning(store, results, older_than)
     if yes:
         delete(store, plan)

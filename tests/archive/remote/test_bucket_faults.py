@@ -12,6 +12,7 @@ from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.pulling import PullState
 from memeval.archive.remote.pushing import PushState
 from memeval.archive.remote.verifying import verify_archive
+from memeval.cli.archive import warn_of_overwriting
 from memeval.objects import BadStore, ObjectStore, open_store, parse_place, s3
 from tests.support.archives import contents, pull, push, small_run
 from tests.support.bucket_server import BUCKET, Bucket
@@ -124,9 +125,14 @@ def test_a_download_that_is_cut_each_time_leaves_no_file(
 
 
 def test_a_service_that_overwrites_is_found_and_asked_before_writing(
-    store: ObjectStore, faulty: FaultyBucket, tmp_path: Path
+    store: ObjectStore, faulty: FaultyBucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    warn_of_overwriting(store)
     faulty.overwrites = True
+    store = open_store(parse_place(store.url, endpoint=faulty.endpoint))
+    warn_of_overwriting(store)
+    said = capsys.readouterr().err
+    assert said == f"memeval: {store.url}: this service overwrites objects. Push each run from one machine only.\n"
     run = small_run(tmp_path / "results")
     assert not store.refuses_overwriting
     assert [each.state for each in push(store, run)] == [PushState.PUSHED]

@@ -98,10 +98,16 @@ def test_a_damaged_object_is_named_and_the_exit_code_is_1(call: Call, board: Pat
 def test_a_wrong_call_says_what_to_name(call: Call, board: Path) -> None:
     assert call("archive", "push") == (2, "", "memeval: no runs are named. Name runs, or give --all or --queued.\n")
     assert "Name runs, a filter such as --system, or --all." in call("archive", "pull")[2]
+    (board.parent / "archive").mkdir()
     assert (
         "the archive has no such run 20261101T100000-00000000" in call("archive", "pull", "20261101T100000-00000000")[2]
     )
     assert "'../x' is not a version." in call("archive", "pull", "--release", "../x")[2]
+    shutil.rmtree(board.parent / "archive")
+    assert (
+        "archive: there is no archive here. Correct its name, or push runs into it first."
+        in call("archive", "verify")[2]
+    )
     (board.parent / "memeval.toml").unlink()
     code, _out, err = call("archive", "list")
     assert code == 2
@@ -220,6 +226,12 @@ def test_a_push_after_a_run_needs_an_archive_before_the_run_starts(
     assert not (tmp_path / "results").exists()
     monkeypatch.setenv("MEMEVAL_ARCHIVE_DISABLE", "1")
     assert not automatic.pushes_after_run(tmp_path / "results", True)
+
+
+def test_doctor_names_a_configured_archive_only(call: Call, board: Path, tmp_path: Path) -> None:
+    assert f"Archive: {tmp_path / 'archive'}, refuses overwriting\n" in call("doctor")[1]
+    (tmp_path / "memeval.toml").unlink()
+    assert "Archive:" not in call("doctor")[1]
 
 
 def test_the_queue_outlives_a_writer_that_was_killed_and_leads_nowhere_else(board: Path) -> None:

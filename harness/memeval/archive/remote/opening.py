@@ -46,13 +46,22 @@ def archive_place(results: Path, to: str | None = None) -> Place | None:
     return place
 
 
-def open_archive(results: Path, to: str | None = None) -> ObjectStore:
+def open_archive(results: Path, to: str | None = None, *, to_read: bool = False) -> ObjectStore:
     """Return the archive of a board; see :func:`archive_place`.
 
+    Args:
+        results: the results folder.
+        to: the folder or bucket that the user names; ``None`` for the configured one.
+        to_read: whether a folder must exist already.
+
     Raises:
-        BadInput: none is configured, or its name is not valid.
+        BadInput: none is configured, its name is not valid, or the folder does not exist.
     """
     place = archive_place(results, to)
     if place is None:
         raise BadInput("no archive is configured.", where=board_of(results), remedy=CONFIGURE)
+    if to_read and place.folder is not None and not place.folder.is_dir():
+        raise BadInput(
+            "there is no archive here.", where=place.folder, remedy="Correct its name, or push runs into it first."
+        )
     return open_store(place)
