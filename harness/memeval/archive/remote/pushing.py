@@ -15,7 +15,6 @@ from memeval.archive.runs import RunFolder
 from memeval.objects import BadStore, Headers, ObjectStore
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
-from memeval.records.run import FileDigest
 from memeval.storage import listed
 
 FEW = 8
@@ -59,6 +58,11 @@ class _Present:
     def __contains__(self, key: str) -> bool:
         return self._store.info(key) is not None if self._keys is None else key in self._keys
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether asking sends no request."""
+        return self._keys is not None
+
     def heads(self, key: HeadKey) -> list[HeadKey]:
         """Return the archived runs with the id of a run."""
         return _heads(self._store, key) if self._keys is None else self._heads.get(key.prefix, [])
@@ -96,33 +100,37 @@ def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Push
 def _push(folder: RunFolder, store: ObjectStore, present: _Present) -> int | None:
     """Push a run, and return the number of sent bytes; ``None`` if it is archived with all its rows."""
     key = key_of_folder(folder)
-    _refuse_other(folder, key, present.heads(key))
-    files = folder.run.files
-    there = {name for name, stated in files.items() if row_key(stated.digest) in present}
-    is_archived = key in present.heads(key)
+    heads = present.heads(key)
+    _refuse_other(folder, key, heads)
+    files, is_archived = folder.run.files, key in heads
+    # Rows of a new run are seldom there: sending them answers the question, unless all is known already.
+    asked = [name for name in files if is_archived or present.is_listed or not folder.file(name).exists()]
+    there = {name for name in asked if row_key(files[name].digest) in present}
     if is_archived and len(there) == len(files):
         return None
     for name, stated in files.items():
         if name not in there or folder.file(name).exists():
             check_rows(folder.file(name), stated)
-    sent = _send_rows(folder, files, files.keys() - there, store)
+    sent = _send_rows(folder, files.keys() - there, store)
     if not is_archived:
         content = folder.head_bytes
-        if store.create(key.key, content, _JSON):
-            sent += len(content)
+        sent["run.json"] = len(content) if store.create(key.key, content, _JSON) else 0
         # Rows that were there may have been pruned before this head protected them.
-        lost = {name for name in there if row_key(files[name].digest) not in _Present(store, all_listed=False)}
-        sent += _send_rows(folder, files, lost, store)
+        lost = [name for name in files if not sent.get(name) and store.info(row_key(files[name].digest)) is None]
+        for name in lost:
+            check_rows(folder.file(name), files[name])
+        sent |= _send_rows(folder, lost, store)
         _refuse_other(folder, key, _heads(store, key))
-    return sent
+    return sum(sent.values())
 
 
-def _send_rows(folder: RunFolder, files: dict[str, FileDigest], names: Collection[str], store: ObjectStore) -> int:
-    sent = 0
+def _send_rows(folder: RunFolder, names: Collection[str], store: ObjectStore) -> dict[str, int]:
+    """Send row files, and return the number of sent bytes of each: 0 if the archive has it."""
+    sent = {}
     for name in sorted(names):
         path = folder.file(name)
-        if store.create(row_key(files[name].digest), path, GZIP):
-            sent += path.stat().st_size
+        is_new = store.create(row_key(folder.run.files[name].digest), path, GZIP)
+        sent[name] = path.stat().st_size if is_new else 0
     return sent
 
 
