@@ -200,12 +200,16 @@ def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benc
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
-    """Return a stored run, by its folder or its id.
+    """Return a stored run, by its folder or its id. Rows that are only in the archive are fetched.
 
     Raises:
         BadInput: the run does not exist or is not readable.
     """
-    return find_run(results, str(run))
+    from memeval.archive.remote.automatic import fetch_missing
+
+    folder = find_run(results, str(run))
+    fetch_missing([folder])  # what is still missing is an error where it is read
+    return folder
 
 
 def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:

@@ -26,7 +26,7 @@ from memeval.cli.main import main
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.releases import frozen
 from memeval.objects import ObjectStore
-from memeval.records.errors import ExitCode
+from memeval.records.errors import CheckFailed, ExitCode
 from memeval.records.ledger import LedgerEvent
 from memeval.site.files import Asset
 from memeval.site.model import read_site
@@ -182,8 +182,7 @@ def test_damaged_rows_in_the_cache_are_fetched_again(
     assert run.file("grades.jsonl") == cached
     cached.write_bytes(gzip.compress(b"{}\n"))
     assert run.file("grades.jsonl") != cached
-    automatic.fetch_missing([run])
-    assert run.file("grades.jsonl") == cached
+    assert api.load_run(run.path).file("grades.jsonl") == cached
     assert cached.read_bytes() == kept
 
 
@@ -274,6 +273,13 @@ def test_prune_deletes_ended_runs_and_old_orphans_but_nothing_that_a_release_or_
     assert sorted(head.slug for head in listed_heads(store)) == ["kept", "released", "thin"]
     outcomes = push(store, released, kept)
     assert [each.state for each in outcomes] == [PushState.PRESENT] * 2
+
+
+def test_prune_refuses_an_archive_in_which_no_run_is_listed(store: ObjectStore, tmp_path: Path) -> None:
+    push(store, small_run(tmp_path / "results"))
+    store.delete(listed_heads(store)[0].key)
+    with pytest.raises(CheckFailed, match=r"lists rows but no run\. Run memeval archive verify"):
+        plan_pruning(store, tmp_path / "results", 1)
 
 
 def test_prune_without_yes_deletes_nothing(call: Call, board: Path, tmp_path: Path) -> None:

@@ -53,14 +53,19 @@ def plan_pruning(store: ObjectStore, results: Path, days: int, now: datetime | N
     Raises:
         BadStore: the archive does not answer.
         BadInput: the ledger or a release cannot be read.
-        CheckFailed: a ``run.json`` in the archive is damaged, so the rows of its run are unknown.
+        CheckFailed: a ``run.json`` in the archive is damaged or none is listed, so what needs the rows is unknown.
     """
     before = (now or datetime.now(UTC)) - timedelta(days=days)
     rows = [each for each in store.list(ROWS) if parse_row_key(each.key) is not None]
+    heads = listed_heads(store)
+    if rows and not heads:
+        raise CheckFailed(
+            "lists rows but no run.", where=store.url, remedy="Run memeval archive verify, and delete the rows by hand."
+        )
     ended = _ended(results, before)
     released = _released(store, results)
     plan, kept, gone = PrunePlan(), set(), set()
-    for found in archived_runs(store, listed_heads(store)):
+    for found in archived_runs(store, heads):
         if isinstance(found, BadInput):
             raise CheckFailed(found.problem, where=found.where, remedy=found.remedy)
         digests = {row_key(each.digest) for each in found.run.files.values()}
