@@ -10,10 +10,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import check, large_file, rejudge, run_deepmemeval, sandbox
+from bench import archive, check, large_file, rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
-MEASUREMENTS = (run_deepmemeval.measure, sandbox.measure, rejudge.measure, large_file.measure, check.measure)
+MEASUREMENTS = (
+    run_deepmemeval.measure,
+    sandbox.measure,
+    rejudge.measure,
+    large_file.measure,
+    check.measure,
+    archive.measure,
+)
 OUT = Path("build/bench.json")
 
 

@@ -13,7 +13,7 @@ _PUBLIC = frozenset(
     {
         *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
         *("audit", "board", "bridge", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
-        *("run_suite", "verify", "verify_checks"),
+        *("fetch_rows", "run_suite", "verify", "verify_checks"),
     }
 )
 

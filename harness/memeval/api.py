@@ -200,12 +200,34 @@ def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benc
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
-    """Return a stored run, by its folder or its id.
+    """Return a stored run, by its folder or its id. Rows that are only in the archive are fetched.
 
     Raises:
         BadInput: the run does not exist or is not readable.
     """
-    return find_run(results, str(run))
+    from memeval.archive.remote.automatic import fetch_missing
+
+    folder = find_run(results, str(run))
+    fetch_missing([folder])  # what is still missing is an error where it is read
+    return folder
+
+
+def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:
+    """Fetch rows that are only in the archive, for a run or all runs in a folder, into the cache.
+
+    Args:
+        named: a run's folder or id, or a folder that contains runs.
+        results: folder in which to look up an id.
+
+    Returns:
+        A warning for each board or file whose rows are still missing.
+
+    Raises:
+        BadInput: no such folder or run exists.
+    """
+    from memeval.archive.remote.automatic import fetch_missing
+
+    return fetch_missing(load_runs(named, results))
 
 
 def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFolder]:
@@ -586,6 +608,7 @@ __all__ = [
     "compare",
     "estimate",
     "export",
+    "fetch_rows",
     "import_answers",
     "load_run",
     "load_runs",

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from memeval.archive.row_cache import cached_rows
 from memeval.archive.rows import read_rows
 from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.prompt import Prompt
@@ -71,12 +72,22 @@ class RunFolder:
         return digest_bytes(self.head_bytes)
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of rows, given its name without ``.gz``."""
-        return self.path / f"{name}.gz"
+        """Return the path of a file of rows, given its name without ``.gz``.
+
+        If it is not in the folder, but was fetched from the archive, this is its path in the cache.
+        """
+        path = self.path / f"{name}.gz"
+        if path.exists() or path.is_symlink():
+            return path
+        try:
+            stated = self.run.files.get(name)
+        except MemevalError:
+            return path
+        return (stated and cached_rows(stated)) or path
 
     @property
     def has_rows(self) -> bool:
-        """Whether the row files exist in the folder."""
+        """Whether the row files exist in the folder or in the cache."""
         return all(self.file(name).exists() for name in self.run.files)
 
     def responses(self) -> Iterator[Response]:

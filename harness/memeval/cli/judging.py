@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memeval.cli.archive import fetch_for
 from memeval.cli.models import (
     JUDGE_CONCURRENCY,
     REFUSALS,
@@ -79,6 +80,7 @@ def rejudge(
         fresh=fresh,
     )
     named = {folder.run.run_id: folder for each in runs for folder in api.load_runs(each, results)}
+    fetch_for(list(named.values()))
     with Bar() as progress:
         for source in named.values():
             if source.run.answers_from in named:  # the same answers, judged before

@@ -10,6 +10,7 @@ import typer
 
 from memeval.cli import (
     analysing,
+    archive,
     check,
     comparing,
     data,
@@ -52,6 +53,7 @@ app.add_typer(submitting.app, name="submit")
 sampling.add_to(ledger.app)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
+app.add_typer(archive.app, name="archive")
 publishing.add_to(app)
 project.add_to(app)
 

@@ -23,7 +23,7 @@ COMMAND_PANELS = {
     "Measure": ("run", "submit", "data", "matrix"),
     "Check and compare": ("verify", "reproduce", "compare", "check", "failures", "rejudge", "judge"),
     "Import and export": ("import", "export"),
-    "Publish": ("init", "ledger", "site", "publish"),
+    "Publish": ("init", "ledger", "site", "publish", "archive"),
     "This installation": ("doctor", "schema"),
 }
 """The panels of the command list, in order."""
@@ -48,10 +48,11 @@ OPTION_PANELS = {
         *("concurrency", "judge_concurrency", "model_concurrency", "max_refusals", "ask_seconds"),
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
+    "Which runs": ("every", "only_benchmark", "only_system", "since", "until", "of_release"),
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
     "Release": ("release", "check", "dry_run", "by", "sign_with", "signers"),
-    "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay"),
-    "Output": ("floor", "form", "to", "force", "annotations", "summary", "on_regression", "as_json"),
+    "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay", "push"),
+    "Output": ("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression", "as_json"),
 }
 """The panels of options, by the name of their parameter; used by commands with many options."""
 

@@ -86,6 +86,7 @@ def schema(
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of all files, by name."""
     from memeval.keys import ItemKey
+    from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Bridge, Probe
     from memeval.records.base import Record
     from memeval.records.benchmark import BenchmarkInfo
@@ -110,6 +111,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.traffic import Traffic
 
     files: dict[str, type[Record]] = {
+        "archive-index": ArchivedHead,
+        "archive-queue": QueuedPush,
         "audit": Audit,
         "benchmark": BenchmarkInfo,
         "bridge": Bridge,
@@ -153,6 +156,7 @@ def doctor() -> None:
     Example: memeval doctor
     """
     from memeval.benchmarks import all_benchmarks
+    from memeval.cli.archive import archive_state
     from memeval.cli.data import readiness, state_of
     from memeval.evaluation.provenance import memeval_version
     from memeval.records.call import Caller
@@ -170,6 +174,8 @@ def doctor() -> None:
     keys = ", ".join(caller for caller, (found, _) in models.items() if found)
     print(f"Models: {f'endpoint for {keys}' if keys else 'no key, so only offline judges, readers and systems'}.")
     print(f"Sandbox: {sandbox or 'none'}.")
+    if (archive := archive_state()) is not None:
+        print(f"Archive: {archive}")
     for warning in warnings:
         print(f"  {warning}")
     browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
 from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
@@ -46,9 +47,11 @@ def build_site(
     Example: memeval site build
     """
     warn_of_incomplete_line(results)
+    from memeval.archive.runs import sealed_runs
     from memeval.site import build
 
     to = renamed("--out", "--to", out, to)
+    fetch_for(sealed_runs(results))
     build(results, to)
     print(to)
 
@@ -112,7 +115,10 @@ def publish(
         report(check_published(Path(to), results, signers_of(signers), release))
         return
     warn_of_incomplete_line(results)
+    from memeval.archive.runs import sealed_runs
     from memeval.site.publish import publish as publish_site
+
+    fetch_for(sealed_runs(results))
 
     if _REMOTE.match(to):
         raise BadInput(

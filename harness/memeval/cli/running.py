@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,6 +122,10 @@ def run(
     ] = False,
     repeat: Annotated[int, typer.Option("--repeat", help="Number of runs.")] = 1,
     retry_errors: RetryErrors = False,
+    push: Annotated[
+        bool | None,
+        typer.Option("--push/--no-push", help="Push each finished run into the archive. Default: memeval.toml."),
+    ] = None,
     replay: Annotated[
         str | None,
         typer.Option("--replay", metavar="RUN", help="Answer every model call from a stored run. Send none."),
@@ -148,11 +153,13 @@ def run(
     Example: memeval run my_memory.py --benchmark beliefs@1
     """
     from memeval import api
+    from memeval.archive.remote.automatic import push_after_run, pushes_after_run
     from memeval.benchmarks import BENCHMARKS
     from memeval.cli.outcomes import conclude, print_skipped, run_on, runnable, skipped
     from memeval.cli.reporting import print_estimate
     from memeval.execution.progress import Bar
     from memeval.records.track import Limits
+    from memeval.systems.output import visible
     from memeval.systems.source import find_system
 
     source = find_system(system)
@@ -207,9 +214,12 @@ def run(
             source, name, data=data, parameters=parameters, options=options, repeat=repeat, progress=progress
         )
 
+    is_pushed = pushes_after_run(results, push)
     with Bar() as progress:
         for each in named:
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
+            for warning in push_after_run(outcomes[-1].folders, results) if is_pushed else ():
+                print(visible(f"memeval: {warning}"), file=sys.stderr)
     order = {name: position for position, name in enumerate(BENCHMARKS)}
     outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
     conclude(

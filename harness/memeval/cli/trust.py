@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import SignersFile
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
@@ -50,6 +51,7 @@ def verify(
         report(check_release(results, release, signers_of(signers)), as_json)
         return
     paths = runs or [str(results)]
+    fetch_for([folder for path in paths for folder in api.load_runs(path, results)])
     checks = [check for path in paths for check in api.verify_checks(path, results=results, signers=signers)]
     findings = [finding for check in checks for finding in check.findings]
     count = sum(len(api.load_runs(path, results)) for path in paths)
@@ -82,6 +84,7 @@ def reproduce(
     from memeval.systems.output import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
+    fetch_for(folders)
     outcomes = []
     for folder in folders:
         outcome = api.reproduce(folder, data=data, errata=errata)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +24,8 @@ class ObjectInfo:
     """Its size in bytes."""
     etag: str | None
     """The entity tag of a bucket without quotes; for an object sent in one part, usually the MD5 of its bytes."""
+    modified: datetime | None = None
+    """UTC time when it was stored; ``None`` if the store does not tell."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,15 @@ class ObjectStore(Protocol):
 
         Raises:
             KeyError: the store has no such object.
+        """
+        ...
+
+    def download(self, key: str, path: Path) -> None:
+        """Write the bytes of an object to a file, without holding them in memory. An error leaves no file.
+
+        Raises:
+            KeyError: the store has no such object.
+            BadInput: the file cannot be written.
         """
         ...
 

@@ -8,11 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from memeval.objects.base import BadStore, Headers, ObjectInfo
+from memeval.objects.writing import whole_or_none
 from memeval.records.errors import BadInput
-from memeval.storage import locked, unwritable
+from memeval.storage import locked
 
 _NO_HEADERS = Headers()
 PART = ".part-"
@@ -52,7 +54,7 @@ class FolderStore:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
         return True
 
     def replace(
@@ -70,7 +72,7 @@ class FolderStore:
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
         return True
 
     def read(self, key: str) -> bytes:
@@ -82,11 +84,22 @@ class FolderStore:
         except OSError as error:
             raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
 
+    def download(self, key: str, path: Path) -> None:
+        """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
+        try:
+            source = self._path(key).open("rb")
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise KeyError(key) from None
+        except OSError as error:
+            raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
+        with source, whole_or_none(path) as stream:
+            shutil.copyfileobj(source, stream)
+
     def info(self, key: str) -> ObjectInfo | None:
         """Return size and entity tag of an object; ``None`` without such an object."""
         path = self._path(key)
         tag = self._tag(path)
-        return None if tag is None else ObjectInfo(key, path.stat().st_size, tag)
+        return None if tag is None else _info(key, path, tag)
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """Yield the objects whose keys begin with a prefix, sorted by key, without entity tags."""
@@ -98,7 +111,7 @@ class FolderStore:
                 key = path.relative_to(self.root).as_posix()
                 if key.startswith(prefix) and not name.startswith(PART):
                     with suppress(FileNotFoundError):
-                        found.append(ObjectInfo(key, path.stat().st_size, None))
+                        found.append(_info(key, path, None))
         yield from sorted(found, key=lambda each: each.key)
 
     def delete(self, key: str) -> None:
@@ -107,7 +120,7 @@ class FolderStore:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise _unwritable(path, error) from None
 
     def _path(self, key: str) -> Path:
         """Return the file of a key.
@@ -155,3 +168,16 @@ class FolderStore:
             part.unlink(missing_ok=True)
             raise
         return part
+
+
+def _info(key: str, path: Path, tag: str | None) -> ObjectInfo:
+    state = path.stat()
+    return ObjectInfo(key, state.st_size, tag, datetime.fromtimestamp(state.st_mtime, UTC))
+
+
+def _unwritable(path: Path, error: OSError) -> BadStore:
+    return BadStore(
+        f"cannot be written ({error.strerror or error}).",
+        where=path,
+        remedy="Free space there, or name another folder. Then run the same command again: it goes on.",
+    )

@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from memeval.objects.base import BadStore, Headers, ObjectInfo
 from memeval.objects.places import Place
+from memeval.objects.writing import whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef, HeadObjectOutputTypeDef
 
 _NO_HEADERS = Headers()
+
+_CHUNK_BYTES = 2**20
 
 PART_BYTES = 8 * 2**20
 """Size of a part, and of the largest object that is sent in one."""
@@ -30,6 +34,8 @@ TRIES = 6
 
 _ENDPOINT, _REGION = "MEMEVAL_S3_ENDPOINT", "MEMEVAL_S3_REGION"
 _KEY, _SECRET = "MEMEVAL_S3_KEY", "MEMEVAL_S3_SECRET"
+
+_SET_REGION = f"Set {_REGION}, or region in memeval.toml."
 
 _SENTENCES = {
     "NoSuchBucket": ("the bucket does not exist.", "Create it, or correct its name or the endpoint."),
@@ -42,14 +48,17 @@ _SENTENCES = {
     "TokenRefreshRequired": ("the credentials have expired.", "Renew them, and run the same command: it goes on."),
     "InvalidToken": ("the session token is not valid.", "Renew the credentials."),
     "RequestTimeTooSkewed": ("the clock of this machine is wrong.", "Set the clock."),
-    "PermanentRedirect": ("the bucket is in another region.", "Set the region of the bucket."),
-    "AuthorizationHeaderMalformed": ("the bucket is in another region.", "Set the region of the bucket."),
-    "IllegalLocationConstraintException": ("the bucket is in another region.", "Set the region of the bucket."),
-    "301": ("the bucket is in another region.", "Set the region of the bucket."),
+    "PermanentRedirect": ("the bucket is in another region.", _SET_REGION),
+    "AuthorizationHeaderMalformed": ("the bucket is in another region.", _SET_REGION),
+    "IllegalLocationConstraintException": ("the bucket is in another region.", _SET_REGION),
+    "301": ("the bucket is in another region.", _SET_REGION),
     "SlowDown": ("the service asks to slow down.", "Run the same command later: it goes on."),
     "503": ("the service asks to slow down.", "Run the same command later: it goes on."),
     "BadDigest": ("what arrived differs from what was sent.", "Run the same command again."),
     "InvalidDigest": ("what arrived differs from what was sent.", "Run the same command again."),
+    "InternalError": ("the service failed.", "Run the same command again: it goes on."),
+    "500": ("the service failed.", "Run the same command again: it goes on."),
+    "RequestTimeout": ("the service did not receive the object in time.", "Run the same command again: it goes on."),
     "QuotaExceeded": ("the bucket is full.", "Raise its quota, or delete old objects."),
     "EntityTooLarge": ("the object is too large for the service.", None),
 }
@@ -77,6 +86,7 @@ class BucketStore:
         self._place = place
         self._bucket = place.bucket or ""
         self._prefix = f"{place.prefix}/" if place.prefix else ""
+        self._opening = Lock()
 
     @property
     def url(self) -> str:
@@ -92,6 +102,8 @@ class BucketStore:
             return not self._put(key, b"2", _NO_HEADERS, {"IfNoneMatch": "*"})
         except _NotUnderstood:
             return False
+        except BadStore as error:  # the probe's key says nothing to a user
+            raise BadStore(error.problem, where=self.url, remedy=error.remedy) from None
         finally:
             with suppress(BadStore):
                 self.delete(key)
@@ -120,13 +132,34 @@ class BucketStore:
         content: bytes = self._tried(key, lambda: self._client.get_object(**self._named(key))["Body"].read())
         return content
 
+    def download(self, key: str, path: Path) -> None:
+        """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
+
+        def download_once() -> None:
+            body = self._client.get_object(**self._named(key))["Body"]
+            with whole_or_none(path) as stream:
+                for chunk in body.iter_chunks(_CHUNK_BYTES):
+                    stream.write(chunk)
+
+        self._tried(key, download_once)
+
     def info(self, key: str) -> ObjectInfo | None:
-        """Return size and entity tag of an object; ``None`` without such an object."""
+        """Return size, entity tag and time of an object; ``None`` without such an object."""
+        from botocore.exceptions import ClientError
+
+        def ask() -> HeadObjectOutputTypeDef:
+            try:
+                return self._client.head_object(**self._named(key))
+            except ClientError as error:
+                if _code(error) not in _MISSING:  # the reply has no body; that of another request says what is wrong
+                    self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + key, MaxKeys=1)
+                raise
+
         try:
-            found = self._tried(key, lambda: self._client.head_object(**self._named(key)))
+            found = self._tried(key, ask)
         except KeyError:
             return None
-        return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'))
+        return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'), found["LastModified"])
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """Yield the objects whose keys begin with a prefix, sorted by key."""
@@ -134,15 +167,21 @@ class BucketStore:
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + prefix):
                 for each in page.get("Contents", ()):
-                    yield ObjectInfo(each["Key"].removeprefix(self._prefix), each["Size"], each["ETag"].strip('"'))
+                    name = each["Key"].removeprefix(self._prefix)
+                    yield ObjectInfo(name, each["Size"], each["ETag"].strip('"'), each["LastModified"])
 
     def delete(self, key: str) -> None:
         """Delete an object; a missing one is no error."""
         with self._sentences(key):
             self._client.delete_object(**self._named(key))
 
-    @cached_property
+    @property
     def _client(self) -> S3Client:
+        with self._opening:  # threads may share a client, but not make one at the same time
+            return self._opened
+
+    @cached_property
+    def _opened(self) -> S3Client:
         import boto3
         from botocore.config import Config
 
@@ -274,6 +313,9 @@ class BucketStore:
                 where=where,
                 remedy=f"Set {_KEY} and {_SECRET}, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
             ) from None
+        except RecursionError:  # boto3 looks for the region of the bucket again and again
+            problem, remedy = _SENTENCES["PermanentRedirect"]
+            raise BadStore(problem, where=where, remedy=remedy) from None
         except (BotoCoreError, ValueError) as error:
             raise BadStore(
                 f"the service cannot be reached ({type(error).__name__}).",

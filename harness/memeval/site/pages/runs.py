@@ -77,7 +77,8 @@ class RunPages(Publisher):
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
         files = dict(_files(row, offered))
-        yield from (Asset(f"{url}files/{name}", row.folder.path / name) for name in files.values())
+        for name, file in files.items():
+            yield Asset(f"{url}files/{file}", row.folder.path / file if name == file else row.folder.file(name))
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),

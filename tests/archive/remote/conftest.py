@@ -1,0 +1,34 @@
+"""Stores and small runs for tests of the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memeval.objects import ObjectStore, open_store, parse_place
+from tests.support.bucket_server import BUCKET, Bucket, bucket_server
+
+
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[Bucket]:
+    with bucket_server() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ObjectStore:
+    """Return an archive in a folder."""
+    return open_store(parse_place(str(tmp_path / "archive")))
+
+
+@pytest.fixture
+def in_bucket(tmp_path: Path, bucket: Bucket) -> ObjectStore:
+    """Return an archive in a bucket of a real server."""
+    return open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=bucket.endpoint))
