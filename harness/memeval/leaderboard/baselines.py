@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
 from memeval.evaluation.run_folders import differing_parts
 from memeval.leaderboard.board import ERROR_GATE
@@ -24,7 +25,7 @@ _LAST = re.compile(r"last-([1-9][0-9]{0,2})")
 def check_run(
     folder: RunFolder, results: Path, settings: CheckSettings, baseline: str | None = None
 ) -> RegressionCheck:
-    """Compare a run with its baseline.
+    """Compare a run with its baseline. Rows that are only in the archive are fetched.
 
     Args:
         folder: the run.
@@ -45,6 +46,7 @@ def check_run(
         thin = len(found) < int(last[1])
     else:
         found, thin = [_named(folder, find_run(results, wanted), entries, notes)], False
+    fetch_missing([folder, *found])  # what is still missing is an error where it is read
     current, run = read_measured(folder), folder.run
     metrics = check_metrics(current, [read_measured(each) for each in found], settings) if found else ()
     return RegressionCheck(
