@@ -80,7 +80,10 @@ class Settings(Record):
     """The content of ``memeval.toml``."""
 
     schema_version: int = 1
+    """Version of the format of the file."""
     archive: ArchiveSettings = ArchiveSettings()
+    """The archive of runs."""
     publish: PublishSettings = PublishSettings()
+    """Where the board is published."""
     check: CheckSettings = CheckSettings()
     """Limits and hook of ``memeval check``."""
