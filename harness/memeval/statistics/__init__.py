@@ -13,6 +13,7 @@ from memeval.statistics.paired import (
 )
 from memeval.statistics.pareto import frontier
 from memeval.statistics.ranks import RankRange, rank_ranges
+from memeval.statistics.steps import Step, find_steps
 from memeval.statistics.wilson import wilson
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "PairedDifference",
     "RankRange",
     "Sample",
+    "Step",
     "cohen_kappa",
     "composite",
     "composite_interval",
     "design_effect",
+    "find_steps",
     "frontier",
     "holm",
     "mcnemar",
