@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from memeval.toml import parse_toml
 
 
 @dataclass(frozen=True)
@@ -38,4 +39,4 @@ class Project:
 def project() -> Project:
     """Return the addresses of this memeval."""
     text = resources.files("memeval").joinpath("project.toml").read_text("utf-8")
-    return Project(**tomllib.loads(text))
+    return Project(**parse_toml(text, "project.toml").data)

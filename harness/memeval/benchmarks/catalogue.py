@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from importlib import resources
 
-from memeval.records.base import validated
 from memeval.records.benchmark import BenchmarkInfo
-from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
 
 
 @cache
@@ -22,8 +20,4 @@ def load(package: str) -> BenchmarkInfo:
         BadInput: the file is not a valid catalogue.
     """
     path = resources.files(package) / "catalogue.toml"
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"not valid TOML ({error}).", where=path) from None
-    return validated(BenchmarkInfo, data, path)
+    return parse_toml(path.read_text("utf-8"), path).record(BenchmarkInfo)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -14,8 +13,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
-from memeval.records.base import Record, canonical_json, validated
+from memeval.records.base import Record, canonical_json
 from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
 
 VARIABLE = "MEMEVAL_MODEL_SETTINGS"
 """The environment variable that names a TOML file of the user's families. They take precedence over memeval's."""
@@ -133,8 +133,4 @@ def _shipped() -> tuple[Family, ...]:
 
 
 def _families(text: str, where: object) -> tuple[Family, ...]:
-    try:
-        data = tomllib.loads(text)
-    except ValueError as error:
-        raise BadInput(f"not valid TOML: {error}.", where=where, remedy="Correct the file.") from None
-    return validated(_Families, data, where).family
+    return parse_toml(text, where).record(_Families).family

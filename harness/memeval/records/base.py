@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from memeval.records.errors import BadInput, NewerSchema
 
@@ -214,12 +215,8 @@ def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def misfit(model: type[BaseModel], error: ValidationError) -> str:
-    """Return the first validation error as a sentence, with a suggestion for a misspelt key.
-
-    An unknown key comes before every other error: a misspelt key also makes the required key missing.
-    """
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+    """Return the first validation error as a sentence, with a suggestion for a misspelt key."""
+    first = first_misfit(error)
     path = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         name = str(first["loc"][-1])
@@ -232,6 +229,15 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
     if first["type"] in EXPECTED:
         return f"'{path}': {EXPECTED[first['type']]} belongs here."
     return f"'{path}': {first['msg']}."
+
+
+def first_misfit(error: ValidationError) -> ErrorDetails:
+    """Return the first validation error.
+
+    An unknown key comes before every other error: a misspelt key also makes the required key missing.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
 
 
 def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from memeval.systems.controls import CONTROLS
 from memeval.systems.manifest import MANIFEST
 from memeval.systems.methods import methods_in
 from memeval.systems.source import SUBMISSIONS, control_source, folder_source
+from memeval.toml import parse_toml
 
 FILE = Path(__file__).with_name("known.toml")
 
@@ -76,7 +76,7 @@ class Known:
 @cache
 def known() -> Known:
     """Return all known digests."""
-    data = tomllib.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+    data = parse_toml(FILE.read_text("utf-8"), FILE).data if FILE.exists() else {}
     controls = (
         KnownControl(**{**each, "view": View(each["view"]), "capabilities": tuple(each["capabilities"])})
         for each in data.get("control", [])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import math
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
@@ -17,10 +13,9 @@ from pydantic_core import InitErrorDetails
 from memeval.records.base import misfit
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.submission import Submission
-from memeval.systems.folder import text_of
 from memeval.systems.output import visible
 from memeval.systems.rules import broken_rules
-from memeval.systems.toml_lines import Keys, lines_of
+from memeval.toml import Keys, Toml, read_toml
 
 MANIFEST = "submission.toml"
 
@@ -52,77 +47,40 @@ def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]
         The submission, or ``None`` if its fields are invalid; and the errors, empty if there are none.
     """
     try:
-        text, data = _read(manifest)
-        lines = lines_of(text)
+        toml = read_toml(manifest, MANIFEST_BYTES)
+        return _examined(toml)
     except BadInput as fault:
         return None, [fault]
     except RecursionError:
         return None, [BadInput("is nested too deeply.", where=manifest)]
-    version = data.get("schema_version", 1)
-    if isinstance(version, int) and version > 1:
-        problem = f"has schema version {version}, and this memeval reads version 1."
-        where = _where(manifest, lines, ("schema_version",))
-        return None, [NewerSchema(problem, where=where, remedy="Update memeval.")]
-    if isinstance(version, int) and version < 1:
-        where = _where(manifest, lines, ("schema_version",))
-        return None, [BadInput(f"there is no schema version {version}.", where=where, remedy="Write 1.")]
-    faults = [
-        BadInput(f"'{_dotted(keys)}' is {what}.", where=_where(manifest, lines, keys), remedy=remedy)
-        for keys, what, remedy in _invalid_values(data, ())
-    ]
-    if faults:
-        return None, faults[:FAULT_LIMIT]
-    try:
-        submission = Submission.model_validate_json(json.dumps(data))
-    except ValidationError as error:
-        return None, [*_misfits(error, data, manifest, lines)][:FAULT_LIMIT]
-    return submission, [
-        BadInput(violation.problem, where=_where(manifest, lines, violation.keys), remedy=violation.remedy)
-        for violation in broken_rules(submission)
-    ][:FAULT_LIMIT]
 
 
 def line_of(manifest: Path, keys: Keys) -> str:
     """Return ``file:line`` of a value of a readable manifest."""
-    return _where(manifest, lines_of(text_of(manifest)), keys)
+    return read_toml(manifest, MANIFEST_BYTES).place(*keys)
 
 
-def _read(manifest: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a manifest, and its data."""
+def _examined(toml: Toml) -> tuple[Submission | None, list[BadInput]]:
+    version = toml.data.get("schema_version", 1)
+    if isinstance(version, int) and version < 1:
+        where = toml.place("schema_version")
+        return None, [BadInput(f"there is no schema version {version}.", where=where, remedy="Write 1.")]
+    if isinstance(version, int) and version > 1:
+        problem = f"has schema version {version}, and this memeval reads version 1."
+        return None, [NewerSchema(problem, where=toml.place("schema_version"), remedy="Update memeval.")]
+    if faults := toml.unsuitable():
+        return None, faults[:FAULT_LIMIT]
     try:
-        size = manifest.stat().st_size
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}).", where=manifest) from None
-    if size > MANIFEST_BYTES:
-        raise BadInput(f"has {size} bytes; the limit is {MANIFEST_BYTES}.", where=manifest)
-    text = text_of(manifest)
-    try:
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        number = line[1] if line else text.count("\n") + 1
-        remedy = "Correct the line. Texts need quotes."
-        raise BadInput(f"not valid TOML: {visible(str(error))}.", where=f"{manifest}:{number}", remedy=remedy) from None
-    except ValueError:  # Python refuses numbers of more than 4,300 digits
-        raise BadInput("not valid TOML: a number is too long.", where=manifest) from None
+        submission = Submission.model_validate_json(json.dumps(toml.data))
+    except ValidationError as error:
+        return None, [*_misfits(error, toml)][:FAULT_LIMIT]
+    return submission, [
+        BadInput(violation.problem, where=toml.place(*violation.keys), remedy=violation.remedy)
+        for violation in broken_rules(submission)
+    ][:FAULT_LIMIT]
 
 
-def _invalid_values(value: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
-    """Yield each TOML value that a record cannot hold: its path, its kind, and the remedy."""
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _invalid_values(inner, (*keys, key))
-    elif isinstance(value, datetime.date | datetime.time):
-        yield keys, "a date", "Put it in quotes."
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield keys, "not a finite number", "Give a number."
-    elif isinstance(value, int) and abs(value) >= 2**63:
-        yield keys, "too large a number", "Put it in quotes, or use a smaller one."
-
-
-def _misfits(
-    error: ValidationError, data: dict[str, Any], manifest: Path, lines: dict[Keys, int]
-) -> Iterator[BadInput]:
+def _misfits(error: ValidationError, toml: Toml) -> Iterator[BadInput]:
     """Yield one error per invalid value, unknown keys first.
 
     A misspelt required key is reported as unknown, and not as missing too.
@@ -135,7 +93,7 @@ def _misfits(
         keys = tuple(each["loc"])
         missing = each["type"] == "missing"
         if not missing:
-            while not _present(data, keys):  # what a union adds to the path
+            while not toml.has(keys):  # what a union adds to the path
                 keys = keys[:-1]
         if keys in reported or (missing and keys in guessed):
             continue
@@ -146,17 +104,7 @@ def _misfits(
         problem = misfit(Submission, ValidationError.from_exception_data("Submission", [detail]))
         if near := re.search(r"Did you mean '(\w+)'\?$", problem):
             guessed.add((*keys[:-1], near[1]))
-        yield BadInput(visible(problem), where=_where(manifest, lines, keys), remedy=_remedy(keys, missing))
-
-
-def _present(data: Any, keys: Keys) -> bool:
-    value = data
-    for key in keys:
-        inside = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
-        if not inside:
-            return False
-        value = value[key]
-    return True
+        yield BadInput(visible(problem), where=toml.place(*keys), remedy=_remedy(keys, missing))
 
 
 def _remedy(keys: Keys, missing: bool) -> str | None:
@@ -165,14 +113,3 @@ def _remedy(keys: Keys, missing: bool) -> str | None:
     if keys[:1] == ("variants",):
         keys = keys[2:] or keys
     return next((REMEDIES[key] for key in reversed(keys) if isinstance(key, str) and key in REMEDIES), None)
-
-
-def _where(manifest: Path, lines: dict[Keys, int], keys: Keys) -> str:
-    """Return ``file:line`` of a value; for a missing value, of the table around it."""
-    while keys and keys not in lines:
-        keys = keys[:-1]
-    return f"{manifest}:{lines[keys]}" if keys else str(manifest)
-
-
-def _dotted(keys: Keys) -> str:
-    return visible(".".join(map(str, keys)))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from memeval.records.base import SLUG_LENGTH, canonical_json
 from memeval.records.submission import AdapterKind, Submission, variant_slug
 from memeval.systems.output import visible
-from memeval.systems.toml_lines import Keys
+from memeval.toml import Keys
 
 TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")
 """Calls of the adapter contract that a tool can be mapped to."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,15 +16,16 @@ from memeval.records.submission import Submission, variant_slug
 from memeval.systems.child import Launch
 from memeval.systems.controls import CONTROLS, Control
 from memeval.systems.errors import SystemFailure
-from memeval.systems.folder import examined_files, files_digest, text_of
+from memeval.systems.folder import examined_files, files_digest
 from memeval.systems.imported import files_of
 from memeval.systems.launching import DRIVERS as DRIVERS
 from memeval.systems.launching import DRIVERS_FOLDER, submission_launch
 from memeval.systems.manifest import MANIFEST as MANIFEST
-from memeval.systems.manifest import examined_manifest, line_of
+from memeval.systems.manifest import MANIFEST_BYTES, examined_manifest, line_of
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
+from memeval.toml import read_toml
 
 SUBMISSIONS = Path("submissions")
 """The folder in which slugs are looked up, relative to the working folder."""
@@ -282,8 +282,8 @@ def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
 def _slugs_in(manifest: Path) -> tuple[object, tuple[str, ...]]:
     """Return the slugs of another submission and its variants, even if its manifest is invalid."""
     try:
-        data = tomllib.loads(text_of(manifest))
-    except (BadInput, ValueError, RecursionError):
+        data = read_toml(manifest, MANIFEST_BYTES).data
+    except BadInput:
         return None, ()
     slug, variants = data.get("slug"), data.get("variants")
     names = variants if isinstance(slug, str) and isinstance(variants, dict) else {}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from memeval.records.base import validated
 from memeval.records.benchmark import BenchmarkInfo
-from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
 
 COMMON = "common"
 
@@ -32,7 +31,4 @@ def load(name: str) -> BenchmarkInfo:
 
 def _read(name: str) -> dict[str, Any]:
     path = resources.files(__package__) / "catalogues" / f"{name}.toml"
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"not valid TOML ({error}).", where=path) from None
+    return parse_toml(path.read_text("utf-8"), path).data

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from abc import abstractmethod
 from importlib import resources
 from pathlib import Path
@@ -16,6 +15,7 @@ from memeval.grading.qa import QaExact, QaJudged
 from memeval.records.base import digest_bytes, validated
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
 
 PLUMBING = "plumbing"
 """The parameter ``label`` of every track of a question set: it tests the setup and is never ranked."""
@@ -35,7 +35,7 @@ INFO = load(__package__)
 def _smoke() -> BenchmarkInfo:
     """Return the catalogue of the built-in set: that of any question set, with its own fields on top."""
     path = resources.files(__package__) / "smoke.toml"
-    return validated(BenchmarkInfo, INFO.data() | tomllib.loads(path.read_text("utf-8")), path)
+    return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_text("utf-8"), path).data, path)
 
 
 class _QuestionSet(Benchmark):

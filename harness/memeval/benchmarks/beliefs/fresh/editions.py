@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 
 from pydantic import Field
 
-from memeval.records.base import Record, validated
+from memeval.records.base import Record
 from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
 
 Hex = r"^[0-9a-f]+$"
 
@@ -84,7 +84,7 @@ def editions() -> Editions:
         BadInput: the file is invalid.
     """
     path = resources.files(__package__) / "editions.toml"
-    return validated(Editions, tomllib.loads(path.read_text("utf-8")), path)
+    return parse_toml(path.read_text("utf-8"), path).record(Editions)
 
 
 def edition(edition_id: str) -> Edition:
