@@ -1,0 +1,163 @@
+"""Which runs belong to one line of history: one system on one benchmark, with settings that follow each other."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from memeval.records.ledger import LedgerEntry, LedgerEvent
+from memeval.records.run import Run, SystemKind
+
+SUPERSEDED = "superseded"
+
+
+class LeftOut(StrEnum):
+    """Why a run is in no history."""
+
+    INVALIDATED = "invalidated"
+    CORRECTED = "superseded by a run on the same track"
+    PARTIAL = "partial"
+    UNDATED = "without a valid start time"
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """The runs of one system on one benchmark, oldest first. Its settings may change, but are never in use in turns."""
+
+    system: str
+    """Slug of the system."""
+    is_control: bool
+    benchmark: str
+    """Name of the benchmark, without its version."""
+    runs: tuple[Run, ...]
+    superseded: frozenset[str] = frozenset()
+    """Ids of the runs that were superseded by a run on another track."""
+
+    @property
+    def latest(self) -> Run:
+        """The last run."""
+        return self.runs[-1]
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Equal for series that one chart may show: the benchmark and the settings chosen for the last run."""
+        return (self.benchmark, *_choices(self.latest))
+
+    @property
+    def has_line(self) -> bool:
+        """Whether two runs are on one track, so that a line can join them."""
+        return max(Counter(run.track_id for run in self.runs).values()) > 1
+
+
+@dataclass(frozen=True)
+class History:
+    """All series, and what is in none."""
+
+    series: tuple[RunSeries, ...]
+    """By benchmark and system; a system has several on a benchmark if it runs with several settings side by side."""
+    left_out: Mapping[LeftOut, int] = field(default_factory=dict)
+    """Number of runs that are in no series, by reason."""
+
+
+def started_at(run: Run) -> datetime | None:
+    """Return when a run started, in UTC; ``None`` if its file does not say."""
+    try:
+        found = datetime.fromisoformat(run.timing.started)
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> History:
+    """Assign runs to series.
+
+    Runs of a system on a benchmark share a series if they have equal settings, apart from versions: the version of the
+    benchmark, its data, graders, prompts, prices and the like. If a system stops to run with some settings, such as a
+    judge, and starts with others on a later day, the series goes on. Settings in use side by side give several series.
+
+    Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track.
+
+    Args:
+        runs: any runs, in any order.
+        entries: the entries of the ledger.
+    """
+    listed = list(runs)
+    left_out: Counter[LeftOut] = Counter()
+    dated: list[tuple[datetime, Run]] = []
+    superseded, reasons = _withdrawn(listed, entries)
+    for run in listed:
+        at = started_at(run)
+        reason = reasons.get(run.run_id) or (None if run.coverage.full else LeftOut.PARTIAL)
+        if reason is None and at is not None:
+            dated.append((at, run))
+        else:
+            left_out[reason or LeftOut.UNDATED] += 1
+    dated.sort(key=lambda pair: (pair[0], pair[1].run_id))
+    grouped: dict[tuple[str, str, bool], list[tuple[datetime, Run]]] = defaultdict(list)
+    for at, run in dated:
+        name = run.track.benchmark.partition("@")[0]
+        grouped[name, run.system.slug, run.system.kind is SystemKind.CONTROL].append((at, run))
+    series = tuple(
+        RunSeries(slug, is_control, benchmark, tuple(chain), superseded & {run.run_id for run in chain})
+        for (benchmark, slug, is_control), members in sorted(grouped.items(), key=lambda pair: pair[0])
+        for chain in _chains(members)
+    )
+    return History(series, left_out)
+
+
+def _withdrawn(runs: Iterable[Run], entries: Iterable[LedgerEntry]) -> tuple[frozenset[str], dict[str, LeftOut]]:
+    """Return the superseded runs that stay, and the reason for each run that does not."""
+    tracks = {run.run_id: run.track_id for run in runs}
+    superseded, reasons = set(), {}
+    for entry in entries:
+        if entry.run_id is None:
+            continue
+        if entry.deed is LedgerEvent.INVALIDATED:
+            reasons[entry.run_id] = LeftOut.INVALIDATED
+        elif entry.deed is LedgerEvent.SUPERSEDED:
+            if tracks.get(entry.other_run_id or "") == tracks.get(entry.run_id):
+                reasons.setdefault(entry.run_id, LeftOut.CORRECTED)
+            else:
+                superseded.add(entry.run_id)
+    return frozenset(superseded), reasons
+
+
+def _choices(run: Run) -> tuple[str, ...]:
+    """Return the settings that a caller chooses, as text, without the versions of readers and judges."""
+    track = run.track
+    values = (
+        track.protocol,
+        track.tier,
+        track.reader.partition("@")[0],
+        track.judge.partition("@")[0],
+        track.judge_endpoint,
+        track.judge_label,
+        track.reader_endpoint,
+        track.sample,
+        sorted(track.parameters.items()),
+        run.system.view.value,
+    )
+    return tuple("" if value is None else str(value) for value in values)
+
+
+def _chains(members: Iterable[tuple[datetime, Run]]) -> list[list[Run]]:
+    """Return the series of one system on one benchmark, given its runs in order of time."""
+    by_choices: dict[tuple[str, ...], list[tuple[datetime, Run]]] = defaultdict(list)
+    for at, run in members:
+        by_choices[_choices(run)].append((at, run))
+    chains: list[tuple[tuple[str, ...], list[tuple[datetime, Run]]]] = []
+    for choices, found in by_choices.items():  # in order of their first run
+        open_ended = [
+            (sum(a != b for a, b in zip(choices, other, strict=True)), -place)
+            for place, (other, chain) in enumerate(chains)
+            if chain[-1][0].date() < found[0][0].date()
+        ]
+        if open_ended:
+            place = -min(open_ended)[1]
+            chains[place] = (choices, [*chains[place][1], *found])
+        else:
+            chains.append((choices, found))
+    return [[run for _at, run in chain] for _choices_of, chain in chains]

@@ -1,0 +1,159 @@
+"""What a trend shows: the composite, the categories, tokens, dollars and latencies, read from the head of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memeval.leaderboard.track_changes import Change, machine_changes, price_changes, token_changes
+from memeval.records.benchmark import Direction
+from memeval.records.call import Phase
+from memeval.records.errors import BadInput
+from memeval.records.run import Run
+from memeval.records.scores import Interval
+
+COMPOSITE = "composite"
+CATEGORY = "category_"
+"""Prefix of the names of categories, as in the downloads of a table."""
+RANK = "rank"
+
+_QUESTION = (Phase.ASK, Phase.SEARCH)
+
+
+class Unit(StrEnum):
+    """The unit of a measure."""
+
+    SHARE = "share"
+    """In [0, 1]."""
+    TOKENS = "tokens"
+    DOLLARS = "dollars"
+    SECONDS = "seconds"
+    PLACE = "place"
+    """A rank: 1 is the best."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A value of a run."""
+
+    value: float | None
+    low: float | None = None
+    """Lower end of its 95 % interval, or of its range; ``None`` without one."""
+    high: float | None = None
+    note: str | None = None
+    """Why there is no value."""
+
+
+@dataclass(frozen=True)
+class TrendMeasure:
+    """A measure of runs."""
+
+    name: str
+    """Its name in files and on the command line; the name of the column in the downloads of a table."""
+    title: str
+    unit: Unit
+    better: Direction
+    read: Callable[[Run], Reading]
+    changes: Callable[[Run, Run], tuple[Change, ...]] = lambda _before, _after: ()
+    """Returns what keeps the values of two runs of one track from being compared."""
+
+
+def run_measures(runs: Iterable[Run]) -> tuple[TrendMeasure, ...]:
+    """Return the measures of some runs; the categories in the order of the latest run.
+
+    Args:
+        runs: the runs in order of time.
+    """
+    names = dict.fromkeys(score.name for run in reversed(list(runs)) for score in run.scores.categories)
+    return (_COMPOSITE, *(_category(name) for name in names), *_COSTS)
+
+
+def named_measure(name: str, measures: Sequence[TrendMeasure]) -> TrendMeasure:
+    """Return a measure by its name. A category may stand without its prefix.
+
+    Raises:
+        BadInput: there is no such measure.
+    """
+    for measure in measures:
+        if name in (measure.name, measure.name.removeprefix(CATEGORY)):
+            return measure
+    raise BadInput(
+        f"there is no measure {name!r}.", remedy=f"Use one of: {', '.join(measure.name for measure in measures)}."
+    )
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number, or ``None`` if it is not finite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _with_interval(value: float | None, interval: Interval | None, note: str | None) -> Reading:
+    found = finite(value)
+    if found is None:
+        return Reading(None, note=note or "no score")
+    return Reading(found) if interval is None else Reading(found, finite(interval.low), finite(interval.high))
+
+
+def _composite(run: Run) -> Reading:
+    composite = run.scores.composite
+    return _with_interval(composite.value, composite.interval, composite.reason)
+
+
+def _category(name: str) -> TrendMeasure:
+    def read(run: Run) -> Reading:
+        tally = next((score.tally for score in run.scores.categories if score.name == name), None)
+        if tally is None:
+            return Reading(None, note="The run has no such category.")
+        return _with_interval(tally.accuracy, tally.interval, None)
+
+    title = name.replace("-", " ").replace("_", " ").capitalize()
+    return TrendMeasure(f"{CATEGORY}{name}", title, Unit.SHARE, Direction.HIGHER, read)
+
+
+def _tokens(run: Run) -> Reading:
+    found = finite(run.tokens.per_question)
+    return Reading(found, note="not counted" if found is None else None)
+
+
+def _dollars(run: Run) -> Reading:
+    found = finite(run.cost.usd)
+    return Reading(found, note=(run.cost.reason or "unknown") if found is None else None)
+
+
+def _latency(part: str) -> Callable[[Run], Reading]:
+    def read(run: Run) -> Reading:
+        phases = run.timing.phases
+        phase = next((phases[phase] for phase in _QUESTION if phase in phases), None)
+        found = finite(getattr(phase, part)) if phase else None
+        return Reading(found, note="not measured" if found is None else None)
+
+    return read
+
+
+_COMPOSITE = TrendMeasure(COMPOSITE, "Composite score", Unit.SHARE, Direction.HIGHER, _composite)
+_COSTS = (
+    TrendMeasure(
+        "tokens_per_question", "Tokens per question", Unit.TOKENS, Direction.LOWER, _tokens, changes=token_changes
+    ),
+    TrendMeasure("cost_usd", "Total cost", Unit.DOLLARS, Direction.LOWER, _dollars, changes=price_changes),
+    TrendMeasure(
+        "ask_p50_seconds",
+        "Answer latency (median)",
+        Unit.SECONDS,
+        Direction.LOWER,
+        _latency("p50"),
+        changes=machine_changes,
+    ),
+    TrendMeasure(
+        "ask_p95_seconds",
+        "Answer latency (p95)",
+        Unit.SECONDS,
+        Direction.LOWER,
+        _latency("p95"),
+        changes=machine_changes,
+    ),
+)
+RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: Reading(None))
+"""Read from releases: see :func:`memeval.leaderboard.trends.rank_trend`."""

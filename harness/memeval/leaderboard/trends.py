@@ -1,0 +1,190 @@
+"""The trend of one measure of a series of runs: its points, its breaks, and the changes that are not chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.comparing import composite_difference, corrected
+from memeval.leaderboard.series import RunSeries, started_at
+from memeval.leaderboard.track_changes import Change, track_changes
+from memeval.leaderboard.trend_measures import RANK_MEASURE, Reading, TrendMeasure
+from memeval.records.comparison import Difference
+from memeval.records.errors import BadInput
+from memeval.records.release import Release
+from memeval.records.run import Run
+from memeval.statistics.steps import LEAST_POINTS, find_steps
+
+GRADES = "grades.jsonl"
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """A value at a time."""
+
+    at: str
+    """UTC time of the run, or date of the release, ISO 8601."""
+    label: str
+    """Version of the system, or of the release."""
+    run: Run
+    reading: Reading
+    is_superseded: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The value; ``None`` if unknown."""
+        return self.reading.value
+
+
+@dataclass(frozen=True)
+class TrendBreak:
+    """A place where no line is drawn."""
+
+    index: int
+    """Index of the first point after the break."""
+    changes: tuple[Change, ...]
+    """What changed."""
+
+
+@dataclass(frozen=True)
+class TrendStep:
+    """A change of the mean that is unlikely to be chance."""
+
+    index: int
+    """Index of the first point after the step."""
+    before: float
+    after: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A measure of one system over time."""
+
+    measure: TrendMeasure
+    system: str
+    points: tuple[TrendPoint, ...]
+    breaks: tuple[TrendBreak, ...]
+    steps: tuple[TrendStep, ...]
+    """Only in parts without a break and with at least eight values."""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The known values."""
+        return tuple(point.value for point in self.points if point.value is not None)
+
+    @property
+    def parts(self) -> tuple[range, ...]:
+        """The indexes of the points between breaks."""
+        ends = [0, *(each.index for each in self.breaks), len(self.points)]
+        return tuple(range(a, b) for a, b in pairwise(ends))
+
+
+@dataclass(frozen=True)
+class NeighbourTest:
+    """The paired test between a run and the next one of the same track."""
+
+    index: int
+    """Index of the later run's point."""
+    before: Run
+    after: Run
+    difference: Difference | None
+    """Later minus earlier, over the items of both; ``None`` without a test."""
+    reason: str | None = None
+    """Why there is no test."""
+
+
+def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
+    """Return the trend of a measure over the runs of a series."""
+    points = tuple(
+        TrendPoint(
+            at=_at(run),
+            label=run.system.version,
+            run=run,
+            reading=measure.read(run),
+            is_superseded=run.run_id in series.superseded,
+        )
+        for run in series.runs
+    )
+    return _trend(series, measure, points)
+
+
+def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
+    """Return the ranks of a series in the releases, the worst possible rank as upper end.
+
+    A release that ranks several runs of the series, on different tracks, counts with the latest of them.
+
+    Args:
+        series: the runs.
+        releases: all releases, oldest first.
+    """
+    runs = {run.run_id: run for run in series.runs}
+    order = list(runs)
+    points = []
+    for release in releases:
+        ranked = [row for row in release.rows if row.run_id in runs and row.best_rank is not None]
+        row = max(ranked, key=lambda row: order.index(row.run_id), default=None)
+        if row is not None:
+            best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
+            points.append(TrendPoint(release.date, release.version, runs[row.run_id], Reading(best, best, worst)))
+    return _trend(series, RANK_MEASURE, tuple(points))
+
+
+def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[NeighbourTest, ...]:
+    """Test the composite of each run against the run before, in parts with fewer than eight values.
+
+    The tests are those of ``memeval compare``. Their p-values are corrected for their number. Runs with equal grades
+    need no test, and their rows are not read.
+
+    Args:
+        trend: the trend of the composite.
+        folders: the folders of the runs, by run id; without a folder there is no test.
+    """
+    tests = [_test(trend, index, folders) for part in trend.parts if len(part) < LEAST_POINTS for index in part[1:]]
+    done = iter(corrected(test.difference for test in tests if test.difference is not None))
+    return tuple(
+        test if test.difference is None else NeighbourTest(test.index, test.before, test.after, next(done), test.reason)
+        for test in tests
+    )
+
+
+def _at(run: Run) -> str:
+    started = started_at(run)
+    return run.timing.started if started is None else started.isoformat(timespec="seconds")
+
+
+def _trend(series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...]) -> Trend:
+    breaks = tuple(
+        TrendBreak(index, changes)
+        for index, (one, two) in enumerate(pairwise(points), start=1)
+        if (changes := track_changes(one.run, two.run) + measure.changes(one.run, two.run))
+    )
+    whole = Trend(measure, series.system, points, breaks, ())
+    return Trend(measure, series.system, points, breaks, tuple(_steps(whole)))
+
+
+def _steps(trend: Trend) -> list[TrendStep]:
+    found = []
+    for part in trend.parts:
+        known = [(index, value) for index in part if (value := trend.points[index].value) is not None]
+        for step in find_steps([value for _index, value in known]):
+            found.append(TrendStep(known[step.index][0], step.before, step.after, step.p))
+    return found
+
+
+def _test(trend: Trend, index: int, folders: Mapping[str, RunFolder]) -> NeighbourTest:
+    before, after = trend.points[index - 1].run, trend.points[index].run
+    grades = [run.files[GRADES].digest for run in (before, after) if GRADES in run.files]
+    if len(grades) == 2 and grades[0] == grades[1]:
+        return NeighbourTest(index, before, after, None, "Both runs have the same grades.")
+    one, two = (folders.get(run.run_id) for run in (before, after))
+    if one is None or two is None:
+        return NeighbourTest(index, before, after, None, "The rows of a run are in the archive only.")
+    try:
+        difference = composite_difference(after.track, one, two)
+    except BadInput as error:
+        return NeighbourTest(index, before, after, None, error.problem.capitalize())
+    reason = None if difference is not None else "The runs share no item of some category."
+    return NeighbourTest(index, before, after, difference, reason)
