@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jinja2 import Environment, FileSystemBytecodeCache
@@ -31,6 +32,16 @@ class Built:
 
     def read(self, path: str) -> str:
         return (self.out / path).read_text(encoding="utf-8")
+
+    def index_of(self, run_id: str) -> dict[str, Any]:
+        """Return the index of a run's items."""
+        index: dict[str, Any] = json.loads(self.read(json.loads(self.read("items/runs.json"))[run_id]))
+        return index
+
+    def shard(self, run_id: str, number: int = 0) -> dict[str, Any]:
+        """Return a shard of a run's items."""
+        shard: dict[str, Any] = json.loads(self.read(self.index_of(run_id)["files"][number]))
+        return shard
 
 
 def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:

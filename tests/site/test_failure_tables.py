@@ -58,7 +58,7 @@ def test_a_run_that_was_sealed_without_an_analysis_is_analysed_where_its_data_is
 
 def test_each_cause_leads_to_its_items_and_the_index_names_it(built: Built) -> None:
     run = built.runs[0].run
-    index = json.loads(built.read(f"data/runs/{run.run_id}/index.json"))
+    index = built.index_of(run.run_id)
     data = {row["item_id"]: row for row in json.loads(built.read(f"runs/{run.run_id}/failures.json"))["items"]}
     assert {line["id"]: line.get("cause") for line in index["items"]} == {i: row["cause"] for i, row in data.items()}
     causes = set(re.findall(rf"items/\?run={run.run_id}&amp;cause=([^\"]+)\"", page_of(built)))
@@ -70,7 +70,7 @@ def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp
     site = built_of(tmp_path, benchmark, Made("acme", "Acme", failures=told), Made("older", "Older"))
     data = json.loads(site.read(f"runs/{site.runs[0].run.run_id}/failures.json"))
     assert data["summary"]["causes"] == {"wrong time": 60 - site.runs[0].run.scores.overall.correct}
-    index = json.loads(site.read(f"data/runs/{site.runs[0].run.run_id}/index.json"))
+    index = site.index_of(site.runs[0].run.run_id)
     assert {line.get("rank") for line in index["items"]} == {7, None}
     assert "Wrong answers by cause" not in page_of(site, 1)
     assert not (site.out / "runs" / site.runs[1].run.run_id / "failures.json").exists()

@@ -49,7 +49,7 @@ def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Bu
         assert f"Judge: rules@1 (offline) · Grader audit: {rules}" in said and asked in said, page
         assert f"{MODEL} at {ENDPOINT}" in said, page
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
-    index = json.loads(built.read(f"data/runs/{judged.run_id}/index.json"))
+    index = built.index_of(judged.run_id)
     assert index["judge"]["result"].startswith(f"grader a{asked}")
     assert index["judge"]["url"] == "benchmarks/fake@1/#audit-20261103T120000Z-00000003"
 
@@ -206,10 +206,11 @@ def test_an_unknown_price_is_never_zero(tmp_path: Path) -> None:
 
 def test_model_calls_are_offered_as_files(built: Built) -> None:
     run = run_of(built, "20261104")
-    files = built.out / "runs" / run.run.run_id / "files"
+    page = built.out / "runs" / run.run.run_id
     for name in ("judgments.jsonl.gz", "calls.jsonl.gz"):
-        assert (files / name).read_bytes() == (run.path / name).read_bytes()
-    assert SECRET in built.read(f"data/runs/{run.run.run_id}/0.json")
+        [link] = re.findall(rf'href="([^"]+)" download="{name}"', (page / "index.html").read_text())
+        assert (page / link).read_bytes() == (run.path / name).read_bytes()
+    assert SECRET in json.dumps(built.shard(run.run.run_id))
 
 
 def test_where_answers_are_measured_no_judge_is_named_for_the_score(built: Built) -> None:

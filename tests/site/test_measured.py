@@ -47,14 +47,14 @@ def test_measurements_come_with_name_direction_range_and_meaning(measured: Built
 
 def test_credits_and_other_worths_reach_the_items(measured: Built) -> None:
     run_id = measured.runs[1].run.run_id
-    index = json.loads(measured.read(f"data/runs/{run_id}/index.json"))
+    index = measured.index_of(run_id)
     assert index["measure"] == "Token F1"
     grades = {grade.item_id: grade for grade in measured.runs[1].grades()}
     for line in index["items"]:
         assert line.get("credit") == grades[line["id"]].credit
         assert line["verdict"] is None
     assert "credit" not in index["items"][0], "an error has none"
-    shard = json.loads(measured.read(f"data/runs/{run_id}/0.json"))
+    shard = measured.shard(run_id)
     assert {tuple(item["alternates"].items()) for item in shard["items"]} == {
         (("published", None), ("unrounded", 0.25)),
         (("published", 0.75), ("unrounded", 0.25)),

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -195,14 +196,14 @@ def test_unknown_cost_is_a_dash_with_a_reason_and_never_zero(built: Built) -> No
 
 def test_the_sites_own_data_leads_from_run_to_item(built: Built) -> None:
     run_id = built.runs[0].run.run_id
-    index = json.loads(built.read(f"data/runs/{run_id}/index.json"))
+    index = built.index_of(run_id)
     assert len(index["items"]) == 60
-    shard = json.loads(built.read(f"data/runs/{run_id}/0.json"))
+    shard = built.shard(run_id)
     assert shard["items"][0]["id"] == index["items"][0]["id"]
     assert HOSTILE in shard["items"][0]["responses"][0]["answer"]
-    shared = json.loads(built.read(f"{index['benchmark_data']}/index.json"))
+    shared = json.loads(built.read(index["benchmark_data"]))
     where = shared["shards"][index["items"][0]["id"]]
-    scenarios = json.loads(built.read(f"{index['benchmark_data']}/{where}.json"))["scenarios"]
+    scenarios = json.loads(built.read(shared["files"][where]))["scenarios"]
     assert any(index["items"][0]["id"] in scenario["keys"] for scenario in scenarios)
 
 
@@ -210,7 +211,7 @@ def test_a_benchmark_whose_data_is_not_here_still_gets_pages_that_say_so(built: 
     out = tmp_path / "site"
     build(built.results, out, find=lambda _name: FakeBenchmark(absent=True))
     assert "data missing at build" in (out / "benchmarks/fake@1/index.html").read_text()
-    index = json.loads((out / f"data/runs/{built.runs[0].run.run_id}/index.json").read_text())
+    index = replace(built, out=out).index_of(built.runs[0].run.run_id)
     assert index["benchmark_data"] is None and "not here" in index["benchmark_missing"]
 
 

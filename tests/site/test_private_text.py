@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -47,7 +46,7 @@ def test_the_same_board_does_hold_them_where_it_may(built: Built) -> None:
 
 def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
     run_id = private.runs[0].run.run_id
-    shard = json.loads(private.read(f"data/runs/{run_id}/0.json"))
+    shard = private.shard(run_id)
     stored = next(private.runs[0].responses())
     shown = shard["items"][0]["responses"][0]
     assert shown["answer"] == {
@@ -59,8 +58,9 @@ def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
 
 
 def test_rows_are_not_offered_as_files(private: Built) -> None:
-    folder = private.out / "runs" / private.runs[0].run.run_id / "files"
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    page = private.out / "runs" / private.runs[0].run.run_id
+    assert [path.name for path in (page / "files").iterdir()] == ["run.json"]
+    assert 'download="' not in (page / "index.html").read_text()
 
 
 def test_an_audits_figures_are_offered_and_its_answers_are_not(private: Built) -> None:
@@ -72,18 +72,21 @@ def test_an_audits_figures_are_offered_and_its_answers_are_not(private: Built) -
 def test_rows_that_hold_references_in_the_place_of_words_are_offered(tmp_path: Path) -> None:
     benchmark = TinyBenchmark(2, redistribution=Redistribution.IDS)
     benchmark_session = BenchmarkSession.open(benchmark)
-    folder = run_system(find_system("full-context"), benchmark_session, RunOptions(results=tmp_path / "results"))
+    run_system(find_system("full-context"), benchmark_session, RunOptions(results=tmp_path / "results"))
     site = read_site(tmp_path / "results", find=lambda name: benchmark)
-    files = {file.path: file for file in RunPages().publish(site) if isinstance(file, Asset)}
-    base = f"runs/{folder.run.run_id}/files"
-    assert {f"{base}/run.json", f"{base}/responses.jsonl.gz", f"{base}/log.jsonl.gz"} <= files.keys()
+    rows = {
+        file.path.partition("-")[2]: file.content
+        for file in RunPages().publish(site)
+        if isinstance(file, Asset) and file.path.endswith(".gz")
+    }
+    assert {"responses.jsonl.gz", "log.jsonl.gz"} <= rows.keys()
     said = [
         turn.content
         for each in benchmark_session.scenarios.values()
         for session in each.sessions()
         for turn in session.turns
     ]
-    for url, file in files.items():
-        if isinstance(file.content, Path):
-            held = content(file.content).decode()
-            assert not [text for text in said if text in held], url
+    for name, packed in rows.items():
+        assert isinstance(packed, bytes)
+        held = gzip.decompress(packed).decode()
+        assert not [text for text in said if text in held], name

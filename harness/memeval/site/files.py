@@ -7,6 +7,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from memeval.records.base import digest_bytes
+
+SHARED = "data/sha256/"
+"""Folder of the files that all releases share, relative to the root of the site; each is named by its digest."""
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -47,3 +52,14 @@ class Asset:
 
 
 GeneratedFile = Page | Asset
+
+
+def shared(content: bytes, suffix: str) -> Asset:
+    """Return a file that is named by its digest, so that all releases can share it.
+
+    Args:
+        content: its bytes.
+        suffix: the end of its name, such as ``.json``.
+    """
+    digest = digest_bytes(content).removeprefix("sha256:")
+    return Asset(f"{SHARED}{digest[:2]}/{digest}{suffix}", content)

@@ -1,4 +1,4 @@
-"""Data of the drill-down, in shards that a page loads on demand.
+"""Data of the drill-down, in shards that a page loads on demand. Each is named by its digest.
 
 Scenarios and keys are written once per digest of data and shared by all its runs; answers and grades are written per
 run. If a benchmark's text may not be published, a shard contains only ids, digests, lengths and scores. The code lists
@@ -20,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.calls import CallTables, PromptTable
-from memeval.site.files import Asset
+from memeval.site.files import Asset, shared
 from memeval.site.withheld import Data, lean, withheld
 
 SHARD_ITEMS = 25
@@ -41,11 +41,10 @@ def encode(data: Any) -> bytes:
 # -- the benchmark -----------------------------------------------------------------------------------------------
 
 
-def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset]:
-    """Yield the shards of a benchmark's data, and an index from items to shards.
+def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
+    """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers.
 
     Args:
-        base: folder of the shards, relative to the site's root.
         dataset: the data.
         words: whether its text may be published.
     """
@@ -55,22 +54,29 @@ def benchmark_shards(base: str, dataset: Dataset, words: bool) -> Iterator[Asset
     where: dict[str, int] = {}
     asked: dict[str, str] = {}
     held: list[Data] = []
-    items = size = number = 0
+    files: list[str] = []
+    items = size = 0
     for scenario in dataset.scenarios():
         mine = keys.get(scenario.scenario_id, [])
         held.append(_scenario(scenario, mine, words))
         size += len(encode(held[-1]))
-        where |= {key.item_id: number for key in mine}
+        where |= {key.item_id: len(files) for key in mine}
         if words:
             questions = {step.question_id: step.question for step in scenario.questions()}
             asked |= {key.item_id: questions.get(key.question_ids[0], "")[:QUESTION_CHARS] for key in mine}
         items += len(mine)
         if items >= SHARD_ITEMS or size >= SHARD_BYTES:
-            yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
-            held, items, size, number = [], 0, 0, number + 1
+            yield (shard := _shard({"scenarios": held}))
+            files.append(shard.path)
+            held, items, size = [], 0, 0
     if held:
-        yield Asset(f"{base}/{number}.json", encode({"scenarios": held}))
-    yield Asset(f"{base}/index.json", encode({"shards": where, "questions": asked, "words": words}))
+        yield (shard := _shard({"scenarios": held}))
+        files.append(shard.path)
+    yield _shard({"files": files, "shards": where, "questions": asked, "words": words})
+
+
+def _shard(data: Data) -> Asset:
+    return shared(encode(data), ".json")
 
 
 def _scenario(scenario: Scenario, keys: Sequence[ItemKey], words: bool) -> Data:
@@ -150,11 +156,10 @@ class RunContext:
     """Rows of its failure analysis, by item; empty without one."""
 
 
-def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> Iterator[Asset]:
-    """Yield the shards of a run, and a small index of its items.
+def run_shards(folder: RunFolder, head: Data, known: RunContext) -> Iterator[Asset]:
+    """Yield the shards of a run; then a small index of its shards and items.
 
     Args:
-        base: folder of the shards, relative to the site's root.
         folder: the run, with its rows.
         head: the entry of the run in the index.
         known: other data of the run.
@@ -168,7 +173,8 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> I
     lines: list[Data] = []
     held: list[Data] = []
     given: dict[str, list[Data]] = {}
-    size = number = 0
+    files: list[str] = []
+    size = 0
     for grade in folder.grades():
         answers = responses.get(grade.item_id, [])
         item = _item(grade, answers, calls, prompts, words)
@@ -178,14 +184,16 @@ def run_shards(base: str, folder: RunFolder, head: Data, known: RunContext) -> I
         new = {place: _context(named[place], words) for place in sorted(named.keys() - given.keys())}
         held.append(item)
         given |= new
-        lines.append(_line(grade, known.failures.get(grade.item_id, {})) | {"shard": number})
+        lines.append(_line(grade, known.failures.get(grade.item_id, {})) | {"shard": len(files)})
         size += len(encode(item)) + len(encode(new))
         if len(held) >= SHARD_ITEMS or size + prompts.size >= SHARD_BYTES:
-            yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
-            held, given, prompts, size, number = [], {}, PromptTable(), 0, number + 1
+            yield (shard := _shard({"items": held, "contexts": given, "lines": prompts.table}))
+            files.append(shard.path)
+            held, given, prompts, size = [], {}, PromptTable(), 0
     if held:
-        yield Asset(f"{base}/{number}.json", encode({"items": held, "contexts": given, "lines": prompts.table}))
-    yield Asset(f"{base}/index.json", encode(head | {"words": words, "items": lines}))
+        yield (shard := _shard({"items": held, "contexts": given, "lines": prompts.table}))
+        files.append(shard.path)
+    yield _shard(head | {"words": words, "files": files, "items": lines})
 
 
 def _line(grade: Grade, failure: Data) -> Data:

@@ -1,11 +1,16 @@
 // The only module that fetches. Everything comes from the site's own files, each once.
 
-const root = new URL(document.querySelector('meta[name="memeval-root"]').content, location.href);
+const root = address("memeval-root");
+const data = address("memeval-data");
 const held = new Map();
 
-/** The address of a file of the site. */
+/** The address of a file of the site. All releases share those that are named by their digest. */
 export function at(path) {
-  return new URL(path, root).href;
+  return new URL(path, path.startsWith("data/sha256/") ? data : root).href;
+}
+
+function address(name) {
+  return new URL(document.querySelector(`meta[name="${name}"]`).content, location.href);
 }
 
 /** A file of the site as JSON; fails with a sentence. */

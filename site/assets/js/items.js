@@ -4,7 +4,6 @@ import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { fragment, item, query, write } from "./state.js";
 
-const NAME = /^[0-9A-Za-z][0-9A-Za-z._@-]*$/;
 const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
 
 /** Shows the run that the address names. */
@@ -13,10 +12,11 @@ export async function items(place) {
   if (!run) return;
   place.replaceChildren(make("p", { role: "status" }, "Loading…"));
   try {
-    if (!NAME.test(run)) throw new Error("no such run.");
-    const index = await load(`data/runs/${run}/index.json`);
-    const shared = index.benchmark_data ? await load(`${index.benchmark_data}/index.json`) : null;
-    new Browser(place, run, index, shared);
+    const runs = await load("items/runs.json");
+    if (!Object.hasOwn(runs, run)) throw new Error("no such run.");
+    const index = await load(runs[run]);
+    const shared = index.benchmark_data ? await load(index.benchmark_data) : null;
+    new Browser(place, index, shared);
   } catch (error) {
     place.replaceChildren(make("p", { role: "alert" }, `Cannot show this run: ${error.message}`));
   }
@@ -30,8 +30,8 @@ export function result(line) {
 }
 
 class Browser {
-  constructor(place, run, index, shared) {
-    Object.assign(this, { place, run, index, shared });
+  constructor(place, index, shared) {
+    Object.assign(this, { place, index, shared });
     const params = query();
     this.wanted = Object.fromEntries(["category", "verdict", "cause", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
     this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
@@ -158,8 +158,8 @@ class Browser {
     const { shard } = this.index.items[number];
     const where = this.shared?.shards[id];
     const [mine, theirs] = await Promise.all([
-      load(`data/runs/${this.run}/${shard}.json`),
-      where === undefined ? null : load(`${this.index.benchmark_data}/${where}.json`),
+      load(this.index.files[shard]),
+      where === undefined ? null : load(this.shared.files[where]),
     ]);
     const entry = mine.items.find((one) => one.id === id);
     return {

@@ -275,7 +275,15 @@ def test_a_release_of_schema_version_1_is_not_checked_and_not_refused(published:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["index.html", "releases/index.html", "data/**/0.json", "assets/**/*.js", "**/*.css", "**/*.jsonl.gz", "**/*.csv"],
+    [
+        "index.html",
+        "releases/index.html",
+        "data/sha256/*/*.json",
+        "assets/**/*.js",
+        "**/*.css",
+        "**/*.jsonl.gz",
+        "**/*.csv",
+    ],
 )
 @pytest.mark.parametrize("results", [None, NOWHERE], ids=["checkout", "copy alone"])
 def test_one_flipped_bit_in_a_published_file_is_found(published: Published, pattern: str, results: Path | None) -> None:

@@ -8,15 +8,18 @@ from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
 from memeval.site.failure_tables import run_failures
-from memeval.site.files import GeneratedFile, Page
+from memeval.site.files import Asset, GeneratedFile, Page
 from memeval.site.judges import judge_note
 from memeval.site.labels import VALUE_LABELS
-from memeval.site.model import BenchmarkData, SiteModel
+from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.shards import RunContext, benchmark_shards, run_shards
+from memeval.site.shards import RunContext, benchmark_shards, encode, run_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import run_url, segment, system_url
+
+RUNS = "items/runs.json"
+"""The index of each run, by id: a path of a shared file."""
 
 
 class ItemsPage(Publisher):
@@ -26,14 +29,21 @@ class ItemsPage(Publisher):
     order = 80
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        datasets: dict[str, str] = {}
         for benchmark in site.benchmarks.values():
             words = benchmark.redistribution is Redistribution.FULL
             for data in benchmark.data.values():
                 if data.dataset is not None:
-                    yield from benchmark_shards(_base(data), data.dataset, words)
+                    for asset in benchmark_shards(data.dataset, words):
+                        yield asset
+                        datasets[data.key] = asset.path
         turns: dict[str, dict[str, TurnTexts]] = {}
+        runs: dict[str, str] = {}
         for row in site.board.runs:
-            yield from self._run(site, row, turns)
+            for asset in self._run(site, row, turns, datasets):
+                yield asset
+                runs[segment(row.run.run_id)] = asset.path
+        yield Asset(RUNS, encode(runs))
         yield Page(
             url="items/",
             title="Questions and answers",
@@ -43,7 +53,10 @@ class ItemsPage(Publisher):
             wide=True,
         )
 
-    def _run(self, site: SiteModel, row: BoardRow, turns: dict[str, dict[str, TurnTexts]]) -> Iterator[GeneratedFile]:
+    def _run(
+        self, site: SiteModel, row: BoardRow, turns: dict[str, dict[str, TurnTexts]], datasets: dict[str, str]
+    ) -> Iterator[Asset]:
+        """Yield the shards of a run, its index last."""
         if not row.folder.has_rows:
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)
@@ -55,7 +68,7 @@ class ItemsPage(Publisher):
             "system_url": system_url(run.system.slug),
             "benchmark": benchmark.title,
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
-            "benchmark_data": _base(data) if data.dataset is not None else None,
+            "benchmark_data": datasets.get(data.key),
             "benchmark_missing": data.missing,
             "labels": {**VALUE_LABELS, "slices": SLICE_LABELS},
             "measure": None if run.scores.overall.points is None else benchmark.headline(run.track),
@@ -70,11 +83,6 @@ class ItemsPage(Publisher):
         words = site.text_allowed(row)
         if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
             turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
-        base = f"data/runs/{segment(run.run_id)}"
         failures = run_failures(site, row)
         causes = failures.by_item() if failures else {}
-        yield from run_shards(base, row.folder, head, RunContext(words, turns.get(data.key, {}), causes))
-
-
-def _base(data: BenchmarkData) -> str:
-    return f"data/benchmarks/{segment(data.key)}"
+        yield from run_shards(row.folder, head, RunContext(words, turns.get(data.key, {}), causes))

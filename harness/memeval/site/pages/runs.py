@@ -18,7 +18,7 @@ from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.files import Asset, GeneratedFile, Heading, Page, shared
 from memeval.site.flags import RowFlag, marks, sample_note
 from memeval.site.judges import judge_note
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
@@ -28,7 +28,7 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
-from memeval.site.urls import run_url, segment
+from memeval.site.urls import relative, run_url, segment
 
 FAILURES = "failures.json"
 """The file of a run's failure analysis, beside its page."""
@@ -76,9 +76,11 @@ class RunPages(Publisher):
         yield chart.asset()
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
-        files = dict(_files(row, offered))
-        for name, file in files.items():
-            yield Asset(f"{url}files/{file}", row.folder.path / file if name == file else row.folder.file(name))
+        yield Asset(f"{url}files/run.json", row.folder.head_bytes)
+        files: dict[str, str] = {}
+        for name, asset in _row_files(row) if offered else ():
+            yield asset
+            files[name] = relative(url, asset.path)
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),
@@ -189,14 +191,12 @@ def _took_place(run: Run, phase: Phase) -> bool:
     return phase in run.timing.phases or phase in run.usage
 
 
-def _files(row: BoardRow, rows: bool) -> Iterator[tuple[str, str]]:
-    """Yield the downloadable files: all, or only the head if the rows contain private text."""
-    yield "run.json", "run.json"
-    if rows:
-        for name in sorted(row.run.files):
-            path = row.folder.file(name)
-            if path.is_file() and not path.is_symlink() and segment(name) == name:
-                yield name, f"{name}.gz"
+def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
+    """Yield the files of rows by name, as files that all releases share."""
+    for name in sorted(row.run.files):
+        path = row.folder.file(name)
+        if path.is_file() and not path.is_symlink() and segment(name) == name:
+            yield name, shared(path.read_bytes(), f"-{name}.gz")
 
 
 def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:
