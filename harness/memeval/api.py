@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.rejudging import RejudgeOptions
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
+    from memeval.leaderboard.frames import Frames
     from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
@@ -50,6 +51,7 @@ _LAZY_TYPES = {
     "EvalResult": "memeval.records.evalresult",
     "Failure": "memeval.records.failure",
     "Finding": "memeval.evaluation.findings",
+    "Frames": "memeval.leaderboard.frames",
     "ImportOptions": "memeval.evaluation.exchange.importing",
     "MatrixRun": "memeval.evaluation.matrix",
     "RegressionCheck": "memeval.records.check",
@@ -582,6 +584,17 @@ def board(results: Path = Path("results")) -> Board:
     return build_board(sealed_runs(results), Ledger(results))
 
 
+def frames(results: str | Path = "results") -> Frames:
+    """Return all sealed runs of a results folder as pandas data frames; see :class:`memeval.leaderboard.frames.Frames`.
+
+    Raises:
+        BadInput: there is no such folder.
+    """
+    from memeval.leaderboard.frames import Frames
+
+    return Frames(results)
+
+
 __all__ = [
     "AuditFolder",
     "AuditOptions",
@@ -592,6 +605,7 @@ __all__ = [
     "EvalResult",
     "Failure",
     "Finding",
+    "Frames",
     "ImportOptions",
     "MatrixRun",
     "ModelOptions",
@@ -609,6 +623,7 @@ __all__ = [
     "estimate",
     "export",
     "fetch_rows",
+    "frames",
     "import_answers",
     "load_run",
     "load_runs",

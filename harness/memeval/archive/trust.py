@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
+from memeval.records.base import Digest
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, Run, SystemKind
 from memeval.statistics.wilson import wilson
@@ -22,38 +23,59 @@ class Trust:
     answers: AnswerTrust
 
 
+@dataclass(frozen=True)
+class TrustFacts:
+    """What the trust in a run depends on, besides the ledger."""
+
+    run_id: str
+    digest: Digest
+    """Digest of ``run.json``."""
+    kind: SystemKind
+    """Origin of the system."""
+    isolation: Isolation
+    """What the system could reach."""
+    uses_model: bool
+    """See :func:`uses_model`."""
+
+
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
-    """Derive the trust in a run from its files and the ledger.
+    """Derive the trust in a run from its files and the ledger; see :func:`derive_trust`."""
+    run = folder.run
+    return derive_trust(TrustFacts(run.run_id, folder.digest, run.system.kind, run.isolation, uses_model(run)), entries)
+
+
+def derive_trust(facts: TrustFacts, entries: Iterable[LedgerEntry]) -> Trust:
+    """Derive the trust in a run from the facts about it and the ledger.
 
     An entry is valid only while ``run.json`` has the same bytes as at the time of the entry. A system that can reach
     files may copy earlier answers, so without a sandbox no run is ``repeated``.
 
     Args:
-        folder: the run.
+        facts: the run.
         entries: the ledger's entries, oldest first.
     """
-    mine = [entry for entry in entries if entry.run_id == folder.run.run_id and entry.run_digest == folder.digest]
+    mine = [entry for entry in entries if entry.run_id == facts.run_id and entry.run_digest == facts.digest]
     deeds = {entry.deed for entry in mine}
-    if folder.run.system.kind is SystemKind.CONTROL:
+    if facts.kind is SystemKind.CONTROL:
         answers = AnswerTrust.CONTROL
-    elif folder.run.system.kind is SystemKind.IMPORTED:
+    elif facts.kind is SystemKind.IMPORTED:
         answers = AnswerTrust.IMPORTED
-    elif LedgerEvent.REPEATED in deeds and folder.run.isolation is Isolation.SANDBOXED:
+    elif LedgerEvent.REPEATED in deeds and facts.isolation is Isolation.SANDBOXED:
         answers = AnswerTrust.REPEATED
     elif any(entry.deed is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
         answers = AnswerTrust.MAINTAINER_RUN
     else:
         answers = AnswerTrust.SELF_RUN
-    return Trust(grades=_grades(folder.run, mine), answers=answers)
+    return Trust(grades=_grades(facts, mine), answers=answers)
 
 
-def _grades(run: Run, mine: Sequence[LedgerEntry]) -> GradeTrust:
+def _grades(facts: TrustFacts, mine: Sequence[LedgerEntry]) -> GradeTrust:
     asked = last_samples(mine).get(LedgerEvent.RE_ASKED)
-    if uses_model(run) and asked is not None and holds(asked):
+    if facts.uses_model and asked is not None and holds(asked):
         return GradeTrust.RE_ASKED
     if all(entry.deed is not LedgerEvent.REPRODUCED for entry in mine):
         return GradeTrust.CLAIMED
-    return GradeTrust.REPLAYED if uses_model(run) else GradeTrust.RECOMPUTED
+    return GradeTrust.REPLAYED if facts.uses_model else GradeTrust.RECOMPUTED
 
 
 def uses_model(run: Run) -> bool:

@@ -185,7 +185,12 @@ def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
 
-def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) -> BoardRow:
+def check_track(folder: RunFolder) -> None:
+    """Check that a run names the track of its parts.
+
+    Raises:
+        BadInput: it names another one.
+    """
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
@@ -193,6 +198,11 @@ def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) 
             where=folder.path / "run.json",
             remedy="Restore the file, or record a new run.",
         )
+
+
+def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) -> BoardRow:
+    check_track(folder)
+    run = folder.run
     # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
     mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
     marks = () if is_reviewed(folder, mine) else across.marks.get(folder.path, ())

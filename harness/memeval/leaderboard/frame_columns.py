@@ -1,0 +1,197 @@
+"""The columns of the data frames of :mod:`memeval.leaderboard.frames`, with their types and meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+Cell = str | bool | int | float | None
+Row = dict[str, Cell]
+"""A row of a frame, by column."""
+
+
+class Kind(StrEnum):
+    """The type of a column. The value is the pandas type."""
+
+    TEXT = "str"
+    WHOLE = "Int64"
+    NUMBER = "float64"
+    FLAG = "boolean"
+    TIME = "datetime64[us, UTC]"
+    """UTC time; in a row, a whole number of microseconds since 1970."""
+    REPEATED = "category"
+    """Text with few different values."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a frame."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    """What it holds, in one sentence. Unknown values are missing, never 0."""
+
+
+def _of(kind: Kind, **meanings: str) -> tuple[Column, ...]:
+    return tuple(Column(name, kind, meaning) for name, meaning in meanings.items())
+
+
+_RUN = _of(Kind.TEXT, run_id="Id of the run.")
+
+_SYSTEM = _of(
+    Kind.TEXT,
+    system="The system's name in paths: its slug.",
+    system_kind="control, submission, file or imported.",
+    version="The system's version.",
+)
+
+_TRACK = _of(
+    Kind.TEXT,
+    benchmark="Benchmark and version.",
+    track_id="Id of the track. Scores are comparable only within a track.",
+)
+
+_STARTED = _of(Kind.TIME, started="Start of the run, UTC.")
+
+_STATE = _of(Kind.TEXT, state="current, superseded or invalidated, from the ledger.")
+
+LEDGER = (
+    *_STATE,
+    *_of(Kind.FLAG, accepted="Whether a maintainer accepted the run with its current bytes."),
+    *_of(Kind.TEXT, grade_trust="Trust in the grades.", answer_trust="Trust in the answers."),
+)
+"""Columns of ``runs`` that depend on the ledger; they are never cached."""
+
+RUNS = (
+    *_RUN,
+    *_of(
+        Kind.TEXT,
+        run_digest="Digest of run.json.",
+        path="The run's folder, relative to the results folder.",
+    ),
+    *_SYSTEM,
+    *_of(
+        Kind.TEXT,
+        system_name="The system's name for people.",
+        variant="Name of the variant of the submission.",
+        label="Why the scores do not describe the product, such as a mock provider.",
+    ),
+    *_TRACK,
+    *_of(
+        Kind.TEXT,
+        data_digest="Digest of the benchmark's data.",
+        parameters="Parameters of a generated benchmark, as JSON.",
+        protocol="How questions are asked and graded.",
+        tier="Subset or size of the data.",
+        reader="Who writes the answers: native (the system), or a reader with its version.",
+        reader_endpoint="Base URL of a model reader.",
+        judge="The judge with its version.",
+        judge_endpoint="Base URL of a model judge.",
+        judge_label="Who serves the judge, if not its maker.",
+        tokenizer="The tokenizer for context tokens.",
+        errata_digest="Digest of the errata.",
+        sample_digest="Digest of the ids of the items, if the tier is a sample.",
+    ),
+    *_STARTED,
+    *_of(Kind.TIME, ended="End of the run, UTC."),
+    *_of(Kind.WHOLE, concurrency="Scenarios run at the same time."),
+    *_of(Kind.WHOLE, planned="Planned items.", done="Items with a grade.", errors="Items without a verdict."),
+    *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
+    *_of(
+        Kind.NUMBER,
+        error_rate="errors / planned.",
+        composite="Composite score in [0, 1].",
+        composite_low="Lower end of its 95 % interval.",
+        composite_high="Upper end of its 95 % interval.",
+        accuracy="Accuracy over all planned items, unweighted.",
+        accuracy_low="Lower end of its 95 % interval.",
+        accuracy_high="Upper end of its 95 % interval.",
+        graded_accuracy="Accuracy, errors excluded.",
+        false_hedge_rate="Share of hedged answers to questions with a plain answer.",
+        context_tokens="Mean context tokens per question.",
+    ),
+    *_of(Kind.TEXT, context_tokens_source="measured, self-reported or none."),
+    *_of(
+        Kind.WHOLE,
+        prompt_tokens="Tokens sent to models in the calls of this run.",
+        completion_tokens="Tokens received from models in the calls of this run.",
+    ),
+    *_of(Kind.NUMBER, usd="Cost of the run in dollars."),
+    *_of(
+        Kind.TEXT,
+        usd_reason="Why the cost is unknown, or what it excludes.",
+        prices="The dated price list behind the cost.",
+    ),
+    *_of(
+        Kind.NUMBER,
+        latency_p50="Median answer latency in seconds; of the search if a reader writes the answers.",
+        latency_p95="95th percentile of the answer latency in seconds.",
+        ingest_p50="Median ingest latency of a session in seconds.",
+        ingest_p95="95th percentile of the ingest latency of a session in seconds.",
+    ),
+    *_of(
+        Kind.TEXT,
+        isolation="What the system could reach: sandboxed, files reachable or made elsewhere.",
+        network="Network access of the system.",
+        submission_digest="Digest of the system's files.",
+        environment_digest="Digest of the system's interpreter, packages and services.",
+        answers_from="The run whose answers another judge graded here.",
+        memeval_version="Version of memeval.",
+        memeval_commit="Commit of memeval.",
+    ),
+    *_of(Kind.FLAG, replayed="Whether the record answered all model calls."),
+    *LEDGER,
+)
+"""Columns of ``Frames.runs``: one row a run, oldest first."""
+
+CATEGORIES = (
+    *_RUN,
+    *_SYSTEM,
+    *_TRACK,
+    *_of(Kind.TEXT, category="The category.", grader="Grader of the category, with its version."),
+    *_of(
+        Kind.NUMBER,
+        weight="Weight in the composite; the weights of a benchmark sum to 1.",
+        score="Accuracy over all planned items; failed or missing answers count as wrong.",
+        low="Lower end of its 95 % interval.",
+        high="Upper end of its 95 % interval.",
+        graded_score="Accuracy, errors excluded.",
+    ),
+    *_of(
+        Kind.WHOLE,
+        n="Planned items: the denominator of the score.",
+        done="Items with a grade.",
+        correct="Correct items; with partial credit, items with full credit.",
+        errors="Items without a verdict.",
+    ),
+)
+"""Columns of ``Frames.categories``: one row for each category of each run, in the benchmark's order."""
+
+TRENDS = (
+    *_SYSTEM,
+    *_TRACK,
+    *_of(
+        Kind.TEXT,
+        measure="composite, category, context_tokens, usd, latency_p50, latency_p95 or error_rate.",
+        category="The category, for the measure category; blank for the others.",
+    ),
+    *_of(Kind.WHOLE, point="Number of the run in its series, from 1."),
+    *_STARTED,
+    *_of(
+        Kind.NUMBER,
+        value="The value; a share in [0, 1], tokens, dollars or seconds.",
+        low="Lower end of its 95 % interval; missing for measures without one.",
+        high="Upper end of its 95 % interval; missing for measures without one.",
+    ),
+    *_RUN,
+    *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
+    *_STATE,
+)
+"""Columns of ``Frames.trends``: one row for each measure of each run, in time order for each system and track."""
+
+
+def names(columns: Sequence[Column]) -> list[str]:
+    """Return the names of columns."""
+    return [column.name for column in columns]

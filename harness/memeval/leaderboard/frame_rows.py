@@ -1,0 +1,188 @@
+"""Rows of the data frames, from the heads of runs. Scores are those in ``run.json``, which the board shows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from memeval.archive.runs import RunFolder
+from memeval.archive.trust import uses_model
+from memeval.leaderboard.board import check_track
+from memeval.leaderboard.frame_columns import Row
+from memeval.records.base import canonical_json
+from memeval.records.call import Phase, PhaseUsage
+from memeval.records.errors import BadInput
+from memeval.records.run import Percentiles, Run
+from memeval.records.scores import Interval
+
+MEASURES = ("composite", "category", "context_tokens", "usd", "latency_p50", "latency_p95", "error_rate")
+"""The measures of trends, in order. Except for ``category``, they are columns of ``runs``."""
+
+USES_MODEL = "uses_model"
+"""Field of a run's row that is no column: whether replies of a model are behind the grades."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def run_row(folder: RunFolder) -> Row:
+    """Return the row of a run in ``runs``, without path and ledger columns, and with ``USES_MODEL``.
+
+    Raises:
+        BadInput: ``run.json`` cannot be read, or contradicts itself.
+    """
+    check_track(folder)
+    run = folder.run
+    system, track, scores = run.system, run.track, run.scores
+    overall, composite = scores.overall, scores.composite
+    return {
+        "run_id": run.run_id,
+        "run_digest": folder.digest,
+        "system": system.slug,
+        "system_kind": system.kind.value,
+        "version": system.version,
+        "system_name": system.name,
+        "variant": system.variant,
+        "label": system.label,
+        "benchmark": track.benchmark,
+        "track_id": run.track_id,
+        "data_digest": track.data_digest,
+        "parameters": canonical_json(track.parameters),
+        "protocol": track.protocol,
+        "tier": track.tier,
+        "reader": track.reader,
+        "reader_endpoint": track.reader_endpoint,
+        "judge": track.judge,
+        "judge_endpoint": track.judge_endpoint,
+        "judge_label": track.judge_label,
+        "tokenizer": track.tokenizer,
+        "errata_digest": track.errata,
+        "sample_digest": track.sample,
+        "started": _microseconds(run.timing.started, folder),
+        "ended": _microseconds(run.timing.ended, folder),
+        "concurrency": run.timing.concurrency,
+        "planned": overall.planned,
+        "done": overall.done,
+        "errors": overall.errors,
+        "complete": run.coverage.full,
+        "error_rate": overall.errors / overall.planned if overall.planned else None,
+        "composite": composite.value,
+        **_ends("composite_", composite.interval),
+        "accuracy": overall.accuracy,
+        **_ends("accuracy_", overall.interval),
+        "graded_accuracy": overall.graded_accuracy,
+        "false_hedge_rate": scores.false_hedge_rate,
+        "context_tokens": run.tokens.per_question,
+        "context_tokens_source": run.tokens.source.value,
+        "prompt_tokens": _sum(run.usage, "prompt_tokens"),
+        "completion_tokens": _sum(run.usage, "completion_tokens"),
+        "usd": run.cost.usd,
+        "usd_reason": run.cost.reason,
+        "prices": run.prices,
+        **_percentiles("latency_", _first(run, Phase.ASK, Phase.SEARCH)),
+        **_percentiles("ingest_", _first(run, Phase.INGEST)),
+        "isolation": run.isolation.value,
+        "network": run.network.value,
+        "submission_digest": system.submission_digest,
+        "environment_digest": system.environment_digest,
+        "answers_from": run.answers_from,
+        "memeval_version": run.harness.version,
+        "memeval_commit": run.harness.commit,
+        "replayed": run.replayed,
+        USES_MODEL: uses_model(run),
+    }
+
+
+def category_rows(folder: RunFolder) -> Iterator[Row]:
+    """Yield the rows of a run in ``categories``."""
+    run = folder.run
+    graders = {plan.name: plan.grader for plan in run.track.categories}
+    for score in run.scores.categories:
+        tally = score.tally
+        yield {
+            "run_id": run.run_id,
+            "system": run.system.slug,
+            "system_kind": run.system.kind.value,
+            "version": run.system.version,
+            "benchmark": run.track.benchmark,
+            "track_id": run.track_id,
+            "category": score.name,
+            "grader": graders.get(score.name),
+            "weight": score.weight,
+            "score": tally.accuracy,
+            **_ends("", tally.interval),
+            "graded_score": tally.graded_accuracy,
+            "n": tally.planned,
+            "done": tally.done,
+            "correct": tally.correct,
+            "errors": tally.errors,
+        }
+
+
+def trend_rows(runs: Iterable[Row], categories: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
+    """Yield the rows of ``trends``: each series of a system on a track in one piece, oldest run first.
+
+    Args:
+        runs: rows of ``runs``, oldest first.
+        categories: rows of ``categories``, by digest of the run.
+    """
+    series: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for run in runs:
+        series[str(run["system"]), str(run["system_kind"]), str(run["track_id"])].append(run)
+    for _key, members in sorted(series.items()):
+        lines: dict[tuple[int, str], list[Row]] = defaultdict(list)
+        for point, run in enumerate(members, start=1):
+            for found in _measured(run, categories.get(str(run["run_digest"]), ())):
+                line = MEASURES.index(str(found["measure"])), str(found["category"])
+                lines[line].append({**run, **found, "point": point})
+        order = {line: number for number, line in enumerate(lines)}
+        for line in sorted(lines, key=lambda each: (each[0], order[each])):
+            yield from lines[line]
+
+
+def _measured(run: Row, categories: Sequence[Row]) -> Iterator[Row]:
+    for measure in MEASURES:
+        if measure == "category":
+            for row in categories:
+                known = {name: row[name] for name in ("category", "low", "high")}
+                yield {"measure": measure, **known, "value": row["score"]}
+        else:
+            low, high = run.get(f"{measure}_low"), run.get(f"{measure}_high")
+            yield {"measure": measure, "category": "", "value": run[measure], "low": low, "high": high}
+
+
+def _first(run: Run, *phases: Phase) -> Percentiles | None:
+    """Return the durations of the first of these phases that a run has."""
+    return next((run.timing.phases[phase] for phase in phases if phase in run.timing.phases), None)
+
+
+def _ends(prefix: str, interval: Interval | None) -> Row:
+    return {
+        f"{prefix}low": None if interval is None else interval.low,
+        f"{prefix}high": None if interval is None else interval.high,
+    }
+
+
+def _percentiles(prefix: str, found: Percentiles | None) -> Row:
+    return {
+        f"{prefix}p50": None if found is None else found.p50,
+        f"{prefix}p95": None if found is None else found.p95,
+    }
+
+
+def _sum(usage: Mapping[Phase, PhaseUsage], name: str) -> int | None:
+    """Return the sum of a count over all phases; ``None`` if there is no phase, or one has no count."""
+    counts = [getattr(each, name) for each in usage.values()]
+    return None if not counts or None in counts else sum(counts)
+
+
+def _microseconds(time: str, folder: RunFolder) -> int:
+    """Return the microseconds from 1970 to a time, which is in UTC unless it says otherwise."""
+    try:
+        at = datetime.fromisoformat(time)
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return (at - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, OverflowError):
+        raise BadInput(
+            f"{time!r} is not a time.", where=folder.path / "run.json", remedy="Restore the file, or record a new run."
+        ) from None

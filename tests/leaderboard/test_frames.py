@@ -1,0 +1,164 @@
+"""Runs, categories and trends as data frames."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import memeval
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
+from memeval.leaderboard.board import build_board
+from memeval.leaderboard.frame_columns import CATEGORIES, RUNS, TRENDS, names
+from memeval.leaderboard.frames import Frames
+from memeval.records.errors import BadInput
+from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.runs import edit_head, make_run, make_track
+
+STORED = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder with two runs of one system, the newer one made first, and a run of another system."""
+    make_run(tmp_path, "acme", {"kept": 30, "changed": 20}, started="2026-11-03T10:00:00.000+00:00", version="1.1")
+    make_run(tmp_path, "acme", {"kept": 20, "changed": 20}, started="2026-11-02T10:00:00.000+00:00")
+    make_run(tmp_path, "other", {"kept": 1}, started="2026-11-01T12:00:00.000+02:00", errors=3)
+    return tmp_path
+
+
+def test_stored_scores_equal_the_boards() -> None:
+    frames = Frames(STORED)
+    board = build_board(sealed_runs(STORED)[::6], Ledger(STORED))  # the board reads all rows
+    runs = frames.runs.set_index("run_digest")
+    assert len(runs) == len(sealed_runs(STORED)) > len(board.runs) > 9
+    for row in board.runs:
+        frame: Any = runs.loc[row.folder.digest]
+        scores = row.run.scores
+        assert _known(frame.composite) == scores.composite.value
+        assert _known(frame.composite_low) == (scores.composite.interval and scores.composite.interval.low)
+        assert frame.error_rate == row.error_rate
+        assert (frame.answer_trust, frame.grade_trust) == (row.trust.answers.value, row.trust.grades.value)
+        assert frame.accepted == row.accepted
+        mine = frames.categories[frames.categories.run_id == row.run.run_id]
+        assert [(each.category, _known(each.score), each.n) for each in mine.itertuples()] == [
+            (each.name, each.tally.accuracy, each.tally.planned) for each in scores.categories
+        ]
+
+
+def test_runs_are_oldest_first_in_utc(results: Path) -> None:
+    runs = Frames(results).runs
+    assert runs.system.tolist() == ["other", "acme", "acme"]
+    assert runs.started.tolist() == [pd.Timestamp(f"2026-11-0{day} 10:00", tz="UTC") for day in (1, 2, 3)]
+    assert runs.errors.tolist() == [3, 0, 0]
+    assert runs.path[0] == f"made-up/other/{runs.run_id[0]}"
+
+
+def test_unknown_values_are_missing_and_never_zero(results: Path) -> None:
+    runs = Frames(results).runs
+    assert runs.prompt_tokens.isna().all()
+    assert runs.label.isna().all()
+
+
+def test_trends_number_the_runs_of_a_system_in_time_order(results: Path) -> None:
+    trends = Frames(results).trends
+    composite = trends[(trends.system == "acme") & (trends.measure == "composite")]
+    assert composite.point.tolist() == [1, 2]
+    assert composite.version.tolist() == ["1.0", "1.1"]
+    assert composite.value.tolist() == [0.4, 0.5]
+    kept = trends[(trends.system == "acme") & (trends.category == "kept")]
+    assert kept.value.tolist() == [0.4, 0.6]
+    assert (kept.low < kept.value).all() and (kept.value < kept.high).all()
+
+
+def test_runs_of_two_tracks_are_two_series(results: Path) -> None:
+    make_run(results, "acme", {"kept": 5}, track=make_track(10), started="2026-11-04T10:00:00.000+00:00")
+    trends = Frames(results).trends
+    composite = trends[(trends.system == "acme") & (trends.measure == "composite")]
+    assert sorted(composite.point.tolist()) == [1, 1, 2]
+
+
+def test_a_control_and_a_system_of_the_same_name_are_two_series(tmp_path: Path) -> None:
+    from memeval.records.run import SystemKind
+
+    make_run(tmp_path, "no-memory")
+    make_run(tmp_path / "copy", "no-memory", kind=SystemKind.CONTROL, started="2026-11-02T10:00:00.000+00:00")
+    next((tmp_path / "copy").glob("*/*/*")).rename(tmp_path / "made-up" / "no-memory" / "second")
+    trends = Frames(tmp_path).trends
+    assert set(trends.point) == {1}
+    assert set(trends.system_kind) == {"control", "submission"}
+
+
+def test_the_ledger_decides_state_and_acceptance(results: Path) -> None:
+    first, second = sealed_runs(results)[:2]
+    ledger = Ledger(results)
+    ledger.append(LedgerEvent.ACCEPTED, first, by="me", reason="checked", runner=Runner.MAINTAINER)
+    ledger.append(LedgerEvent.INVALIDATED, second, by="me", reason="wrong data")
+    runs = Frames(results).runs.set_index("path")
+    one, two = (runs.loc[folder.path.relative_to(results).as_posix()] for folder in (first, second))
+    assert (one.state, one.accepted, one.answer_trust) == ("current", True, "maintainer-run")
+    assert (two.state, two.accepted) == ("invalidated", False)
+
+
+def test_without_runs_every_column_is_there(tmp_path: Path) -> None:
+    frames = Frames(tmp_path)
+    for frame, columns in ((frames.runs, RUNS), (frames.categories, CATEGORIES), (frames.trends, TRENDS)):
+        assert list(frame.columns) == names(columns)
+        assert frame.empty
+        assert [str(each) for each in frame.dtypes] == [column.kind.value for column in columns]
+
+
+def test_a_folder_without_run_json_is_no_run(results: Path) -> None:
+    sealed_runs(results)[0].path.joinpath("run.json").unlink()
+    assert len(Frames(results).runs) == 2
+
+
+def test_the_benchmark_of_a_run_may_be_unknown_to_memeval(results: Path) -> None:
+    assert set(Frames(results).runs.benchmark) == {"made-up@1"}
+
+
+@pytest.mark.parametrize("started", ["yesterday", "2026-13-01", ""])
+def test_a_time_that_is_none_is_refused_with_its_file(results: Path, started: str) -> None:
+    folder = sealed_runs(results)[0]
+    timing = folder.run.timing.data() | {"started": started}
+    edit_head(folder, timing=timing)
+    with pytest.raises(BadInput, match=r"run\.json: .* is not a time\."):
+        Frames(results).runs  # noqa: B018
+
+
+def test_not_a_number_in_run_json_is_refused(results: Path) -> None:
+    folder = sealed_runs(results)[0]
+    edit_head(folder, cost={"usd": float("nan"), "reason": None})
+    with pytest.raises(BadInput, match=r"run\.json"):
+        Frames(results).runs  # noqa: B018
+
+
+def test_a_run_of_another_track_than_it_says_is_refused(results: Path) -> None:
+    edit_head(sealed_runs(results)[0], track_id="0123456789ab")
+    with pytest.raises(BadInput, match="track_id is 0123456789ab"):
+        Frames(results).runs  # noqa: B018
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"results", ["results"]])
+def test_something_else_than_a_folder_is_refused(wrong: object) -> None:
+    with pytest.raises(BadInput, match="a folder belongs here"):
+        memeval.frames(wrong)
+
+
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no such folder"):
+        memeval.frames(tmp_path / "absent")
+
+
+def test_importing_frames_does_not_load_pandas() -> None:
+    script = "import sys, memeval.leaderboard.frames; assert not {'pandas', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def _known(value: Any) -> Any:
+    return None if pd.isna(value) else value
