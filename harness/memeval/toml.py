@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -72,8 +72,12 @@ class Toml:
             for keys, what, remedy in _unsuitable(self.data, ())
         ]
 
-    def record(self, model: type[R]) -> R:
+    def record(self, model: type[R], remedies: Mapping[str, str] | None = None) -> R:
         """Return the data as a record.
+
+        Args:
+            model: the record.
+            remedies: the remedy for an invalid value, by a key of its path; the last key of the path comes first.
 
         Raises:
             NewerSchema: a later memeval wrote the file.
@@ -91,7 +95,8 @@ class Toml:
             keys: Keys = first_misfit(error)["loc"]
             while keys and not self.has(keys):  # what a union adds to the path
                 keys = keys[:-1]
-            raise BadInput(misfit(model, error), where=self.place(*keys)) from None
+            remedy = next((remedies[str(key)] for key in reversed(keys) if remedies and str(key) in remedies), None)
+            raise BadInput(misfit(model, error), where=self.place(*keys), remedy=remedy) from None
 
 
 def read_toml(path: Path, largest: int = LARGEST) -> Toml:

@@ -106,6 +106,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.run import Run
     from memeval.records.scenario import Scenario
     from memeval.records.schema import json_schema
+    from memeval.records.settings import Settings
     from memeval.records.submission import Submission
     from memeval.records.submitting import SubmissionCheck
     from memeval.records.traffic import Traffic
@@ -136,12 +137,13 @@ def schemas() -> dict[str, dict[str, Any]]:
         "responses": Response,
         "run": Run,
         "scenarios": Scenario,
+        "settings": Settings,
         "submission": Submission,
         "submission-check": SubmissionCheck,
         "traffic": Traffic,
     }
     return {
-        name: json_schema(model, "validation" if model is Submission else "serialization")
+        name: json_schema(model, "validation" if model in (Settings, Submission) else "serialization")
         for name, model in files.items()
     }
 

@@ -54,6 +54,15 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     )
 
 
+def composite_of(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Composite:
+    """Return the composite of a run; see :func:`score`.
+
+    Raises:
+        ValueError: an item has two grades or no planned category, or a category has more items than planned.
+    """
+    return _composite(plan, _by_category(plan, grades), headline)
+
+
 def headline(grade: Grade) -> float | None:
     """Return an item's credit, or its verdict as 1 or 0; ``None`` for an error."""
     if grade.state.is_error:

@@ -224,10 +224,14 @@ class BenchmarkInfo(Record):
         """Number of items in the full tier."""
         return sum(category.items for category in self.categories)
 
+    @property
+    def every_category(self) -> tuple[CategoryInfo, ...]:
+        """The categories of the benchmark and of its protocols."""
+        return (*self.categories, *(each for protocol in self.protocols for each in protocol.categories))
+
     def category(self, name: str) -> CategoryInfo | None:
         """Return a category of the benchmark or of one of its protocols; ``None`` if it does not exist."""
-        every = (*self.categories, *(each for protocol in self.protocols for each in protocol.categories))
-        return next((category for category in every if category.name == name), None)
+        return next((category for category in self.every_category if category.name == name), None)
 
     def source(self, name: str | None = None) -> Source | None:
         """Return a data file by name, or the default one; ``None`` if it does not exist."""

@@ -5,12 +5,74 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from memeval.records.base import Record
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 """A percentage in [0, 100]."""
+
+Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-fA-F]{6}$")]
+"""An sRGB colour: ``#`` and six hexadecimal digits."""
+
+_INSIDE = r'<>"\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069'
+Title = Annotated[str, StringConstraints(max_length=60, pattern=rf"^[^\s{_INSIDE}][^{_INSIDE}]*$")]
+"""One line of plain text, without characters of HTML, control characters and marks that change the text direction."""
+
+WebAddress = Annotated[
+    str, StringConstraints(max_length=300, pattern=r"^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~/%+-]*)?$")
+]
+"""An address on the web, without a user, a password or a query."""
+
+Weight = Annotated[float, Field(gt=0, le=1)]
+"""A share of the composite, in (0, 1]."""
+
+
+class Colours(Record):
+    """Colours of the pages. A colour that is not set is memeval's own."""
+
+    primary: Colour | None = None
+    """Background of the header, below white text."""
+    primary_dark: Colour | None = None
+    """The same in the dark theme; ``None`` for ``primary``."""
+    accent: Colour | None = None
+    """Links and bars in the light theme."""
+    accent_dark: Colour | None = None
+    """Links and bars in the dark theme; required with ``accent``."""
+
+
+class TrackChoice(Record):
+    """Selects one track of a benchmark. Every value that is set must be that of the track."""
+
+    track: str | None = None
+    """Id of the track, as on the Tracks page."""
+    protocol: str | None = None
+    """Name of the protocol."""
+    tier: str | None = None
+    """Name of the tier."""
+    reader: str | None = None
+    """The reader, with its version: ``extractive@1``, or ``native``."""
+    judge: str | None = None
+    """The judge, with its version: ``rules@1``."""
+
+
+class BoardSettings(Record):
+    """The settings that the pages of a board follow from. They are published as ``board.json``."""
+
+    title: Title = "memeval"
+    """Title of the board."""
+    repository: WebAddress | None = None
+    """Address of the board's repository, linked in the header; ``None`` for no link."""
+    benchmarks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """The benchmarks that the board shows, with their versions; ``None`` for all. Runs of other benchmarks are neither
+    shown nor published."""
+    colours: Colours = Colours()
+    """Colours of the pages."""
+    headline: dict[str, TrackChoice] = {}
+    """The headline track of a benchmark: its table is on top of the front page, and other tracks are folded below."""
+    weights: dict[str, dict[str, Weight]] = {}
+    """Own weights of a benchmark's categories, summing to 1; categories without a weight do not count. They make an
+    additional score. Ranks and all other scores keep the weights of the benchmark."""
 
 
 class StoreSettings(Record):
@@ -76,7 +138,7 @@ class CheckSettings(CheckThresholds):
     """A webhook URL, or a command as a list of arguments; it receives the result as JSON. ``None`` for nothing."""
 
 
-class Settings(Record):
+class Settings(BoardSettings):
     """The content of ``memeval.toml``."""
 
     schema_version: int = 1

@@ -16,6 +16,7 @@ from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.site.assets import assets_root
 from memeval.site.model import SiteModel
+from memeval.site.pages.board_files import COLOURS_FILE, has_colours
 
 
 def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
@@ -35,12 +36,14 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
         from mkdocs.exceptions import MkDocsException
 
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
-        values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or ""}
-        if project().repository:
-            values["repo_url"] = project().repository
+        values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or "", "site_name": site.settings.title}
+        if repository := site.settings.repository or project().repository:
+            values["repo_url"] = repository
         try:
             config = load_config(str(assets_root() / "mkdocs.yml"), **values)
             config.plugins["memeval"].config["site"] = site
+            if has_colours(site.settings):
+                config.extra_css.append(COLOURS_FILE)
             if site.version is not None:
                 config.extra["version"] = {"provider": "mike"}
             build(config)

@@ -10,7 +10,7 @@ from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.benchmark import MetricInfo
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
-from memeval.records.scores import CategoryScore, Interval
+from memeval.records.scores import CategoryScore, Composite, Interval
 from memeval.records.track import CategoryPlan, Track
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
@@ -29,13 +29,18 @@ Marks = Callable[[BoardRow], tuple[RowFlag, ...]]
 """Returns the warnings of a row."""
 
 
-def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks) -> tuple[Column, ...]:
+OwnScore = Callable[[BoardRow], Composite | None]
+"""Returns the composite of a row with the board's own weights."""
+
+
+def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Column | None = None) -> tuple[Column, ...]:
     """Return the columns of a track's table, in order.
 
     Args:
         table: the track and its rows.
         benchmark: its benchmark.
         marks: returns the warnings of a row.
+        own: the column of the board's own score; ``None`` if the board has no own weights.
     """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
     described = benchmark.info.alternates if benchmark.info else {}
@@ -43,6 +48,7 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks) -> tuple[
         RANK,
         _system_column(marks),
         COMPOSITE,
+        *((own,) if own else ()),
         GAP,
         *(_alternate(name, described.get(name)) for name in alternates),
         *((TASK_AVERAGE,) if any(plan.shared for plan in table.track.categories) else ()),
@@ -113,6 +119,34 @@ def _composite(row: BoardRow) -> ColumnReader:
     composite = row.run.scores.composite
     return ColumnReader(
         composite.value, note=_range(composite.interval) or composite.reason, interval=composite.interval
+    )
+
+
+def own_column(weights: str, own: OwnScore) -> Column:
+    """Return the column of the board's own score.
+
+    Args:
+        weights: the weights, as text.
+        own: returns the score of a row.
+    """
+
+    def read(row: BoardRow) -> ColumnReader:
+        score = own(row)
+        if score is None:
+            return ColumnReader(None)
+        return ColumnReader(score.value, note=_range(score.interval) or score.reason, interval=score.interval)
+
+    return Column(
+        name="own_score",
+        title="Score, own weights",
+        group=ColumnGroup.SCORE,
+        help=f"Composite score with the weights of this board: {weights}. Ranks and all other scores use the weights "
+        "of the benchmark.",
+        read=read,
+        write=text.percent,
+        direction=BetterEnd.HIGHER,
+        range=_UNIT,
+        unit="%",
     )
 
 

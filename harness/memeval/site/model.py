@@ -18,11 +18,14 @@ from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.execution.readers import NATIVE
 from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
+from memeval.leaderboard.board_settings import board_settings, headline_tracks, own_score, shown_runs
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.release import Release
+from memeval.records.scores import Composite
+from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.labels import reader_label, reader_meaning
@@ -192,6 +195,12 @@ class SiteModel:
     """Stored matrices."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
+    settings: BoardSettings = field(default_factory=BoardSettings)
+    """The settings of the board."""
+    headline: frozenset[str] = frozenset()
+    """Ids of the headline tracks that the settings choose."""
+    own_scores: Mapping[Path, Composite] = field(default_factory=dict)
+    """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
     """The only mutable part: failure analyses computed so far."""
 
@@ -205,6 +214,14 @@ class SiteModel:
     def benchmark_of(self, track: Track) -> BenchmarkView:
         """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
+
+    def own_weights(self, track: Track) -> str | None:
+        """Return the board's own weights for a track, such as ``Retention 60 %, Update 40 %``; ``None`` without."""
+        weights = self.settings.weights.get(track.benchmark, {})
+        if not weights or not set(weights) <= {category.name for category in track.categories}:
+            return None
+        title = self.benchmark_of(track).category_title
+        return ", ".join(f"{title(name)} {100 * weight:g} %" for name, weight in weights.items())
 
     def text_allowed(self, row: BoardRow) -> bool:
         """Return whether a run's pages and data may hold the benchmark's words."""
@@ -230,15 +247,17 @@ def read_site(
         find: returns a benchmark by id; ``None`` uses memeval's registry.
 
     Raises:
-        BadInput: a run, the ledger, a release, an audit or a bridge cannot be read.
+        BadInput: a run, the ledger, a release, an audit, a bridge or ``memeval.toml`` cannot be read.
     """
-    board = build_board(sealed_runs(results), Ledger(results) if ledger is None else ledger)
+    file = board_settings(results, find or _shipped)
+    runs = shown_runs(sealed_runs(results), file.settings)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger)
     if releases is None:
         releases = stored_releases(results)
     board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: _place(table.track.benchmark))))
     names = {table.track.benchmark for table in board.tables}
     if find is None:
-        names |= set(BENCHMARKS)
+        names |= set(BENCHMARKS if file.settings.benchmarks is None else file.settings.benchmarks)
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=_place)},
@@ -249,6 +268,14 @@ def read_site(
         matrices=tuple(stored_matrices(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
+        settings=BoardSettings(**{name: getattr(file.settings, name) for name in BoardSettings.model_fields}),
+        headline=headline_tracks(board.tables, file),
+        own_scores={
+            folder.path: score
+            for folder in runs
+            if (weights := file.settings.weights.get(folder.run.track.benchmark))
+            and (score := own_score(folder, weights)) is not None
+        },
     )
 
 

@@ -11,7 +11,7 @@ from memeval.site.charts import Point
 from memeval.site.columns import Column, ColumnGroup, TableCell, spans
 from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
-from memeval.site.metrics import columns
+from memeval.site.metrics import columns, own_column
 from memeval.site.model import BenchmarkView, SiteModel
 
 
@@ -40,6 +40,10 @@ class TableView:
     lines: tuple[TableLine, ...]
     judge: JudgeNote
     """The judge, with the result of its audit."""
+    own_weights: str | None
+    """The board's own weights, as text; ``None`` without."""
+    headline: bool
+    """Whether the board chose the track as the benchmark's headline track."""
     withdrawn: tuple[BoardRow, ...]
     """Invalidated and superseded runs of the track: listed below the table, without a rank."""
 
@@ -67,7 +71,9 @@ class TableView:
 def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
     """Return a track's table, or some rows of it."""
     benchmark = site.benchmark_of(table.track)
-    described = columns(table, benchmark, partial(marks, site, table))
+    weights = site.own_weights(table.track)
+    own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
+    described = columns(table, benchmark, partial(marks, site, table), own)
     gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     return TableView(
         id=table.track.id,
@@ -79,6 +85,8 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
             for row in (table.rows if rows is None else rows)
         ),
         judge=judge_note(site, table.track),
+        own_weights=weights,
+        headline=table.track.id in site.headline,
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
     )
 

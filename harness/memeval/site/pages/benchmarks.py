@@ -63,6 +63,7 @@ class BenchmarkPages(Publisher):
                 catalogue=catalogue,
                 powers=tier_powers(info) if info else (),
                 studies=shown,
+                own_weights=next(filter(None, (site.own_weights(table.track) for table in benchmark.tables)), None),
                 controls=[(table, _controls(table)) for table in benchmark.tables],
                 control_table=CONTROLS.values(),
                 audits=audits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memeval.records.settings import BoardSettings
 from memeval.site import charts
 from memeval.site.columns import Column, ColumnGroup
 from memeval.site.downloads import as_csv, as_json
@@ -14,6 +15,9 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.tables import TableView, point, view
 
+HEADING = "Leaderboard of memory systems for AI agents"
+DEFAULT_TITLE = BoardSettings().title
+
 
 class FrontPage(Publisher):
     """The leaderboard."""
@@ -22,7 +26,9 @@ class FrontPage(Publisher):
     order = 10
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        views = [view(site, table) for table in site.board.tables]
+        views = sorted((view(site, table) for table in site.board.tables), key=lambda shown: not shown.headline)
+        chosen = {shown.benchmark.id for shown in views if shown.headline}
+        folded = [shown for shown in views if shown.benchmark.id in chosen and not shown.headline]
         figures = {shown.id: _against_tokens(shown) for shown in views}
         for shown in views:
             yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
@@ -35,7 +41,15 @@ class FrontPage(Publisher):
             description="Memory systems for AI agents, compared under one fixed protocol: every number can be "
             "recomputed offline from the published files.",
             body=render(
-                "pages/front.html", "", site=site, views=views, figures=figures, items=items, legend=_legend(views)
+                "pages/front.html",
+                "",
+                site=site,
+                heading=HEADING if site.settings.title == DEFAULT_TITLE else site.settings.title,
+                views=[shown for shown in views if shown not in folded],
+                folded=folded,
+                figures=figures,
+                items=items,
+                legend=_legend(views),
             ),
             headings=tuple(Heading(f"track-{shown.id}", shown.title) for shown in views),
             wide=True,

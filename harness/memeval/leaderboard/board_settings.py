@@ -1,0 +1,125 @@
+"""What ``memeval.toml`` says about the tables of a board: the benchmarks, the headline tracks and own weights."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find as registered
+from memeval.benchmarks.base import Benchmark
+from memeval.grading.scoring import composite_of
+from memeval.leaderboard.board import BoardTable
+from memeval.leaderboard.ranking import GRADES
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import BadInput
+from memeval.records.scores import Composite
+from memeval.records.settings import BoardSettings, TrackChoice
+from memeval.records.track import CategoryPlan, Track
+from memeval.settings import SettingsFile, settings_file
+
+
+def board_settings(results: Path, find: Callable[[str], Benchmark] = registered) -> SettingsFile:
+    """Read the settings of the board of a results folder, and check their names against the benchmarks.
+
+    Args:
+        results: the results folder; ``memeval.toml`` is next to it.
+        find: returns a benchmark by id.
+
+    Raises:
+        BadInput: the file is not valid, or names an unknown benchmark, category, protocol or tier.
+    """
+    file = settings_file(results.absolute().parent)
+
+    def info_of(name: str, *keys: str | int) -> BenchmarkInfo:
+        try:
+            return find(name).info
+        except BadInput as error:
+            raise BadInput(error.problem, where=file.place(*keys), remedy=error.remedy) from None
+
+    for number, name in enumerate(file.settings.benchmarks or ()):
+        info_of(name, "benchmarks", number)
+    for name, choice in file.settings.headline.items():
+        info = info_of(name, "headline", name)
+        for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
+            _refuse_unknown(file, getattr(choice, key), [each.name for each in known], ("headline", name, key))
+    for name, weights in file.settings.weights.items():
+        info = info_of(name, "weights", name)
+        categories = [category.name for category in info.every_category]
+        for category in weights:
+            _refuse_unknown(file, category, categories, ("weights", name, category))
+    return file
+
+
+def shown_runs(folders: Iterable[RunFolder], settings: BoardSettings) -> list[RunFolder]:
+    """Return the runs of the benchmarks that a board shows."""
+    return [
+        folder for folder in folders if settings.benchmarks is None or folder.run.track.benchmark in settings.benchmarks
+    ]
+
+
+def headline_tracks(tables: Sequence[BoardTable], file: SettingsFile) -> frozenset[str]:
+    """Return the ids of the headline tracks. If a choice fits several tracks, the first table counts.
+
+    Raises:
+        BadInput: a benchmark has tables, and its choice fits none of them.
+    """
+    found = set()
+    for benchmark, choice in file.settings.headline.items():
+        tracks = [table.track for table in tables if table.track.benchmark == benchmark]
+        fitting = next((track.id for track in tracks if _fits(choice, track)), None)
+        if fitting is not None:
+            found.add(fitting)
+        elif tracks:
+            raise BadInput(
+                f"no run of {benchmark} has this headline track.",
+                where=file.place("headline", benchmark),
+                remedy=f"Choose one of: {'; '.join(sorted({_described(track) for track in tracks}))}.",
+            )
+    return frozenset(found)
+
+
+def own_score(folder: RunFolder, weights: Mapping[str, float]) -> Composite | None:
+    """Return the composite of a run with own weights; ``None`` if its track lacks one of their categories.
+
+    Args:
+        folder: the run.
+        weights: shares of categories, summing to 1. Other categories do not count.
+
+    Raises:
+        BadInput: the grades of the run cannot be read.
+    """
+    plan = folder.run.track.categories
+    if not set(weights) <= {category.name for category in plan}:
+        return None
+    if not folder.file(GRADES).exists():
+        return Composite(value=None, interval=None, reason="The grades of this run are only in the archive.")
+    own = [_reweighed(category, weights.get(category.name, 0.0)) for category in plan]
+    return composite_of(own, list(folder.grades()))
+
+
+def _reweighed(category: CategoryPlan, weight: float) -> CategoryPlan:
+    return category.model_copy(update={"weight": weight, "shared": False})
+
+
+def _fits(choice: TrackChoice, track: Track) -> bool:
+    values = {"track": track.id, "protocol": track.protocol, "tier": track.tier}
+    values |= {"reader": track.reader, "judge": track.judge}
+    return all(values[name] == value for name, value in choice.identity().items())
+
+
+def _described(track: Track) -> str:
+    return f"{track.id} (protocol {track.protocol}, tier {track.tier}, reader {track.reader}, judge {track.judge})"
+
+
+def _refuse_unknown(file: SettingsFile, name: str | None, known: Sequence[str], keys: tuple[str, ...]) -> None:
+    if name is None or name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=1)
+    what = keys[-1] if keys[0] == "headline" else "category"
+    raise BadInput(
+        f"{keys[1]} has no {what} '{name}'.",
+        where=file.place(*keys),
+        remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}.",
+    )

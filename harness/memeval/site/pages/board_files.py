@@ -1,0 +1,60 @@
+"""The settings of the board as a file, and its colours as a style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memeval.records.settings import BoardSettings, Colours
+from memeval.site.files import Asset, GeneratedFile
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+
+SETTINGS_FILE = "board.json"
+COLOURS_FILE = "assets/board.css"
+
+
+class BoardFiles(Publisher):
+    """``board.json`` and ``assets/board.css``."""
+
+    name = "board-files"
+    order = 5
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        yield Asset(SETTINGS_FILE, settings_bytes(site.settings))
+        if has_colours(site.settings):
+            yield Asset(COLOURS_FILE, style_sheet(site.settings.colours).encode())
+
+
+def settings_bytes(settings: BoardSettings) -> bytes:
+    """Return the content of ``board.json``."""
+    return f"{settings.to_json()}\n".encode()
+
+
+def has_colours(settings: BoardSettings) -> bool:
+    """Return whether a board has colours of its own."""
+    return settings.colours != Colours()
+
+
+def style_sheet(colours: Colours) -> str:
+    """Return the style sheet of a board's colours, by the properties that ``assets/memeval.css`` names."""
+    light: dict[str, str] = {}
+    dark: dict[str, str] = {}
+    if colours.primary is not None:
+        light |= {f"--md-primary-fg-color{shade}": colours.primary for shade in ("", "--light", "--dark")}
+        dark |= {"--md-primary-fg-color": colours.primary}
+    if colours.primary_dark is not None:
+        dark |= {"--md-primary-fg-color": colours.primary_dark}
+    for properties, accent, share in ((light, colours.accent, 18), (dark, colours.accent_dark, 25)):
+        if accent is not None:
+            properties |= {
+                "--mv-accent": accent,
+                "--mv-accent-soft": f"color-mix(in srgb, {accent} {share}%, var(--mv-paper))",
+                "--md-accent-fg-color": accent,
+                "--md-typeset-a-color": accent,
+            }
+    return _rule('[data-md-color-scheme="default"]', light) + _rule('[data-md-color-scheme="slate"]', dark)
+
+
+def _rule(selector: str, properties: dict[str, str]) -> str:
+    lines = "".join(f"  {name}: {value};\n" for name, value in properties.items())
+    return f"{selector} {{\n{lines}}}\n" if lines else ""

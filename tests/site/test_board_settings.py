@@ -1,0 +1,165 @@
+"""What ``memeval.toml`` changes on the pages, and what it never changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.leaderboard.releases import derived
+from memeval.records.errors import BadInput
+from memeval.records.settings import BoardSettings
+from memeval.site import build
+from memeval.site.model import SiteModel, read_site
+from memeval.site.pages.benchmarks import BenchmarkPages
+from memeval.site.pages.board_files import settings_bytes
+from memeval.site.pages.front import FrontPage
+from memeval.site.tables import view
+from memeval.site.urls import benchmark_url
+from tests.site.factory import FakeBenchmark, Made, make_run
+
+OWN = '[weights."fake@1"]\nbelief-update = 0.25\nnoise-resistance = 0.75\n'
+FULL = """title = "Memory & more"
+repository = "https://example.org/boards/mine"
+benchmarks = ["fake@1"]
+[colours]
+primary = "#5b2a86"
+accent = "#5b2a86"
+accent_dark = "#c9a7eb"
+[headline."fake@1"]
+reader = "extractive@1"
+"""
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    for benchmark, slug, reader in (
+        ("fake@1", "ours", "native"),
+        ("fake@1", "theirs", "native"),
+        ("fake@1", "third", "extractive@1"),
+        ("other@1", "ours", "native"),
+    ):
+        make_run(folder, Made(slug, slug.title(), reader=reader), FakeBenchmark(id=benchmark))
+    return folder
+
+
+def site(results: Path, text: str = "") -> SiteModel:
+    (results.parent / "memeval.toml").write_text(text, encoding="utf-8")
+    return read_site(results, find=lambda name: FakeBenchmark(id=known(name)))
+
+
+def known(name: str) -> str:
+    if name not in ("fake@1", "other@1"):
+        raise BadInput(f"unknown benchmark '{name}'.", remedy="Choose one of: fake@1, other@1.")
+    return name
+
+
+def pages(made: Any) -> dict[str, str]:
+    return {page.url: str(page.body) for page in made if hasattr(page, "url")}
+
+
+def test_own_weights_add_a_score_and_change_no_rank_and_no_release(results: Path) -> None:
+    plain, own = site(results), site(results, OWN)
+    assert derived(plain.board) == derived(own.board)
+    for table in own.board.tables:
+        columns = [column.name for column in view(own, table).columns]
+        assert ("own_score" in columns) is (table.track.benchmark == "fake@1")
+    table = next(table for table in own.board.tables if table.track.benchmark == "fake@1")
+    for line in view(own, table).lines:
+        shares = {category.name: category.tally.accuracy or 0.0 for category in line.row.run.scores.categories}
+        cell = next(cell for cell in line.cells if cell.column.name == "own_score")
+        expected = 0.25 * shares["belief-update"] + 0.75 * shares["noise-resistance"]
+        assert cell.reading.value == pytest.approx(expected) != line.row.run.scores.composite.value
+        assert cell.reading.interval is not None and cell.reading.interval.low < expected < cell.reading.interval.high
+    sentence = "Belief update 25 %, Noise resistance 75 %"
+    assert pages(FrontPage().publish(own))[""].count(f"Own weights of this board: {sentence}.") == 2
+    assert sentence in pages(BenchmarkPages().publish(own))[benchmark_url("fake@1")]
+    assert "Own weights" not in pages(FrontPage().publish(plain))[""]
+
+
+def test_the_weights_of_the_benchmark_give_its_own_composite(results: Path) -> None:
+    same = site(results, '[weights."fake@1"]\nbelief-update = 0.6\nnoise-resistance = 0.4\n')
+    rows = [row for row in same.board.runs if row.run.track.benchmark == "fake@1"]
+    assert [same.own_scores[row.folder.path] for row in rows] == [row.run.scores.composite for row in rows]
+
+
+def test_a_run_whose_grades_are_elsewhere_has_no_own_score_and_says_why(results: Path) -> None:
+    for rows in results.glob("fake/ours/*/grades.jsonl.gz"):
+        rows.unlink()
+    found = site(results, OWN)
+    (folder,) = (
+        row.folder for row in found.board.runs if row.run.system.slug == "ours" and "fake" in str(row.folder.path)
+    )
+    assert found.own_scores[folder.path].reason == "The grades of this run are only in the archive."
+
+
+def test_a_headline_track_comes_first_and_the_others_are_folded(results: Path) -> None:
+    made = site(results, '[headline."fake@1"]\nreader = "extractive@1"\n')
+    front = pages(FrontPage().publish(made))[""]
+    chosen, folded = (
+        next(t.track.id for t in made.board.tables if t.track.benchmark == "fake@1" and t.track.reader == reader)
+        for reader in ("extractive@1", "native")
+    )
+    order = re.findall(r'<h2 id="track-(\w+)"', front)
+    assert len(order) == 3 and order[0] == chosen and order[-1] == folded
+    head, details = front.split('<details class="mv-folded"><summary>1 other track</summary>')
+    assert f"track-{folded}" in details and f"track-{chosen}" in head
+
+
+def test_a_board_shows_only_its_benchmarks(results: Path) -> None:
+    made = site(results, 'benchmarks = ["fake@1"]\n')
+    assert {row.run.track.benchmark for row in made.board.runs} == {"fake@1"}
+    assert list(made.benchmarks) == ["fake@1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('benchmarks = [\n"fake@1", "fkae@1"]\n', "1: unknown benchmark 'fkae@1'. Choose one of: fake@1, other@1."),
+        ('[weights."nope@1"]\na = 1.0\n', "1: unknown benchmark 'nope@1'."),
+        (
+            '[weights."fake@1"]\nbelief-updat = 1.0\n',
+            "2: fake@1 has no category 'belief-updat'. Did you mean 'belief-update'?",
+        ),
+        ('[headline."fake@1"]\nprotocol = "f1"\n', "2: fake@1 has no protocol 'f1'. Choose one of: judge."),
+        ('[headline."fake@1"]\ntier = "fulll"\n', "2: fake@1 has no tier 'fulll'. Did you mean 'full'?"),
+        ('[headline."fake@1"]\ntrack = "abc"\n', "1: no run of fake@1 has this headline track. Choose one of: "),
+    ],
+)
+def test_an_unknown_name_is_refused_with_its_line(results: Path, text: str, message: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        site(results, text)
+    assert str(refused.value).startswith(f"{results.parent}/memeval.toml:{message}")
+
+
+def test_a_headline_of_a_benchmark_without_runs_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    assert site(tmp_path / "results", '[headline."fake@1"]\nreader = "native"\n').headline == frozenset()
+
+
+def test_title_repository_and_colours_reach_every_page(results: Path) -> None:
+    (results.parent / "memeval.toml").write_text(FULL, encoding="utf-8")
+    out = results.parent / "site"
+    build(results, out, find=lambda name: FakeBenchmark(id=known(name)))
+    front, guide = (out / "index.html").read_text(), (out / "methodology" / "index.html").read_text()
+    assert "<h1>Memory &amp; more</h1>" in front
+    for page, style in ((front, "assets/board.css"), (guide, "../assets/board.css")):
+        assert 'href="https://example.org/boards/mine"' in page and 'data-md-component="source"' not in page
+        assert f'<link rel="stylesheet" href="{style}">' in page
+        assert page.index("assets/memeval.css") < page.index("assets/board.css")
+    style = (out / "assets" / "board.css").read_text()
+    light, dark = style.split('[data-md-color-scheme="slate"]')
+    assert "--mv-accent: #5b2a86;" in light and "--mv-accent: #c9a7eb;" in dark
+    assert "--md-primary-fg-color: #5b2a86;" in light and "--md-primary-fg-color: #5b2a86;" in dark
+    published = BoardSettings.model_validate_json((out / "board.json").read_bytes())
+    assert published.title == "Memory & more" and published.headline["fake@1"].reader == "extractive@1"
+    assert json.loads((out / "board.json").read_bytes()).keys().isdisjoint({"archive", "publish", "check"})
+
+
+def test_without_settings_a_board_has_no_style_of_its_own(built: Any) -> None:
+    assert not (built.out / "assets" / "board.css").exists()
+    assert (built.out / "board.json").read_bytes() == settings_bytes(BoardSettings())
