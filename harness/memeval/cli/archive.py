@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memeval.cli import trends
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
@@ -233,6 +234,9 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
                 )
             )
     _raise_for(problems)
+
+
+trends.add_to(app)
 
 
 @app.command("verify")

@@ -48,11 +48,14 @@ OPTION_PANELS = {
         *("concurrency", "judge_concurrency", "model_concurrency", "max_refusals", "ask_seconds"),
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
-    "Which runs": ("every", "only_benchmark", "only_system", "since", "until", "of_release"),
+    "Which runs": ("every", "only_benchmark", "only_system", "only_track", "since", "until", "of_release", "measure"),
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
     "Release": ("release", "check", "dry_run", "by", "sign_with", "signers"),
     "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay", "push"),
-    "Output": ("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression", "as_json"),
+    "Output": (
+        *("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression"),
+        *("chart", "as_csv", "as_json"),
+    ),
 }
 """The panels of options, by the name of their parameter; used by commands with many options."""
 

@@ -51,6 +51,7 @@ COMMANDS = (
     ("archive", "push"),
     ("archive", "pull"),
     ("archive", "list"),
+    ("archive", "trajectory"),
     ("archive", "verify"),
     ("archive", "prune"),
     ("site",),

@@ -21,7 +21,7 @@ def as_csv(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["slug", "standing", *(column.name for column in columns)])
     for row in table.rows:
-        values = [_cell(_ranged(column.read(row))) for column in columns]
+        values = [safe_cell(_ranged(column.read(row))) for column in columns]
         writer.writerow([row.run.system.slug, row.standing.value, *values])
     return out.getvalue().encode("utf-8", "replace")
 
@@ -33,7 +33,8 @@ def _ranged(reading: ColumnReader) -> Value:
     return f"{reading.span[0]} to {reading.span[1]}"
 
 
-def _cell(value: Value) -> object:
+def safe_cell(value: object) -> object:
+    """Return a value for a CSV file: unknown values are empty, and text that would be a formula gets an apostrophe."""
     if value is None:
         return ""
     return "'" + value if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from memeval.site import labels, slices, svg, text, urls
 from memeval.site.assets import assets_root
+from memeval.site.line_charts import swatch
 
 
 @cache
@@ -52,6 +53,7 @@ def environment() -> Environment:
         "interval_bar": svg.interval_bar,
         "interval_plot": svg.interval_plot,
         "segment": urls.segment,
+        "swatch": swatch,
     }
     return made
 
