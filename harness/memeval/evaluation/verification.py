@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from memeval.evaluation.verifying.reports import check_audit, check_report
 from memeval.evaluation.verifying.sessions import Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.records.errors import BadInput, MemevalError
+from memeval.records.response import Response
 
 CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (track.NAME, track.check_track),
@@ -47,16 +48,19 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
 A check that does not apply to a run gives ``None``.
 """
 
+OnRead = Callable[[RunFolder, Sequence[Response]], None]
+
 MOST = 20
 """Maximum number of problems of one check of one run that are named."""
 
 
-def checks_of_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Check]:
+def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: OnRead | None = None) -> list[Check]:
     """Check a stored run, without network; with the benchmark's data where that is here.
 
     Args:
         folder: the run.
         sessions: benchmarks that are open already; ``None`` to open them.
+        on_read: called with the run and its responses, for those who need them too.
 
     Returns:
         One result a check, always in the same order. A check that was not made says why.
@@ -66,6 +70,8 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None) -> list[C
         if digests.findings and not folder.has_rows:
             return [digests, *_not_made("files are missing")]
         subject = Subject.read(folder, sessions or Sessions())
+        if on_read is not None:
+            on_read(folder, subject.responses)
     except MemevalError as error:
         found = Finding(error.where or str(folder.path / "run.json"), error.problem, error.remedy or REMEDY)
         return [Check(files.NAME, (*_digests(folder), found)), *_not_made("a file cannot be read")]
@@ -106,10 +112,14 @@ def verify_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Find
     return [finding for check in checks_of_run(folder, sessions) for finding in check.findings]
 
 
-def checks_of_results(path: Path) -> list[Check]:
+def checks_of_results(path: Path, on_read: OnRead | None = None) -> list[Check]:
     """Check the stored runs, audits, reports, matrices and ledger in a folder and its subfolders.
 
     A run that the ledger names must exist with unchanged bytes.
+
+    Args:
+        path: the folder.
+        on_read: called with each run and its responses, for those who need them too.
 
     Returns:
         One result for each check of each run, audit, report and matrix, and one for the ledger.
@@ -123,7 +133,7 @@ def checks_of_results(path: Path) -> list[Check]:
     sessions = Sessions()
     checks = []
     for folder in folders:
-        checked = checks_of_run(folder, sessions)
+        checked = checks_of_run(folder, sessions, on_read)
         if not _is_deleted(folder):
             checks += checked
     checks += [check_audit(audit, sessions) for audit in audits]

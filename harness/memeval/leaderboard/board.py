@@ -25,6 +25,7 @@ from memeval.leaderboard.marks import (
     not_above_no_memory,
 )
 from memeval.leaderboard.ranking import GRADES, ranks
+from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
@@ -151,19 +152,20 @@ class Board:
         return tuple(sorted({row.run.system.slug for row in self.runs}))
 
 
-def build_board(folders: Iterable[RunFolder], ledger: Ledger) -> Board:
+def build_board(folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None) -> Board:
     """Assign every run to its track, and rank the runs that qualify.
 
     Args:
         folders: the sealed runs.
         ledger: the ledger.
+        traces: what is known of the responses already, and receives what is read.
 
     Raises:
         BadInput: a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
     folders = list(folders)
-    across = marks_across(folders, entries)
+    across = marks_across(folders, entries, traces)
     rows = [_row(folder, entries, across) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)

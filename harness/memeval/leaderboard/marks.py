@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.leaderboard.traces import Repeats, Trace, copied_repetitions, repeats
+from memeval.leaderboard.traces import Repeats, Traces, copied_repetitions, repeats
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import Run, SystemKind, View
 from memeval.records.scores import Scores
@@ -88,7 +88,9 @@ class AcrossRuns:
         return entry.deed is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
 
 
-def marks_across(folders: Iterable[RunFolder], entries: Sequence[LedgerEntry]) -> AcrossRuns:
+def marks_across(
+    folders: Iterable[RunFolder], entries: Sequence[LedgerEntry], traces: Traces | None = None
+) -> AcrossRuns:
     """Compare the responses of all runs over the same questions.
 
     The run that was there first has no mark: controls before others, then runs in the order of their acceptance, then
@@ -97,6 +99,7 @@ def marks_across(folders: Iterable[RunFolder], entries: Sequence[LedgerEntry]) -
     Args:
         folders: the runs; those without stored responses are left out.
         entries: the ledger.
+        traces: what is known of the responses already, and receives what is read.
 
     Raises:
         BadInput: the responses of a run cannot be read.
@@ -116,14 +119,15 @@ def marks_across(folders: Iterable[RunFolder], entries: Sequence[LedgerEntry]) -
         is_control = run.system.kind is SystemKind.CONTROL
         return not is_control, accepted.get(folder.digest, float("inf")), run.timing.started, run.run_id
 
+    known = traces or Traces()
     marks: dict[Path, tuple[Mark, ...]] = defaultdict(tuple)
     copies: set[frozenset[str]] = set()
     for members in groups.values():
         if len(members) > 1:
-            traces = [Trace(folder) for folder in sorted(members, key=place)]
-            for path, found in repeats(traces).items():
+            compared = [known.of(folder) for folder in sorted(members, key=place)]
+            for path, found in repeats(compared).items():
                 marks[path] += (_repeats(found),)
-            for earlier, later in copied_repetitions(traces):
+            for earlier, later in copied_repetitions(compared):
                 marks[later.folder.path] += (_copied_run(earlier.run),)
                 copies.add(frozenset((earlier.run.run_id, later.run.run_id)))
     return AcrossRuns(marks, copies)

@@ -28,17 +28,18 @@ from memeval.leaderboard.releases import (
     release_files,
     release_path,
 )
+from memeval.leaderboard.traces import Traces
 from memeval.records.errors import MemevalError
 from memeval.records.ledger import LedgerEvent
 
 RESTORE = "Restore the file from version control."
 RESTORE_LEDGER = "Restore the ledger from version control."
 
-METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger], Board]] = {RANKS_METHOD: build_board}
+METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger, Traces], Board]] = {RANKS_METHOD: build_board}
 """The methods that ever made the rows of a release, by name. A method is never changed once it made a release."""
 
 
-def check_results(results: Path, signers: Signers) -> list[Check]:
+def check_results(results: Path, signers: Signers, traces: Traces | None = None) -> list[Check]:
     """Check all releases, and the signatures of the ledger and of the releases.
 
     A damaged ledger is a finding of :func:`~memeval.evaluation.verification.verify_results`; here, nothing is checked.
@@ -46,6 +47,7 @@ def check_results(results: Path, signers: Signers) -> list[Check]:
     Args:
         results: a folder of stored runs. A folder without ledger and releases gets no check.
         signers: the keys that may sign.
+        traces: what is known of the responses of the runs already.
 
     Returns:
         The checks ``release`` and ``signature``.
@@ -57,9 +59,10 @@ def check_results(results: Path, signers: Signers) -> list[Check]:
         ledger.entries()
     except MemevalError:
         return [Check(name, not_checked="the ledger is damaged") for name in ("release", "signature")]
+    known = traces or Traces()
     try:
         files = release_files(results)
-        checks = [check for file in files for check in file_checks(file, results)]
+        checks = [check for file in files for check in file_checks(file, results, known)]
         missing = list(_missing(results, files))
     except MemevalError as error:
         return [Check("release", (_finding(error, results),)), check_signatures(results, [], signers)]
@@ -167,7 +170,7 @@ def is_safe(path: str) -> bool:
     return bool(parts) and not odd and not pure.is_absolute() and ".." not in parts and path != "."
 
 
-def file_checks(file: ReleaseFile, results: Path) -> Iterator[Check]:
+def file_checks(file: ReleaseFile, results: Path, traces: Traces | None = None) -> Iterator[Check]:
     """Yield the checks of a release, without that of its signature; see :func:`check_release`."""
     release = file.release
     yield check_form(file)
@@ -198,7 +201,7 @@ def file_checks(file: ReleaseFile, results: Path) -> Iterator[Check]:
     if old:
         yield Check("rows", not_checked=f"release {release.version} has schema version 1, without its runs")
     else:
-        yield _rows(file, folders, ledger.until(release.ledger_digest))
+        yield _rows(file, folders, ledger.until(release.ledger_digest), traces or Traces())
 
 
 def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterator[Finding]:
@@ -213,14 +216,14 @@ def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterat
             yield Finding(f"{file.path}: rows.{number}", "its run_digest is not the one in 'runs'.", RESTORE)
 
 
-def _rows(file: ReleaseFile, folders: Mapping[str, RunFolder], ledger: Ledger) -> Check:
+def _rows(file: ReleaseFile, folders: Mapping[str, RunFolder], ledger: Ledger, traces: Traces) -> Check:
     """Compute the rows again, from the runs of the release and the ledger before it."""
     method = METHODS.get(str(file.release.ranks_method))
     if method is None:
         reason = f"release {file.release.version} has ranks by {file.release.ranks_method}, which this memeval lacks"
         return Check("rows", not_checked=reason)
     try:
-        computed = derived(method(folders.values(), ledger))
+        computed = derived(method(folders.values(), ledger, traces))
     except MemevalError as error:
         return Check("rows", (_finding(error, file.path),))
     data = file.data

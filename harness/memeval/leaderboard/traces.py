@@ -18,6 +18,7 @@ import numpy as np
 
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
+from memeval.records.base import Digest
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.run import Run, SystemKind
 
@@ -78,13 +79,16 @@ class Trace:
 
     Args:
         folder: the run.
+        responses: its responses; ``None`` to read them when they are needed.
 
     Raises:
         BadInput: the responses cannot be read.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, responses: Iterable[Response] | None = None) -> None:
         self.folder, self.run = folder, folder.run
+        if responses is not None:
+            self._read = self._comparable(responses)
 
     @property
     def rows(self) -> dict[str, _Row]:
@@ -107,10 +111,13 @@ class Trace:
 
     @cached_property
     def _read(self) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
+        return self._comparable(self.folder.responses())
+
+    def _comparable(self, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
         native = self.run.track.reader == NATIVE
         answered: dict[str, Response] = {}
         clocks = []
-        for response in self.folder.responses():
+        for response in responses:
             clocks.append((response.question_id, response.attempt, response.timings))
             if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
                 answered[response.question_id] = response
@@ -121,6 +128,21 @@ class Trace:
             if _retrieved(response) or times[response.answer] <= SELDOM
         }
         return rows, clocks
+
+
+class Traces:
+    """The traces of runs, each made once for all boards that compare it."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Path, Digest], Trace] = {}
+
+    def add(self, folder: RunFolder, responses: Iterable[Response]) -> None:
+        """Keep the trace of a run whose responses were read just now."""
+        self._made[folder.path.resolve(), folder.digest] = Trace(folder, responses)
+
+    def of(self, folder: RunFolder) -> Trace:
+        """Return the trace of a run."""
+        return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder))
 
 
 def _row(response: Response, native: bool, seldom: bool) -> _Row:
