@@ -262,7 +262,7 @@ def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path
 def test_an_empty_folder_becomes_a_board_and_a_full_one_is_refused(call: Call, tmp_path: Path) -> None:
     code, out, _ = call("init", "board")
     assert code == 0
-    assert out.startswith("created a board in board: ") and "cd board" in out
+    assert out.startswith("created a board in board. Next steps:") and "cd board" in out
     assert (tmp_path / "board" / "results").is_dir()
     code, _, err = call("init", "board")
     assert (code, "not empty" in err) == (2, True)

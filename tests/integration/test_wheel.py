@@ -1,4 +1,4 @@
-"""The wheel alone, in an empty environment: runs a control and builds a board in an empty folder."""
+"""The wheel alone, in an empty environment: creates a board, runs its first submission and publishes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) -> None:
+def test_an_installed_memeval_creates_a_board_runs_its_first_submission_and_publishes(tmp_path: Path) -> None:
     def call(*command: str, cwd: Path = tmp_path) -> str:
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
         environment |= uv_settings(find_pip())
@@ -36,11 +36,12 @@ def test_an_installed_memeval_builds_a_board_in_an_empty_folder(tmp_path: Path) 
     call(uv, "pip", "install", "--quiet", "--python", str(python), "-c", str(lock), str(wheel))
     memeval = str(tmp_path / "empty" / "bin" / "memeval")
     board = tmp_path / "board"
-    call(memeval, "init", str(board))
-    call(memeval, "run", "always-hedge", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
+    call(memeval, "init", str(board), "--title", "Ours")
+    call(memeval, "run", "first-memory", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
     assert "scores       ok: 1 run\n" in call(memeval, "verify", cwd=board)
     assert "equal" in call(memeval, "reproduce", "results", cwd=board)
-    call(memeval, "site", "build", cwd=board)
-    front = (board / "build" / "site" / "index.html").read_text(encoding="utf-8")
-    assert "always-hedge" in front
+    call(memeval, "publish", "--to", "public", cwd=board)
+    front = (board / "public" / "latest" / "index.html").read_text(encoding="utf-8")
+    assert "first-memory" in front and "<h1>Ours</h1>" in front
+    assert "ok" in call(memeval, "publish", "--to", "public", "--check", cwd=board)
     assert str(ROOT) not in call(str(python), "-c", "import memeval; print(memeval.__file__)")

@@ -190,7 +190,7 @@ def test_there_are_no_releases_before_the_first(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["../../etc", "a/b", "", ".hidden", "-rf", "a b", "2026.11\n", "é"])
 def test_a_version_that_is_no_file_name_is_refused(tmp_path: Path, acme: RunFolder, version: str) -> None:
-    with pytest.raises(BadInput, match="'version': String should match pattern"):
+    with pytest.raises(BadInput, match="'version' does not have the required form"):
         Release.from_data(freeze(tmp_path)[0].data() | {"version": version}, "--release")
 
 

@@ -147,7 +147,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(folder: Path) -> None:
         ("light = true", "light = 'yes'", 6, "'light': "),
         ("light = true", "light = ", 6, "not valid TOML"),
         ('version = "1.0"', "version = 2026-01-01", 5, "'version' is a date. Put it in quotes."),
-        ('slug = "acme"', 'slug = "Ac/me"', 3, "'slug': "),
+        ('slug = "acme"', 'slug = "Ac/me"', 3, "'slug' does not have the required form."),
         ('name = "Acme"', "", None, "'name' is missing."),
         ("light = true", "entry = '../adapter.py'", 6, "is not a path inside this folder"),
         ("light = true", "entry = 'other.py'", 6, "is not a file of this folder"),

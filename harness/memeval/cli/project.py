@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -25,38 +26,37 @@ def add_to(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-NEXT_STEPS = (
-    ("memeval run bm25 --benchmark beliefs@1", "a built-in baseline: keyword search"),
-    ("memeval run no-memory --benchmark beliefs@1 --reader extractive", "the baseline without memory"),
-    ("memeval submit new", "a submission for your own system"),
-    ("memeval site build && memeval site serve", "the board on this machine"),
-)
-"""Commands for a new board. Both runs use the extractive reader; by default no-memory writes its own answers."""
-
-GITIGNORE = ".record/\nbuild/\njournal/\n"
-
-
-def init(folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path()) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(help="An empty or new folder.")] = Path(),
+    title: Annotated[str, typer.Option("--title", help="Title of the board.")] = "Memory leaderboard",
+    repository: Annotated[
+        str | None, typer.Option("--repository", metavar="URL", help="Web address of its repository.")
+    ] = None,
+) -> None:
     """Create a leaderboard in an empty folder.
 
-    Example: memeval init my-board
+    It contains memeval.toml with the settings, a README, workflows for GitHub, and a first submission that works.
+
+    Example: memeval init my-board --title "My leaderboard"
     """
-    if folder.exists() and not folder.is_dir():
-        raise BadInput("this is a file.", where=folder, remedy="Give a folder.")
-    if folder.exists() and any(folder.iterdir()):
-        raise BadInput("the folder is not empty.", where=folder, remedy="Give an empty or new folder.")
-    for name in ("results", "submissions"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / name / ".gitkeep").touch()
-    (folder / ".gitignore").write_text(GITIGNORE, encoding="utf-8")
+    from memeval.records.schema import json_schema
+    from memeval.records.settings import Settings
+    from memeval.site.new_board import NewBoard, create_board, first_slug
+    from memeval.systems.output import visible
+
+    board = NewBoard(title, repository)
+    create_board(folder, board, json_schema(Settings, "validation"))
     is_current = folder == Path()
-    shown = "this folder" if is_current else folder
-    print(f"created a board in {shown}: results/, submissions/ and .gitignore. Next steps:")
-    if not is_current:
-        print(f"  cd {folder}")
-    for command, purpose in NEXT_STEPS:
-        print(f"  {command:66}# {purpose}")
-    print("The two runs have the same reader, so their scores are comparable.")
+    print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")
+    steps = [] if is_current else [(f"cd {shlex.quote(str(folder))}", "")]
+    steps += [
+        (f"memeval run {first_slug()} --benchmark beliefs@1", "the sample system in submissions/"),
+        ("memeval run bm25 --benchmark beliefs@1", "a built-in baseline: keyword search"),
+        ("memeval publish --to public", "verify, freeze a release, and build its site"),
+        ("memeval site serve --site public", "the board on this machine"),
+    ]
+    for command, purpose in steps:
+        print(visible(f"  {command:50}# {purpose}" if purpose else f"  {command}"))
 
 
 def schema(

@@ -89,13 +89,14 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path) -> Path:
+def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown: Path | None = None) -> Path:
     """Create a submission that passes the check, and return its folder.
 
     Args:
         answers: the fields of its manifest.
         submissions: the parent folder.
         templates: the folder with the sample code of each kind.
+        shown: the parent folder as its README names it; ``None`` for ``submissions``.
 
     Raises:
         BadInput: the folder exists, or an answer is invalid. In both cases nothing is written.
@@ -112,7 +113,7 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path) -> Pa
             draft.mkdir()
             for path in _template_files(answers.kind, templates):
                 shutil.copyfile(path, draft / path.name)
-            for name, text in _texts(answers, slug, folder).items():
+            for name, text in _texts(answers, slug, (shown or submissions) / slug).items():
                 (draft / name).write_text(text, "utf-8")
             _, faults = examined_folder(draft)
             if faults:

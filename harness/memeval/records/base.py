@@ -226,6 +226,8 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
         return f"'{path}' is missing."
     if first["type"] == "json_invalid":
         return f"not valid JSON ({first['msg'].removeprefix('Invalid JSON: ')})."
+    if first["type"] == "string_pattern_mismatch":
+        return f"'{path}' does not have the required form."
     if first["type"] in EXPECTED:
         return f"'{path}': {EXPECTED[first['type']]} belongs here."
     return f"'{path}': {first['msg']}."
