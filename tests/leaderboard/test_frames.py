@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +15,19 @@ import memeval
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.frame_columns import CATEGORIES, RUNS, TRENDS, names
+from memeval.leaderboard.frame_columns import CATEGORIES, ITEMS, PANDAS, RUNS, TRENDS, names
+from memeval.leaderboard.frame_index import FramesWarning
 from memeval.leaderboard.frames import Frames
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent, Runner
-from tests.support.runs import edit_head, make_run, make_track
+from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 STORED = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture
@@ -105,12 +112,63 @@ def test_the_ledger_decides_state_and_acceptance(results: Path) -> None:
     assert (two.state, two.accepted) == ("invalidated", False)
 
 
+def test_the_mean_of_a_complete_runs_items_is_its_accuracy(results: Path) -> None:
+    frames = Frames(results)
+    mean = frames.items.groupby("run_id").score.mean()
+    assert mean.to_dict() == frames.runs.set_index("run_id").accuracy.to_dict()
+
+
+def test_items_have_scores_errors_tokens_latency_and_slices(results: Path) -> None:
+    items = Frames(results).items
+    assert len(items) == 300
+    last = items[items.system == "other"].iloc[-1]
+    assert (last.item_id, last.state, last.score, last.error) == ("changed-049", "timeout", 0.0, True)
+    assert pd.isna(last.latency_seconds)
+    first = items.iloc[0]
+    assert (first.item_id, first.category, first.score, first.error) == ("kept-000", "kept", 1.0, False)
+    assert (first.latency_seconds, first.context_tokens, first["slice.difficulty"]) == (0.25, 7, "plain")
+
+
+def test_a_number_that_no_column_can_hold_is_refused(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", track=make_track(1))
+    rows = [row.model_copy(update={"context_tokens": 2**80}) for row in folder.responses()]
+    digest = write_rows(folder.file("responses.jsonl"), rows)
+    files = {name: each.data() for name, each in folder.run.files.items()}
+    edit_head(folder, files=files | {"responses.jsonl": digest.data()})
+    with pytest.raises(BadInput, match=r"context_tokens is 1\.21e\+24, which is too large"):
+        Frames(tmp_path).items  # noqa: B018
+
+
+def test_runs_categories_and_trends_need_no_rows(results: Path) -> None:
+    for path in results.rglob("*.jsonl.gz"):
+        path.unlink()
+    frames = Frames(results)
+    assert len(frames.runs) == 3
+    assert len(frames.categories) == 6
+    assert not frames.trends.empty
+    with pytest.warns(FramesWarning) as said:
+        assert frames.items.empty
+    assert ["its rows are not here" in str(each.message) for each in said] == [False, True, True, True]
+    assert "no archive is configured" in str(said[0].message)
+
+
+def test_a_run_that_is_stored_twice_is_there_once(results: Path) -> None:
+    folder = sealed_runs(results)[0]
+    shutil.copytree(folder.path, folder.path.with_name("copy"))
+    assert len(Frames(results).runs) == 3
+
+
 def test_without_runs_every_column_is_there(tmp_path: Path) -> None:
     frames = Frames(tmp_path)
-    for frame, columns in ((frames.runs, RUNS), (frames.categories, CATEGORIES), (frames.trends, TRENDS)):
+    for frame, columns in (
+        (frames.runs, RUNS),
+        (frames.categories, CATEGORIES),
+        (frames.trends, TRENDS),
+        (frames.items, ITEMS),
+    ):
         assert list(frame.columns) == names(columns)
         assert frame.empty
-        assert [str(each) for each in frame.dtypes] == [column.kind.value for column in columns]
+        assert [str(each) for each in frame.dtypes] == [PANDAS[column.kind] for column in columns]
 
 
 def test_a_folder_without_run_json_is_no_run(results: Path) -> None:

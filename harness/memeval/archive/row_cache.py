@@ -17,9 +17,13 @@ from memeval.records.run import FileDigest
 
 def cache_path(digest: Digest) -> Path:
     """Return the file of rows in the cache: ``rows`` below ``MEMEVAL_CACHE``, or below the user's cache folder."""
+    return cache_home() / "rows" / f"{digest.removeprefix('sha256:')}.jsonl.gz"
+
+
+def cache_home() -> Path:
+    """Return the cache folder: ``MEMEVAL_CACHE``, else the user's. Everything in it can be deleted at any time."""
     named = os.environ.get("MEMEVAL_CACHE")
-    home = Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
-    return home / "rows" / f"{digest.removeprefix('sha256:')}.jsonl.gz"
+    return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
 
 
 def cached_rows(stated: FileDigest) -> Path | None:

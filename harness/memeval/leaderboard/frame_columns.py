@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-Cell = str | bool | int | float | None
-Row = dict[str, Cell]
-"""A row of a frame, by column."""
+from memeval.evaluation.exchange.parquet import Kind
 
-
-class Kind(StrEnum):
-    """The type of a column. The value is the pandas type."""
-
-    TEXT = "str"
-    WHOLE = "Int64"
-    NUMBER = "float64"
-    FLAG = "boolean"
-    TIME = "datetime64[us, UTC]"
-    """UTC time; in a row, a whole number of microseconds since 1970."""
-    REPEATED = "category"
-    """Text with few different values."""
+PANDAS: Mapping[Kind, str] = {
+    Kind.TEXT: "str",
+    Kind.REPEATED: "category",
+    Kind.FLAG: "boolean",
+    Kind.NUMBER: "float64",
+    Kind.WHOLE: "Int64",
+    Kind.TIME: "datetime64[us, UTC]",
+}
+"""The pandas type of each type of column."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +186,66 @@ TRENDS = (
 """Columns of ``Frames.trends``: one row for each measure of each run, in time order for each system and track."""
 
 
+ITEMS = (
+    *_of(
+        Kind.REPEATED,
+        run_id="Id of the run.",
+        system="The system's name in paths: its slug.",
+        system_kind="control, submission, file or imported.",
+        version="The system's version.",
+        benchmark="Benchmark and version.",
+        track_id="Id of the track. Scores are comparable only within a track.",
+        item_id="The item.",
+        category="The category of the item.",
+        cluster="Cluster of the item, such as a person. Items of one cluster are not independent.",
+        grader="Name and version of the grader.",
+        state="State of the grade, such as graded, empty or timeout.",
+    ),
+    *_of(
+        Kind.NUMBER,
+        score="Credit in [0, 1]; 0 for a wrong, failed or blank answer.",
+        value="The measured value behind the verdict.",
+    ),
+    *_of(Kind.FLAG, error="Whether there is no verdict: the system, its reader or the judge failed."),
+    *_of(Kind.REPEATED, flags="Warnings about the grade, separated by blanks."),
+    *_of(
+        Kind.WHOLE,
+        questions="Questions of the item that have a response.",
+        attempts="Attempts at the question that took most of them.",
+        context_tokens="Context tokens counted by memeval, summed over the questions.",
+    ),
+    *_of(Kind.NUMBER, reported_tokens="Context tokens that the system reports, summed over the questions."),
+    *_of(
+        Kind.WHOLE,
+        prompt_tokens="Tokens sent to models for the answers, summed over the questions.",
+        completion_tokens="Tokens received from models for the answers, summed over the questions.",
+    ),
+    *_of(
+        Kind.NUMBER,
+        latency_seconds="Answer latency, summed over the questions; of the search if a reader writes the answers.",
+        read_seconds="Time of the reader, summed over the questions.",
+        ingest_seconds="Time to ingest the sessions before the questions.",
+        settle_seconds="Time to finish indexing before the questions.",
+    ),
+)
+"""Columns of ``Frames.items``: one row for each graded item of each run, in plan order. More columns come last: see
+``MORE_ITEMS``."""
+
+MORE_ITEMS = {"metric": Kind.NUMBER, "rule": Kind.NUMBER, "slice": Kind.REPEATED}
+"""Columns of ``Frames.items`` that only some runs have, by the start of their name, such as ``slice.difficulty``:
+further metrics, the score by other scoring rules, and the slices of the item."""
+
+
+def kind_of_item_column(name: str) -> Kind:
+    """Return the type of a column of ``Frames.items`` that only some runs have."""
+    return MORE_ITEMS[name.partition(".")[0]]
+
+
 def names(columns: Sequence[Column]) -> list[str]:
     """Return the names of columns."""
     return [column.name for column in columns]
+
+
+def kinds(columns: Iterable[Column]) -> dict[str, Kind]:
+    """Return the types of columns, by name."""
+    return {column.name: column.kind for column in columns}

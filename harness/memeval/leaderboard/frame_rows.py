@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import uses_model
+from memeval.evaluation.exchange.items import AnsweredQuestion, RunItem, RunItems
+from memeval.evaluation.exchange.parquet import Row
+from memeval.grading.scoring import headline
 from memeval.leaderboard.board import check_track
-from memeval.leaderboard.frame_columns import Row
 from memeval.records.base import canonical_json
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.errors import BadInput
@@ -19,10 +21,11 @@ from memeval.records.scores import Interval
 MEASURES = ("composite", "category", "context_tokens", "usd", "latency_p50", "latency_p95", "error_rate")
 """The measures of trends, in order. Except for ``category``, they are columns of ``runs``."""
 
+LARGEST = 2**63 - 1
+"""Largest whole number in a column."""
+
 USES_MODEL = "uses_model"
 """Field of a run's row that is no column: whether replies of a model are behind the grades."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def run_row(folder: RunFolder) -> Row:
@@ -35,7 +38,7 @@ def run_row(folder: RunFolder) -> Row:
     run = folder.run
     system, track, scores = run.system, run.track, run.scores
     overall, composite = scores.overall, scores.composite
-    return {
+    row: Row = {
         "run_id": run.run_id,
         "run_digest": folder.digest,
         "system": system.slug,
@@ -58,8 +61,8 @@ def run_row(folder: RunFolder) -> Row:
         "tokenizer": track.tokenizer,
         "errata_digest": track.errata,
         "sample_digest": track.sample,
-        "started": _microseconds(run.timing.started, folder),
-        "ended": _microseconds(run.timing.ended, folder),
+        "started": _time(run.timing.started, folder),
+        "ended": _time(run.timing.ended, folder),
         "concurrency": run.timing.concurrency,
         "planned": overall.planned,
         "done": overall.done,
@@ -91,6 +94,7 @@ def run_row(folder: RunFolder) -> Row:
         "replayed": run.replayed,
         USES_MODEL: uses_model(run),
     }
+    return _checked(row, folder)
 
 
 def category_rows(folder: RunFolder) -> Iterator[Row]:
@@ -176,12 +180,86 @@ def _sum(usage: Mapping[Phase, PhaseUsage], name: str) -> int | None:
     return None if not counts or None in counts else sum(counts)
 
 
-def _microseconds(time: str, folder: RunFolder) -> int:
-    """Return the microseconds from 1970 to a time, which is in UTC unless it says otherwise."""
+def item_rows(folder: RunFolder) -> Iterator[Row]:
+    """Yield the rows of a run in ``items``.
+
+    Raises:
+        BadInput: the rows cannot be read.
+    """
+    run = folder.run
+    of_run: Row = {
+        "run_id": run.run_id,
+        "system": run.system.slug,
+        "system_kind": run.system.kind.value,
+        "version": run.system.version,
+        "benchmark": run.track.benchmark,
+        "track_id": run.track_id,
+    }
+    for item in RunItems(folder, None):
+        yield _checked({**of_run, **_grade_cells(item), **_response_cells(item.answers)}, folder)
+
+
+def _grade_cells(item: RunItem) -> Row:
+    grade = item.grade
+    return {
+        "item_id": grade.item_id,
+        "category": grade.category,
+        "cluster": grade.cluster,
+        "grader": grade.grader,
+        "state": grade.state.value,
+        "score": headline(grade) or 0.0,
+        "value": grade.value,
+        "error": grade.state.is_error,
+        "flags": " ".join(flag.value for flag in grade.flags),
+        **{f"metric.{name}": value for name, value in grade.metrics.items()},
+        **{f"rule.{name}": value for name, value in grade.alternates.items()},
+        **{f"slice.{name}": value for name, value in grade.slices.items()},
+    }
+
+
+def _response_cells(answers: Sequence[AnsweredQuestion]) -> Row:
+    responses = [answer.response for answer in answers]
+    times = [response.timings for response in responses]
+    tokens = [answer.tokens for answer in answers]
+    return {
+        "questions": len(answers),
+        "attempts": max((answer.attempts for answer in answers), default=0),
+        "context_tokens": _total(response.context_tokens for response in responses),
+        "reported_tokens": _total(response.reported_tokens for response in responses),
+        "prompt_tokens": _total(None if each is None else each[0] for each in tokens),
+        "completion_tokens": _total(None if each is None else each[1] for each in tokens),
+        "latency_seconds": _total(
+            time.ask_seconds if time.search_seconds is None else time.search_seconds for time in times
+        ),
+        "read_seconds": _total(time.read_seconds for time in times),
+        "ingest_seconds": _total(time.take_in_seconds for time in times),
+        "settle_seconds": _total(time.settle_seconds for time in times),
+    }
+
+
+def _checked(row: Row, folder: RunFolder) -> Row:
+    """Return a row.
+
+    Raises:
+        BadInput: it has a number that no column can hold. A system may report any number.
+    """
+    for name, value in row.items():
+        if isinstance(value, int) and value > LARGEST:
+            raise BadInput(f"{name} is {value:.3g}, which is too large.", where=folder.path, remedy="Record a new run.")
+    return row
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the known values; ``None`` if all are unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _time(time: str, folder: RunFolder) -> datetime:
+    """Return a time in UTC; a time without a zone is in UTC."""
     try:
         at = datetime.fromisoformat(time)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return (at - _EPOCH) // timedelta(microseconds=1)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError):
         raise BadInput(
             f"{time!r} is not a time.", where=folder.path / "run.json", remedy="Restore the file, or record a new run."

@@ -15,7 +15,7 @@ from memeval.records.errors import BadInput
 from memeval.records.response import ReportedUsage, Response
 from memeval.records.run import Run, TokenSource
 
-GRADES, RESPONSES, CALLS = "grades.jsonl", "responses.jsonl", "calls.jsonl"
+GRADES, RESPONSES, CALLS = ROWS = ("grades.jsonl", "responses.jsonl", "calls.jsonl")
 
 Values = Mapping[str, float]
 """Values by question, or by scenario."""
@@ -63,8 +63,8 @@ def read_measured(folder: RunFolder) -> MeasuredRun:
     run = folder.run
     if run.track_id != run.track.id:
         raise _tampered(folder, f"track_id is {run.track_id}, but the track's parts give {run.track.id}.")
-    for name in (GRADES, RESPONSES, CALLS):
-        _check_digest(folder, name)
+    for name in ROWS:
+        check_digest(folder, name)
     grades = list(folder.grades())
     responses = list(folder.responses())
     items = {
@@ -125,7 +125,12 @@ def _usage(folder: RunFolder, last: Collection[Response]) -> tuple[Values | None
     return tokens, None if unpriced else dollars
 
 
-def _check_digest(folder: RunFolder, name: str) -> None:
+def check_digest(folder: RunFolder, name: str) -> None:
+    """Check that a file of rows is there and has the digest in ``run.json``.
+
+    Raises:
+        BadInput: it is missing, damaged, or has another digest.
+    """
     stated = folder.run.files.get(name)
     path = folder.file(name)
     if stated is None and name == CALLS:

@@ -4,51 +4,48 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.items import RunItem, RunItems, ordinals
+from memeval.evaluation.exchange.parquet import Cell, Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import SKIPPED, headline
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
-
-Cell = str | bool | int | float | None
-Row = dict[str, Cell]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Prefixes by which a spreadsheet recognises a formula."""
 
 _SECONDS = ("take_in_seconds", "settle_seconds", "search_seconds", "ask_seconds", "read_seconds")
 
-FIXED: dict[str, str] = {
-    "item_id": "text",
-    "scenario_id": "text",
-    "question_ids": "text",
-    "category": "text",
-    "cluster": "text",
-    "grader": "text",
-    "state": "text",
-    "outcome": "text",
-    "worth": "number",
-    "verdict": "flag",
-    "credit": "number",
-    "value": "number",
-    "flags": "text",
-    "judgment_key": "text",
-    "attempts": "whole",
-    "retrieved": "text",
-    "context_tokens": "whole",
-    "reported_tokens": "number",
-    "prompt_tokens": "whole",
-    "completion_tokens": "whole",
-    **dict.fromkeys(_SECONDS, "number"),
+FIXED: dict[str, Kind] = {
+    "item_id": Kind.TEXT,
+    "scenario_id": Kind.TEXT,
+    "question_ids": Kind.TEXT,
+    "category": Kind.TEXT,
+    "cluster": Kind.TEXT,
+    "grader": Kind.TEXT,
+    "state": Kind.TEXT,
+    "outcome": Kind.TEXT,
+    "worth": Kind.NUMBER,
+    "verdict": Kind.FLAG,
+    "credit": Kind.NUMBER,
+    "value": Kind.NUMBER,
+    "flags": Kind.TEXT,
+    "judgment_key": Kind.TEXT,
+    "attempts": Kind.WHOLE,
+    "retrieved": Kind.TEXT,
+    "context_tokens": Kind.WHOLE,
+    "reported_tokens": Kind.NUMBER,
+    "prompt_tokens": Kind.WHOLE,
+    "completion_tokens": Kind.WHOLE,
+    **dict.fromkeys(_SECONDS, Kind.NUMBER),
 }
 """Columns of every table, in order, with their types."""
 
-_RUN_COLUMNS = {"slice": "text", "metric": "number", "rule": "number"}
+_RUN_COLUMNS = {"slice": Kind.TEXT, "metric": Kind.NUMBER, "rule": Kind.NUMBER}
 """Types of the columns that depend on the run, by name prefix; these columns come last."""
 
 
@@ -78,19 +75,14 @@ def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to
     Raises:
         BadInput: ``pyarrow`` is not installed, or the run cannot be read.
     """
-    try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
+    if not has_pyarrow():
         raise BadInput(
             "Parquet needs the package pyarrow, which is not installed.",
             remedy="Install it: pip install pyarrow (about 170 MB). The format 'csv' writes the same table.",
-        ) from None
-    kinds = {"text": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.float64(), "whole": pyarrow.int64()}
+        )
     rows = list(_rows(run, benchmark_session))
-    columns = _columns(rows)
-    schema = pyarrow.schema([(name, kinds[_kind(name)]) for name in columns])
-    cells = {name: [_typed(row.get(name), _kind(name)) for row in rows] for name in columns}
-    parquet.write_table(pyarrow.table(cells, schema=schema), to)
+    _pyarrow, parquet = pyarrow_modules()
+    parquet.write_table(arrow_table({name: _kind(name) for name in _columns(rows)}, rows), to)
     return [to]
 
 
@@ -180,10 +172,5 @@ def _csv_cell(cell: Cell) -> Any:
     return neutral(cell) if isinstance(cell, str) else cell
 
 
-def _typed(cell: Cell, kind: str) -> Cell:
-    """Return a cell in its column's type; alternates mix verdicts and credits, so verdicts become 1 and 0."""
-    return float(cell) if kind == "number" and isinstance(cell, bool | int) else cell
-
-
-def _kind(column: str) -> str:
+def _kind(column: str) -> Kind:
     return FIXED.get(column) or _RUN_COLUMNS[column.partition(".")[0]]

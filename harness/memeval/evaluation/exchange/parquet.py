@@ -1,0 +1,79 @@
+"""Rows as Parquet tables, through pyarrow, which is an extra and loaded when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from importlib import import_module
+from typing import Any
+
+Cell = str | bool | int | float | datetime | None
+Row = dict[str, Cell]
+"""A row of a table, by column."""
+
+
+class Kind(StrEnum):
+    """The type of a column."""
+
+    TEXT = "text"
+    REPEATED = "repeated"
+    """Text with few different values; each is stored once."""
+    FLAG = "flag"
+    NUMBER = "number"
+    WHOLE = "whole"
+    TIME = "time"
+    """UTC time in microseconds."""
+
+
+def has_pyarrow() -> bool:
+    """Return whether pyarrow is installed."""
+    try:
+        import_module("pyarrow.parquet")
+    except ImportError:
+        return False
+    return True
+
+
+def pyarrow_modules() -> tuple[Any, Any]:
+    """Return the modules ``pyarrow`` and ``pyarrow.parquet``.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+    """
+    return import_module("pyarrow"), import_module("pyarrow.parquet")
+
+
+def arrow_table(kinds: Mapping[str, Kind], rows: Sequence[Mapping[str, Cell]]) -> Any:
+    """Return rows as a ``pyarrow.Table``.
+
+    Args:
+        kinds: the columns in order, with their types.
+        rows: cells by column; a column that a row lacks is null, and other cells are left out.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+    """
+    pyarrow, _parquet = pyarrow_modules()
+    types = {
+        Kind.TEXT: pyarrow.string(),
+        Kind.REPEATED: pyarrow.dictionary(pyarrow.int32(), pyarrow.string()),
+        Kind.FLAG: pyarrow.bool_(),
+        Kind.NUMBER: pyarrow.float64(),
+        Kind.WHOLE: pyarrow.int64(),
+        Kind.TIME: pyarrow.timestamp("us", "UTC"),
+    }
+    arrays = [
+        pyarrow.array([typed(row.get(name), kind) for row in rows], type=types[kind]) for name, kind in kinds.items()
+    ]
+    return pyarrow.table(arrays, schema=pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()]))
+
+
+def typed(cell: Cell, kind: Kind) -> Cell:
+    """Return a cell in its column's type: verdicts in a column of numbers become 1 and 0."""
+    return float(cell) if kind is Kind.NUMBER and isinstance(cell, bool | int) else cell
+
+
+def all_names(rows: Iterable[Mapping[str, Cell]]) -> set[str]:
+    """Return the columns of rows."""
+    return {name for row in rows for name in row}
