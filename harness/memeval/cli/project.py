@@ -51,7 +51,7 @@ def init(
     steps = [] if is_current else [(f"cd {shlex.quote(str(folder))}", "")]
     steps += [
         (f"memeval run {first_slug()} --benchmark beliefs@1", "the sample system in submissions/"),
-        ("memeval run bm25 --benchmark beliefs@1", "a built-in baseline: keyword search"),
+        ("memeval run no-memory --benchmark beliefs@1", "the baseline without memory"),
         ("memeval publish --to public", "verify, freeze a release, and build its site"),
         ("memeval site serve --site public", "the board on this machine"),
     ]

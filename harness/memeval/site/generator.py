@@ -38,7 +38,7 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
         values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or "", "site_name": site.settings.title}
         if repository := site.settings.repository or project().repository:
-            values["repo_url"] = repository
+            values |= {"repo_url": repository, "repo_name": "Repository"}
         try:
             config = load_config(str(assets_root() / "mkdocs.yml"), **values)
             config.plugins["memeval"].config["site"] = site
