@@ -9,7 +9,8 @@ from itertools import combinations
 import pytest
 
 from memeval.benchmarks.beliefs.checks import states
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, GROUPS, TOPICS, Form, Topic, clause, frames
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, GROUPS, TOPICS, Form, Topic, clause
+from memeval.benchmarks.beliefs.vocabulary.frames import FRAMES
 from memeval.benchmarks.beliefs.vocabulary.people import HE, RELATIONS, SHE, SURNAMES
 from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES
 
@@ -25,9 +26,8 @@ def own_text(topic: Topic) -> Iterator[str]:
 
 def common_text() -> Iterator[str]:
     """All that is said whatever the topic."""
-    for name, pool in vars(frames).items():
-        if name.isupper():
-            yield from pool
+    for pool in vars(FRAMES).values():
+        yield from pool
     for theme in THEMES:
         yield from (*theme.a, *theme.b, *theme.ask, *theme.reply, *theme.more, *theme.end)
     yield from (relation.kin for relation in RELATIONS)

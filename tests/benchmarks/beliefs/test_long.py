@@ -10,11 +10,12 @@ import pytest
 from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.benchmarks.beliefs.checks import check_key, states
 from memeval.benchmarks.beliefs.history import Made
-from memeval.benchmarks.beliefs.long import EACH, SIZES, filler, vocabulary
+from memeval.benchmarks.beliefs.long import EACH, SIZES, filler
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.benchmarks.beliefs.long.lives import lives
 from memeval.benchmarks.beliefs.long.survey import histories
+from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.vocabulary import BY_ID
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.keys import ItemKey
@@ -160,20 +161,20 @@ def test_what_fills_a_history_varies_and_speaks_of_what_is_asked_about() -> None
 
 def test_no_word_of_the_details_is_a_value_of_any_topic() -> None:
     pools = (
-        vocabulary.DETAILS,
-        vocabulary.REMARKS,
-        vocabulary.ADJECTIVES,
-        vocabulary.NOUNS,
-        vocabulary.SPOTS,
-        vocabulary.DAYS,
-        vocabulary.NUMBERS,
+        WORDS.details,
+        WORDS.remarks,
+        WORDS.adjectives,
+        WORDS.nouns,
+        WORDS.spots,
+        WORDS.days,
+        WORDS.numbers,
         *filler.KINS.values(),
     )
     words = "\n".join(word for pool in pools for word in pool)
     phrases = {phrase for topic in BY_ID.values() for value in topic.values for phrase in value.phrases}
     assert not states(phrases, words)
-    ends = (*vocabulary.LAST, *vocabulary.PLACES)
-    names = {f"{a}{b}{c}".lower() for a in vocabulary.FIRST for b in vocabulary.MIDDLE for c in ends}
+    ends = (*WORDS.last, *WORDS.places)
+    names = {f"{a}{b}{c}".lower() for a in WORDS.first for b in WORDS.middle for c in ends}
     assert names.isdisjoint(phrase.lower() for phrase in phrases)
 
 

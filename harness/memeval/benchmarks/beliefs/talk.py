@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, TopicValue, clause, frames
+from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, TopicValue, clause
+from memeval.benchmarks.beliefs.vocabulary.frames import FRAMES
 from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
 
@@ -93,23 +94,23 @@ class Talker:
         if event.about is not None:
             return self._other(event, topic, slots)
         if event.act is Act.MUSE:
-            return self._said(frames.MUSING, slots), self._said(frames.NOTED_MUSING, slots)
+            return self._said(FRAMES.musing, slots), self._said(FRAMES.noted_musing, slots)
         if event.act is Act.CONFIRM:
             changed = self.timeline.ground_changed(topic.id, event.on)
-            pool = frames.STILL if changed is None else frames.STILL_ALL_THE_SAME
-            return self._said(pool, slots), self._said(frames.NOTED, slots)
+            pool = FRAMES.still if changed is None else FRAMES.still_all_the_same
+            return self._said(pool, slots), self._said(FRAMES.noted, slots)
         if event.act is Act.RETRACT:
             kept = self.timeline.current(topic.id, event.on)
             if kept is None or self.rng.random() < 0.4:
-                return self._said(frames.TAKEN_BACK_BARE, slots), self._said(frames.NOTED_TAKEN_BACK, slots)
+                return self._said(FRAMES.taken_back_bare, slots), self._said(FRAMES.noted_taken_back, slots)
             slots |= {"cur": kept.value.text, "do_cur": clause(topic, kept.value, Form.BASE, "my")}
-            return self._said(frames.TAKEN_BACK, slots), self._said(frames.NOTED_TAKEN_BACK, slots)
+            return self._said(FRAMES.taken_back, slots), self._said(FRAMES.noted_taken_back, slots)
         return self._announcement(event, topic, slots)
 
     def _announcement(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
         if event in self.timeline.taken_back(topic.id):
-            return self._said(frames.PLAN, slots), self._said(frames.NOTED_PLAN, slots)
-        noted = self._said(frames.NOTED, slots)
+            return self._said(FRAMES.plan, slots), self._said(FRAMES.noted_plan, slots)
+        noted = self._said(FRAMES.noted, slots)
         base = self.timeline.rests_on.get(topic.id)
         if base is not None:
             state = self.timeline.state_at(base, event.on, event.on)
@@ -118,11 +119,11 @@ class Talker:
             return self._said(topic.because, slots | {"base": state.value.text}), noted
         before = self.timeline.previous(topic.id, event.value)
         if before is None:
-            return self._said(frames.FIRST, slots), noted
-        noted = self._said(frames.NOTED_NEW, slots)
+            return self._said(FRAMES.first, slots), noted
+        noted = self._said(FRAMES.noted_new, slots)
         if self.rng.random() < 0.35:
-            return self._said(frames.UPDATE_NAMING_BOTH, slots | {"old": before.value.text}), noted
-        return f"{self._said(frames.UPDATE, slots)} {self.hand.draw(frames.TAILS)}", noted
+            return self._said(FRAMES.update_naming_both, slots | {"old": before.value.text}), noted
+        return f"{self._said(FRAMES.update, slots)} {self.hand.draw(FRAMES.tails)}", noted
 
     def _other(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
         who = event.about
@@ -135,7 +136,7 @@ class Talker:
             "him": who.him,
             "does": clause(topic, event.value, Form.THIRD, who.her),
         }
-        return self._said(frames.OTHERS, slots), self._said(frames.NOTED_OTHERS, slots)
+        return self._said(FRAMES.others, slots), self._said(FRAMES.noted_others, slots)
 
     def _said(self, pool: tuple[str, ...], slots: dict[str, str]) -> str:
         return sentence(self.hand.draw(pool).format(**slots))
@@ -169,8 +170,8 @@ class Talker:
         slots = {"v": value.text, "bare": value.phrases[0]}
         hint = sentence(self.hand.draw(topic.hints).format(**slots))
         ask, reply, more, end = self._theme()
-        aside = self.hand.draw(frames.ASIDE).format(first=self.person.first)
-        turn = self.hand.draw(frames.BY_THE_WAY)
+        aside = self.hand.draw(FRAMES.aside).format(first=self.person.first)
+        turn = self.hand.draw(FRAMES.by_the_way)
         shape = self.rng.randrange(2)
         if topic.id in _GROUPED:
             remark = [DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
@@ -193,7 +194,7 @@ class Talker:
             noted: the reply of the assistant.
             leads: whether it may answer a question of the assistant.
         """
-        aside = f"{self.hand.draw(frames.BY_THE_WAY)}"
+        aside = f"{self.hand.draw(FRAMES.by_the_way)}"
         if self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0 or self.rng.random() < 0.25:
             ask, reply, more, end = self._theme()
             lines = [
@@ -206,7 +207,7 @@ class Talker:
         tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
         shape = self.rng.randrange(0 if leads else 1, 2 if topic.id in _GROUPED else 3)
         if shape == 0:
-            pool = frames.ANSWERS if opener.endswith("?") else frames.PROMPTS
+            pool = FRAMES.answers if opener.endswith("?") else FRAMES.prompts
             lines = [
                 DraftTurn(USER, opener),
                 DraftTurn(ASSISTANT, self.hand.draw(pool).format(first=self.person.first)),
@@ -228,10 +229,10 @@ class Talker:
     def _close(self, lines: list[DraftTurn], chance: float) -> list[DraftTurn]:
         """Return the lines, with a goodbye at the given probability."""
         if self.rng.random() < chance:
-            thanks = f"{self.hand.draw(frames.THANKS)}. {self.hand.draw(frames.PARTINGS)}"
+            thanks = f"{self.hand.draw(FRAMES.thanks)}. {self.hand.draw(FRAMES.partings)}"
             lines += [
                 DraftTurn(USER, thanks),
-                DraftTurn(ASSISTANT, self.hand.draw(frames.WELCOME).format(first=self.person.first)),
+                DraftTurn(ASSISTANT, self.hand.draw(FRAMES.welcome).format(first=self.person.first)),
             ]
         return lines
 

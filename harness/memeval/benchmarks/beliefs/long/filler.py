@@ -11,7 +11,7 @@ from datetime import date
 
 from memeval.benchmarks.beliefs.long.lives import LongLife
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker, Loose
-from memeval.benchmarks.beliefs.long.vocabulary import FIRST, LAST, MIDDLE
+from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.streams import stream
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
@@ -72,7 +72,7 @@ def _somebody(talker: DetailedTalker) -> Relation:
     """Return another person with a name of random syllables."""
     draw = talker.hand.draw
     she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
-    return Relation(draw(KINS[she]), f"{draw(FIRST)}{draw(MIDDLE)}{draw(LAST)}", she, her, him)
+    return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)
 
 
 def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[TopicValue, ...]:

@@ -6,19 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from memeval.benchmarks.beliefs.long.vocabulary import (
-    ADJECTIVES,
-    DAYS,
-    DETAILS,
-    FIRST,
-    LAST,
-    MIDDLE,
-    NOUNS,
-    NUMBERS,
-    PLACES,
-    REMARKS,
-    SPOTS,
-)
+from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.talk import Talker
 from memeval.benchmarks.beliefs.timeline import Timeline
@@ -56,22 +44,22 @@ class DetailedTalker(Talker):
     def _theme(self) -> tuple[str, str, str, str]:
         ask, reply, more, end = super()._theme()
         return (
-            f"{ask} {self._detail(DETAILS)}",
-            f"{reply} {self._detail(REMARKS)}",
-            f"{more} {self._detail(DETAILS)}",
-            f"{end} {self._detail(REMARKS)}",
+            f"{ask} {self._detail(WORDS.details)}",
+            f"{reply} {self._detail(WORDS.remarks)}",
+            f"{more} {self._detail(WORDS.details)}",
+            f"{end} {self._detail(WORDS.remarks)}",
         )
 
     def _detail(self, pool: Sequence[str]) -> str:
         return _one(self.rng, pool).format(
-            adj=_one(self.rng, ADJECTIVES),
-            noun=_one(self.rng, NOUNS),
-            other=_one(self.rng, NOUNS),
-            spot=_one(self.rng, SPOTS),
-            day=_one(self.rng, DAYS),
-            number=_one(self.rng, NUMBERS),
-            friend=f"{_one(self.rng, FIRST)}{_one(self.rng, MIDDLE)}{_one(self.rng, LAST)}",
-            place=f"{_one(self.rng, FIRST)}{_one(self.rng, MIDDLE)}{_one(self.rng, PLACES)}",
+            adj=_one(self.rng, WORDS.adjectives),
+            noun=_one(self.rng, WORDS.nouns),
+            other=_one(self.rng, WORDS.nouns),
+            spot=_one(self.rng, WORDS.spots),
+            day=_one(self.rng, WORDS.days),
+            number=_one(self.rng, WORDS.numbers),
+            friend=f"{_one(self.rng, WORDS.first)}{_one(self.rng, WORDS.middle)}{_one(self.rng, WORDS.last)}",
+            place=f"{_one(self.rng, WORDS.first)}{_one(self.rng, WORDS.middle)}{_one(self.rng, WORDS.places)}",
         )
 
 

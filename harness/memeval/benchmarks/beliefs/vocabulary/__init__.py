@@ -1,14 +1,34 @@
 """What people in the benchmark talk about: topics by family, names, and talk that means nothing."""
 
-from memeval.benchmarks.beliefs.vocabulary import diet, family, health, hobbies, home, tech, travel, work
-from memeval.benchmarks.beliefs.vocabulary.topic import Form, Topic, TopicGroup, TopicValue, clause, values
+from __future__ import annotations
 
-_FAMILIES = (tech, diet, travel, family, work, home, hobbies, health)
+from dataclasses import dataclass, replace
 
-TOPICS: tuple[Topic, ...] = tuple(topic for module in _FAMILIES for topic in module.TOPICS)
+from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.benchmarks.beliefs.vocabulary.topic import Form, Topic, TopicGroup, TopicValue, clause
+
+
+@dataclass(frozen=True)
+class Family:
+    """The content of the file of a part of life."""
+
+    topics: tuple[Topic, ...]
+    """Topics that stand for themselves."""
+    chain: tuple[Topic, ...]
+    """Topics that rest on one another, each on the one before it."""
+
+
+def _family(name: str) -> Family:
+    read = read_words(name, Family)
+    return Family(*(tuple(replace(topic, family=name) for topic in topics) for topics in (read.topics, read.chain)))
+
+
+_FAMILIES = tuple(map(_family, ("tech", "diet", "travel", "family", "work", "home", "hobbies", "health")))
+
+TOPICS: tuple[Topic, ...] = tuple(topic for family in _FAMILIES for topic in family.topics)
 """Topics that stand for themselves."""
 
-GROUPS: tuple[TopicGroup, ...] = tuple(module.GROUP for module in _FAMILIES)
+GROUPS: tuple[TopicGroup, ...] = tuple(TopicGroup(family.chain[0], family.chain[1:]) for family in _FAMILIES)
 """Topics that rest on one another, a group for each family."""
 
 BY_ID: dict[str, Topic] = {
@@ -16,4 +36,4 @@ BY_ID: dict[str, Topic] = {
 }
 """Every topic by its id."""
 
-__all__ = ["BY_ID", "GROUPS", "TOPICS", "Form", "Topic", "TopicGroup", "TopicValue", "clause", "values"]
+__all__ = ["BY_ID", "GROUPS", "TOPICS", "Form", "Topic", "TopicGroup", "TopicValue", "clause"]

@@ -4,27 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SHE = (
-    "Amina", "Beatriz", "Chiara", "Delphine", "Elif", "Freya", "Giulia", "Hana", "Ingrid", "Jolanta", "Keiko",
-    "Leila", "Mireille", "Nadia", "Olga", "Paloma", "Renata", "Saoirse", "Tamsin", "Ulrike", "Vesna", "Wilma",
-    "Xenia", "Yara", "Zofia", "Abigail", "Catalina", "Daria", "Esther", "Greta", "Imani", "Linnea",
-)  # fmt: skip
-
-HE = (
-    "Arjun", "Benedict", "Casper", "Dmitri", "Emeka", "Finn", "Goran", "Hugo", "Ivan", "Jasper", "Kofi", "Lukasz",
-    "Matteo", "Nikhil", "Oskar", "Pavel", "Quentin", "Rafael", "Stefan", "Teodor", "Umberto", "Viktor", "Wendell",
-    "Xavier", "Yusuf", "Zoltan", "Anton", "Bruno", "Cormac", "Dario", "Elio", "Magnus",
-)  # fmt: skip
-
-SURNAMES = (
-    "Abara", "Bellini", "Castellano", "Drummond", "Eriksen", "Fontaine", "Grimaldi", "Hoffmann", "Ibrahim",
-    "Jansen", "Kowalczyk", "Lindholm", "Marchetti", "Novak", "Ortega", "Pellegrino", "Quiroga", "Rosenthal",
-    "Sandoval", "Takahashi", "Underwood", "Valenti", "Whitaker", "Yamada", "Zielinski", "Achebe", "Brandt",
-    "Cardoso", "Duarte", "Engel", "Farrell", "Guerrero", "Halloran", "Iversen", "Jankowski", "Kimura", "Laurent",
-    "Mbeki", "Nakamura", "Oduya", "Popescu", "Rahman", "Sorensen", "Tremblay", "Ueda", "Vasquez", "Winther",
-    "Yilmaz", "Zamora", "Almeida", "Bauer", "Chandra", "Escobar", "Fischer", "Galanou", "Haddad", "Ishikawa",
-    "Kaplan", "Lombardi", "Moreno", "Nyberg", "Romero", "Silva", "Weber",
-)  # fmt: skip
+from memeval.benchmarks.beliefs.vocabulary.files import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +49,20 @@ class Relation:
         return f"my {self.kin} {self.first}"
 
 
-RELATIONS = tuple(
-    Relation(kin, first, *pronouns)
-    for pronouns, kins, firsts in (
-        (
-            ("she", "her", "her"),
-            ("sister", "cousin", "colleague", "neighbour", "aunt", "boss"),
-            ("Dana", "Perla", "Maud", "Tilda", "Runa", "Celeste"),
-        ),
-        (
-            ("he", "his", "him"),
-            ("brother", "flatmate", "workmate", "uncle", "godfather", "landlord"),
-            ("Milo", "Otto", "Silas", "Rory", "Ned", "Theo"),
-        ),
-    )
-    for kin, first in zip(kins, firsts, strict=True)
-)
+@dataclass(frozen=True)
+class Names:
+    """The content of ``people.toml``."""
+
+    she: tuple[str, ...]
+    he: tuple[str, ...]
+    surnames: tuple[str, ...]
+    relations: tuple[Relation, ...]
+
+
+_NAMES = read_words("people", Names)
+
+SHE, HE, SURNAMES = _NAMES.she, _NAMES.he, _NAMES.surnames
+"""First names of women and of men, and surnames."""
+
+RELATIONS = _NAMES.relations
 """Whose habits get mixed up with the person's own."""

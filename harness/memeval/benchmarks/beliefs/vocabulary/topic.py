@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from memeval.benchmarks.beliefs.vocabulary.files import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,12 @@ class TopicValue:
     phrases: tuple[str, ...]
     """Key phrase and aliases, as they go into an answer key: ``pellet stove``."""
 
+    @classmethod
+    def from_file(cls, written: str | list[str]) -> TopicValue:
+        """Return a value as a file has it: a list of text, key phrase and aliases; the text alone is its own phrase."""
+        text, *phrases = [written] if isinstance(written, str) else written
+        return cls(text, tuple(phrases) or (text,))
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
@@ -22,8 +33,6 @@ class Topic:
 
     id: str
     """Unique over the vocabulary."""
-    family: str
-    """The part of life it belongs to."""
     label: str
     """What it is called: ``breakfast``, as in *Ada's breakfast*."""
     do: str
@@ -32,7 +41,7 @@ class Topic:
     """Questions for what holds now."""
     past: tuple[str, ...]
     """Questions for what held at a time ``{when}``."""
-    values: tuple[TopicValue, ...]
+    values: tuple[Annotated[TopicValue, BeforeValidator(TopicValue.from_file)], ...]
     """What it can be."""
     hints: tuple[str, ...] = ()
     """Remarks from which a new value follows though nobody says that anything changed."""
@@ -42,6 +51,8 @@ class Topic:
     """What an assistant may add; no value in them."""
     because: tuple[str, ...] = ()
     """Of a dependent: how it is said that ``{do}`` rests on ``{base}``."""
+    family: str = ""
+    """The part of life it belongs to, which is the name of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,55 +72,8 @@ class Form(StrEnum):
     PAST = "past"
 
 
-_VERBS = {
-    "back": ("backs", "backing", "backed"),
-    "buy": ("buys", "buying", "bought"),
-    "chat": ("chats", "chatting", "chatted"),
-    "cook": ("cooks", "cooking", "cooked"),
-    "do": ("does", "doing", "did"),
-    "drink": ("drinks", "drinking", "drank"),
-    "fly": ("flies", "flying", "flew"),
-    "follow": ("follows", "following", "followed"),
-    "get": ("gets", "getting", "got"),
-    "go": ("goes", "going", "went"),
-    "grow": ("grows", "growing", "grew"),
-    "have": ("has", "having", "had"),
-    "heat": ("heats", "heating", "heated"),
-    "keep": ("keeps", "keeping", "kept"),
-    "leave": ("leaves", "leaving", "left"),
-    "live": ("lives", "living", "lived"),
-    "meet": ("meets", "meeting", "met"),
-    "pack": ("packs", "packing", "packed"),
-    "park": ("parks", "parking", "parked"),
-    "pick": ("picks", "picking", "picked"),
-    "plan": ("plans", "planning", "planned"),
-    "play": ("plays", "playing", "played"),
-    "practise": ("practises", "practising", "practised"),
-    "read": ("reads", "reading", "read"),
-    "run": ("runs", "running", "ran"),
-    "see": ("sees", "seeing", "saw"),
-    "share": ("shares", "sharing", "shared"),
-    "sleep": ("sleeps", "sleeping", "slept"),
-    "spend": ("spends", "spending", "spent"),
-    "study": ("studies", "studying", "studied"),
-    "take": ("takes", "taking", "took"),
-    "team": ("teams", "teaming", "teamed"),
-    "track": ("tracks", "tracking", "tracked"),
-    "train": ("trains", "training", "trained"),
-    "use": ("uses", "using", "used"),
-    "wind": ("winds", "winding", "wound"),
-    "work": ("works", "working", "worked"),
-    "write": ("writes", "writing", "wrote"),
-}
-
-
-def values(written: str) -> tuple[TopicValue, ...]:
-    """Read values written as ``text|key phrase|alias…; …``; without a phrase the text is its own."""
-    read = []
-    for item in written.split("; "):
-        text, *phrases = item.split("|")
-        read.append(TopicValue(text, tuple(phrases) or (text,)))
-    return tuple(read)
+_VERBS = read_words("verbs", dict[str, tuple[str, str, str]])
+"""Third person, gerund and past of each verb."""
 
 
 def clause(topic: Topic, value: TopicValue, form: Form, my: str) -> str:
