@@ -13,27 +13,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from memeval.words import read_words
+
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 SYLLABLES = 4
 
 LONG_CHARACTERS = 20_000
 """Minimum length of a long message."""
-
-PEOPLE = ("Agnes", "Boris", "Clara", "Dmitri", "Elena", "Felix", "Greta", "Hugo", "Ingrid", "Jonas", "Klara", "Marco")
-
-FILLER_SENTENCES = (
-    "The weather stayed mild for most of the week.",
-    "Trains ran on time, which surprised everyone.",
-    "A long meeting about budgets ended without a decision.",
-    "Somebody left an umbrella beside the lift again.",
-    "The printer on the second floor needs fresh toner.",
-    "Lunch was soup with bread, as on most Tuesdays.",
-    "Two parcels arrived early and one came late.",
-    "Traffic near the bridge was heavier than usual.",
-    "The garden needs water whenever the sun is out.",
-    "A colleague told a long story about a lost suitcase.",
-)
-"""Sentences that fill a long message and concern none of the topics."""
 
 
 class PlantedTopic(NamedTuple):
@@ -47,80 +33,18 @@ class PlantedTopic(NamedTuple):
     """The same question about another person, whose name replaces ``{}``."""
 
 
-TOPICS = (
-    PlantedTopic(
-        "My cat is called {}.",
-        "What is my cat called?",
-        "By which name does the cat of our household go?",
-        "What is {}'s cat called?",
-    ),
-    PlantedTopic(
-        "The village I grew up in is {}.",
-        "Which village did I grow up in?",
-        "Name the village where I spent my childhood.",
-        "Which village did {} grow up in?",
-    ),
-    PlantedTopic(
-        "My dentist is Doctor {}.",
-        "Who is my dentist?",
-        "Which dentist looks after my teeth?",
-        "Who is {}'s dentist?",
-    ),
-    PlantedTopic(
-        "My sailing boat bears the name {}.",
-        "What name does my sailing boat bear?",
-        "How did we name the boat that we go out to sea with?",
-        "What name does {}'s sailing boat bear?",
-    ),
-    PlantedTopic(
-        "The company I work for is {}.",
-        "Which company do I work for?",
-        "What company employs me?",
-        "Which company does {} work for?",
-    ),
-    PlantedTopic(
-        "My favourite restaurant is the {}.",
-        "Which is my favourite restaurant?",
-        "In what restaurant do I like to eat most?",
-        "Which is {}'s favourite restaurant?",
-    ),
-    PlantedTopic(
-        "The novel I am reading is titled {}.",
-        "What is the title of the novel I am reading?",
-        "Which novel lies on my bedside table at present?",
-        "What is the title of the novel {} is reading?",
-    ),
-    PlantedTopic(
-        "The band I play the drums in is called {}.",
-        "What is the band called in which I play the drums?",
-        "In which band am I the drummer?",
-        "What is the band called in which {} plays the drums?",
-    ),
-    PlantedTopic(
-        "The password of my allotment gate is {}.",
-        "What is the password of my allotment gate?",
-        "Which word opens the gate of my allotment?",
-        "What is the password of {}'s allotment gate?",
-    ),
-    PlantedTopic(
-        "The horse I ride on Sundays is named {}.",
-        "What is the horse named that I ride on Sundays?",
-        "Which horse do I take out at weekends?",
-        "What is the horse named that {} rides on Sundays?",
-    ),
-    PlantedTopic(
-        "The tea I drink every morning is {}.",
-        "Which tea do I drink every morning?",
-        "What sort of tea do I have at breakfast?",
-        "Which tea does {} drink every morning?",
-    ),
-    PlantedTopic(
-        "My violin teacher is Professor {}.",
-        "Who is my violin teacher?",
-        "From which person do I take violin lessons?",
-        "Who is {}'s violin teacher?",
-    ),
-)
+class FactWords(NamedTuple):
+    """The content of ``topics.toml``."""
+
+    people: tuple[str, ...]
+    """First names."""
+    filler: tuple[str, ...]
+    """Sentences that fill a long message and concern none of the topics."""
+    topics: tuple[PlantedTopic, ...]
+
+
+WORDS = read_words(__package__, "topics.toml", FactWords)
+"""All of them."""
 
 SCRIPTS: tuple[tuple[str, str, str, Callable[[random.Random], str]], ...] = (
     (
@@ -187,10 +111,10 @@ class PlantedFacts:
 
     def __init__(self, *purpose: str) -> None:
         self._rng = random.Random("/".join(purpose))  # noqa: S311
-        self._topics = list(TOPICS)
+        self._topics = list(WORDS.topics)
         self._rng.shuffle(self._topics)
         self._words: set[str] = set()
-        self.people = tuple(self._rng.sample(PEOPLE, 2))
+        self.people = tuple(self._rng.sample(WORDS.people, 2))
         """First names of two people."""
         self.day = date(self._rng.randint(2011, 2016), self._rng.randint(1, 9), self._rng.randint(1, 28))
         """The first day."""
@@ -242,6 +166,6 @@ class PlantedFacts:
         first, middle, last = self.facts(3)
         half: list[str] = []
         while sum(map(len, half)) + len(half) < LONG_CHARACTERS / 2:
-            half.append(self._rng.choice(FILLER_SENTENCES))
+            half.append(self._rng.choice(WORDS.filler))
         text = " ".join((first.statement, *half, middle.statement, *half, last.statement))
         return text, [("start", first), ("middle", middle), ("end", last)]

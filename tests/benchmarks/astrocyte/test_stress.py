@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from memeval.benchmarks.astrocyte import StressSuite
-from memeval.benchmarks.astrocyte.words import KINDS, SAYINGS, THINGS
+from memeval.benchmarks.astrocyte.words import WORDS
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.errors import BadInput
@@ -87,7 +87,7 @@ def test_what_is_relevant_is_in_the_searched_bank_and_is_all_that_is_said_of_its
 ) -> None:
     held = texts(scenario)
     asked = searches(scenario)
-    names = [f"{kind} {thing}" for kind, _ in KINDS for thing, _ in THINGS]
+    names = [f"{kind} {thing}" for kind, _ in WORDS.kinds for thing, _ in WORDS.things]
     for key in keys:
         search = asked[key.item_id]
         about = {name for name in names if name in search.question}
@@ -118,18 +118,18 @@ def test_exact_searches_use_the_texts_words_and_paraphrases_none_that_tell_anyth
 
 
 def test_the_vocabulary_tells_things_apart() -> None:
-    for pairs in (KINDS, THINGS):
+    for pairs in (WORDS.kinds, WORDS.things):
         plain, other = zip(*pairs, strict=True)
         assert len(set(plain)) == len(set(other)) == len(pairs)
         assert not set(plain) & set(other)
-    assert all(len(saying.values) == len(set(saying.values)) for saying in SAYINGS)
+    assert all(len(saying.values) == len(set(saying.values)) for saying in WORDS.sayings)
 
 
 def test_banks_hold_the_same_things_with_other_values(scenario: Scenario) -> None:
     things: dict[str, set[tuple[str | None, str]]] = {}
     for text in texts(scenario).values():
-        for kind, _ in KINDS:
-            for thing, _ in THINGS:
+        for kind, _ in WORDS.kinds:
+            for thing, _ in WORDS.things:
                 if f" {kind} {thing}" in text.content:
                     things.setdefault(f"{kind} {thing}", set()).add((text.bank, text.content))
     assert len(things) == sum(len({bank for bank, _ in said}) > 1 for said in things.values()) == 135

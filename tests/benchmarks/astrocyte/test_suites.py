@@ -11,7 +11,7 @@ from memeval import api
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.astrocyte import BroughtSuite, BuiltInSuite
-from memeval.benchmarks.astrocyte.words import KINDS, THINGS
+from memeval.benchmarks.astrocyte.words import WORDS
 from memeval.evaluation.running import RunOptions
 from memeval.keys import RecallKey, ReflectKey
 from memeval.records.errors import BadInput, NotApplicable
@@ -177,7 +177,7 @@ def test_a_memory_that_ignores_banks_is_found(tmp_path: Path) -> None:
 
 
 def test_the_stress_suite_runs_and_finds_walls_that_are_not_there(tmp_path: Path) -> None:
-    pairs = sorted([*THINGS, *KINDS], key=lambda pair: -len(pair[1]))
+    pairs = sorted([*WORDS.things, *WORDS.kinds], key=lambda pair: -len(pair[1]))
     size: dict[str, str | int] = {"retains": 40, "banks": 2, "recalls": 60}
     kept = written(tmp_path, STRESS.format(pairs=pairs, banks=True), "kept.py")
     run = ran(tmp_path, kept, "astrocyte-stress", parameters=size)

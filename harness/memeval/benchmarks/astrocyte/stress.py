@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import ceil
 
-from memeval.benchmarks.astrocyte.words import AGAIN, KINDS, SAYINGS, THINGS, Saying
+from memeval.benchmarks.astrocyte.words import WORDS, Saying
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.base import digest_bytes
@@ -83,7 +83,7 @@ class RetainedText:
 
 def named(thing: tuple[int, int], way: int) -> str:
     """Return what a thing is called: as texts call it (0), or as paraphrases do (1)."""
-    return f"{KINDS[thing[0]][way]} {THINGS[thing[1]][way]}"
+    return f"{WORDS.kinds[thing[0]][way]} {WORDS.things[thing[1]][way]}"
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class _Asks:
         name = f"{kind}-{number:04}"
         relevant: tuple[str, ...] = ()
         if kind == "negative":
-            thing, saying = self._unknown(bank), self._rng.choice(SAYINGS)
+            thing, saying = self._unknown(bank), self._rng.choice(WORDS.sayings)
             question = saying.exact.format(it=named(thing, 0))
         else:
             place = self._rng.randrange(size)
@@ -251,9 +251,9 @@ def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, in
     things = rng.sample(pool, size - 2 * repeated)
     texts = []
     for thing in things:
-        saying = rng.choice(SAYINGS)
+        saying = rng.choice(WORDS.sayings)
         texts.append(RetainedText(thing, saying, rng.choice(saying.values)))
-    frames = ["{text}"] * repeated + [rng.choice(AGAIN) for _ in range(repeated)]
+    frames = ["{text}"] * repeated + [rng.choice(WORDS.again) for _ in range(repeated)]
     rng.shuffle(frames)
     for frame, first in zip(frames, sorted(rng.sample(range(len(texts)), len(frames))), strict=True):
         said = texts[first]
@@ -285,7 +285,7 @@ def _plan(recalls: int) -> Mapping[tuple[float, int], list[tuple[str, int]]]:
 
 
 def _every() -> list[tuple[int, int]]:
-    return [(kind, thing) for kind in range(len(KINDS)) for thing in range(len(THINGS))]
+    return [(kind, thing) for kind in range(len(WORDS.kinds)) for thing in range(len(WORDS.things))]
 
 
 def _name(bank: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.words import read_words
 
 
 @dataclass(frozen=True)
@@ -33,5 +33,5 @@ class LongWords:
     """Last syllables of names of places."""
 
 
-WORDS = read_words("vocabulary", LongWords, __package__)
+WORDS = read_words(__package__, "vocabulary.toml", LongWords)
 """All of them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
 from memeval.benchmarks.beliefs.vocabulary.topic import Form, Topic, TopicGroup, TopicValue, clause
+from memeval.words import read_words
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Family:
 
 
 def _family(name: str) -> Family:
-    read = read_words(name, Family)
+    read = read_words(__package__, f"{name}.toml", Family)
     return Family(*(tuple(replace(topic, family=name) for topic in topics) for topics in (read.topics, read.chain)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.words import read_words
 
 
 @dataclass(frozen=True)
@@ -61,5 +61,5 @@ class Frames:
     """The assistant's last word."""
 
 
-FRAMES = read_words("frames", Frames)
+FRAMES = read_words(__package__, "frames.toml", Frames)
 """All of them."""

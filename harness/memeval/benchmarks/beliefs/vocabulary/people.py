@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.words import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Names:
     relations: tuple[Relation, ...]
 
 
-_NAMES = read_words("people", Names)
+_NAMES = read_words(__package__, "people.toml", Names)
 
 SHE, HE, SURNAMES = _NAMES.she, _NAMES.he, _NAMES.surnames
 """First names of women and of men, and surnames."""

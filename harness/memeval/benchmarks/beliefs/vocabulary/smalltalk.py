@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.words import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +30,5 @@ class SmallTalk:
     themes: tuple[Theme, ...]
 
 
-THEMES = read_words("smalltalk", SmallTalk).themes
+THEMES = read_words(__package__, "smalltalk.toml", SmallTalk).themes
 """Errands and curiosities."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from memeval.benchmarks.beliefs.vocabulary.files import read_words
+from memeval.words import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Form(StrEnum):
     PAST = "past"
 
 
-_VERBS = read_words("verbs", dict[str, tuple[str, str, str]])
+_VERBS = read_words(__package__, "verbs.toml", dict[str, tuple[str, str, str]])
 """Third person, gerund and past of each verb."""
 
 

@@ -1,4 +1,4 @@
-"""Reads the words of the benchmark, which are TOML files beside this module."""
+"""Reads texts that benchmarks and checks are made of: TOML files in the package that uses them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import TypeAdapter
 T = TypeVar("T")
 
 
-def read_words(name: str, kind: type[T], package: str = __package__) -> T:
+def read_words(package: str, name: str, kind: type[T]) -> T:
     """Return the content of a file.
 
     Args:
-        name: its name, without ``.toml``.
-        kind: the type of its content.
         package: the package that contains it.
+        name: its name.
+        kind: the type of its content.
     """
-    text = (resources.files(package) / f"{name}.toml").read_text("utf-8")
+    text = (resources.files(package) / name).read_text("utf-8")
     return TypeAdapter(kind).validate_python(tomllib.loads(text))
