@@ -306,6 +306,13 @@ def test_output_that_nobody_reads_is_no_crash(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_the_doctor_checks_the_settings_of_the_board(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@1"]\n')
+    assert f"\nSettings: {tmp_path}/memeval.toml is valid.\n" in call("doctor")[1]
+    (tmp_path / "memeval.toml").write_text('\nbenchmarks = ["belief@1"]\n')
+    assert f"\nSettings: {tmp_path}/memeval.toml:2: " in call("doctor")[1]
+
+
 def test_the_doctor_says_what_is_here(call: Call) -> None:
     code, out, _ = call("doctor")
     assert code == 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memeval.leaderboard.board_settings import shows
 from memeval.leaderboard.releases import derived
 from memeval.records.errors import BadInput
 from memeval.records.settings import BoardSettings
@@ -114,6 +115,7 @@ def test_a_board_shows_only_its_benchmarks(results: Path) -> None:
     made = site(results, 'benchmarks = ["fake@1"]\n')
     assert {row.run.track.benchmark for row in made.board.runs} == {"fake@1"}
     assert list(made.benchmarks) == ["fake@1"]
+    assert shows(made.settings, "other@1", "fake@1") and not shows(made.settings, "other@1")
 
 
 @pytest.mark.parametrize(

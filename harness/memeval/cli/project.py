@@ -164,6 +164,7 @@ def doctor() -> None:
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
     from memeval.systems.environments.tools import find_pip, find_uv
+    from memeval.systems.output import visible
     from memeval.systems.sandbox import SandboxMode, find_sandbox
 
     free = shutil.disk_usage(".").free / 1e9
@@ -176,6 +177,8 @@ def doctor() -> None:
     keys = ", ".join(caller for caller, (found, _) in models.items() if found)
     print(f"Models: {f'endpoint for {keys}' if keys else 'no key, so only offline judges, readers and systems'}.")
     print(f"Sandbox: {sandbox or 'none'}.")
+    if (state := _settings_state()) is not None:
+        print(f"Settings: {visible(state)}")
     if (archive := archive_state()) is not None:
         print(f"Archive: {archive}")
     for warning in warnings:
@@ -195,6 +198,18 @@ def doctor() -> None:
         ],
     )
     _print_part("for memeval's own tests", [("browser", browser or "missing: browser tests are skipped")])
+
+
+def _settings_state() -> str | None:
+    """Return whether the settings of the board in this folder are valid; ``None`` if there are none."""
+    from memeval.cli.shared import DEFAULT_RESULTS
+    from memeval.leaderboard.board_settings import board_settings
+
+    try:
+        toml = board_settings(DEFAULT_RESULTS).toml
+    except BadInput as error:
+        return str(error)
+    return None if toml is None else f"{toml.where} is valid."
 
 
 def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:

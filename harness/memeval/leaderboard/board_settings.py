@@ -54,9 +54,12 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
 
 def shown_runs(folders: Iterable[RunFolder], settings: BoardSettings) -> list[RunFolder]:
     """Return the runs of the benchmarks that a board shows."""
-    return [
-        folder for folder in folders if settings.benchmarks is None or folder.run.track.benchmark in settings.benchmarks
-    ]
+    return [folder for folder in folders if shows(settings, folder.run.track.benchmark)]
+
+
+def shows(settings: BoardSettings, *benchmarks: str) -> bool:
+    """Return whether a board shows at least one of these benchmarks."""
+    return settings.benchmarks is None or not set(benchmarks).isdisjoint(settings.benchmarks)
 
 
 def headline_tracks(tables: Sequence[BoardTable], file: SettingsFile) -> frozenset[str]:

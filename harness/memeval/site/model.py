@@ -18,7 +18,7 @@ from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.execution.readers import NATIVE
 from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
-from memeval.leaderboard.board_settings import board_settings, headline_tracks, own_score, shown_runs
+from memeval.leaderboard.board_settings import board_settings, headline_tracks, own_score, shown_runs, shows
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -265,7 +265,11 @@ def read_site(
         version=version,
         audits=tuple(stored_audits(results)),
         bridges=tuple(stored_bridges(results)),
-        matrices=tuple(stored_matrices(results)),
+        matrices=tuple(
+            folder
+            for folder in stored_matrices(results)
+            if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
+        ),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=BoardSettings(**{name: getattr(file.settings, name) for name in BoardSettings.model_fields}),
