@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.site import build
-from memeval.site import publish as publishing
+from memeval.site import build, staging
 from memeval.site.publish import publish
+from memeval.site.targets import FolderTarget
 from memeval.systems.source import find_system
 from tests.support.tiny import TinyBenchmark
 
@@ -52,7 +53,7 @@ def add_run(results: Path) -> None:
 
 def test_a_release_is_frozen_built_and_pointed_at(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
-    list(publish(results, to, version="2026.1"))
+    list(publish(results, FolderTarget(to), version="2026.1"))
     assert (to / "2026.1" / "index.html").is_file()
     assert json.loads((to / "versions.json").read_bytes()) == [
         {"version": "2026.1", "title": "2026.1", "aliases": ["latest"]}
@@ -72,7 +73,8 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_pat
             accepted = run
         else:
             other = run
-    said = list(publish(results, tmp_path / "public", version="1"))
+    said = list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    assert said[2] == f"  not accepted: {other.path}"
     assert said[1] == (
         "warning: 1 of 2 runs are not accepted, and are published with that mark. "
         "Accept a run: memeval ledger accept RUN --reason TEXT"
@@ -82,7 +84,7 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_pat
     assert "not accepted</span>" not in (pages / "runs" / accepted.run.run_id / "index.html").read_text()
     assert (pages / "index.html").read_text().count("not accepted</span>") == 1
     Ledger(results).append(LedgerEvent.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
-    assert not [line for line in publish(results, tmp_path / "public", version="2") if "warning" in line]
+    assert not [line for line in publish(results, FolderTarget(tmp_path / "public"), version="2") if "warning" in line]
 
 
 def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
@@ -96,56 +98,56 @@ def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
 
 def test_publishing_the_same_state_again_changes_nothing(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
-    list(publish(results, to))
+    list(publish(results, FolderTarget(to)))
     before = tree(tmp_path)
-    said = list(publish(results, to))
+    said = list(publish(results, FolderTarget(to)))
     assert tree(tmp_path) == before
     assert "nothing has changed" in said[-1]
 
 
 def test_a_new_run_is_a_new_version_and_the_old_one_stays_as_it_was(results: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
-    list(publish(results, to, version="1"))
+    list(publish(results, FolderTarget(to), version="1"))
     before = tree(to / "1")
     add_run(results)
-    list(publish(results, to, version="2"))
+    list(publish(results, FolderTarget(to), version="2"))
     assert tree(to / "1") == before
     assert [each["version"] for each in json.loads((to / "versions.json").read_bytes())] == ["2", "1"]
     assert (to / "latest").resolve() == (to / "2").resolve()
 
 
 def test_a_word_in_the_ledger_is_a_new_state(results: Path, tmp_path: Path) -> None:
-    list(publish(results, tmp_path / "public", version="1"))
+    list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     (run,) = sealed_runs(results)
     Ledger(results).append(LedgerEvent.INVALIDATED, run, by="tester", reason="a test")
-    list(publish(results, tmp_path / "public", version="2"))
+    list(publish(results, FolderTarget(tmp_path / "public"), version="2"))
     assert (tmp_path / "public" / "2").is_dir()
 
 
 def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_path: Path) -> None:
     (run,) = sealed_runs(results)
     Ledger(results).append(LedgerEvent.INVALIDATED, run, by="tester", reason="a test")
-    list(publish(results, tmp_path / "public", version="1"))
+    list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     assert api.verify(results) == []
     (results / "ledger.jsonl").write_bytes(b"")
     assert "lines that release 1 depends on" in "".join(map(str, api.verify(results)))
     with pytest.raises(BadInput, match="lines that release 1 depends on"):
-        list(publish(results, tmp_path / "public", version="2"))
+        list(publish(results, FolderTarget(tmp_path / "public"), version="2"))
 
 
 def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> None:
-    list(publish(results, tmp_path / "public", version="1"))
+    list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     add_run(results)
     before = tree(tmp_path)
     with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
-        list(publish(results, tmp_path / "public", version="1"))
+        list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     assert tree(tmp_path) == before
 
 
 def test_two_releases_on_one_day_have_two_versions(results: Path, tmp_path: Path) -> None:
-    list(publish(results, tmp_path / "public"))
+    list(publish(results, FolderTarget(tmp_path / "public")))
     add_run(results)
-    list(publish(results, tmp_path / "public"))
+    list(publish(results, FolderTarget(tmp_path / "public")))
     first, second = sorted(path.stem for path in (results / "releases").glob("*.json"))
     assert second == f"{first}.2"
 
@@ -158,41 +160,40 @@ def test_a_publication_that_was_cut_off_is_finished_by_the_same_call(
     def cut(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(publishing, "build", cut)
-        with pytest.raises(KeyboardInterrupt):
-            list(publish(results, to, version="1"))
-    assert not (to / "latest").exists()
-    with monkeypatch.context() as patch:
-        patch.setattr(publishing, "_point", cut)
-        with pytest.raises(KeyboardInterrupt):
-            list(publish(results, to, version="1"))
-    assert not (to / "latest").exists()
-    list(publish(results, to, version="1"))
+    for step in ("build", "create", "point"):
+        with monkeypatch.context() as patch:
+            patch.setattr(*(staging, "build", cut) if step == "build" else (FolderTarget, step, cut))
+            with pytest.raises(KeyboardInterrupt):
+                list(publish(results, FolderTarget(to), version="1"))
+        assert not (to / "latest").exists() and not (to / "index.html").exists()
+    list(publish(results, FolderTarget(to), version="1"))
     assert (to / "latest" / "index.html").is_file()
     assert len(list((results / "releases").glob("*.json"))) == 1
+    assert not list((tmp_path / "build").rglob("*.html")), "nothing is left of the built site"
 
 
 def test_a_dry_run_writes_nothing(results: Path, tmp_path: Path) -> None:
     before = tree(tmp_path)
-    said = list(publish(results, tmp_path / "public", version="1", dry_run=True))
+    said = list(publish(results, FolderTarget(tmp_path / "public"), version="1", dry_run=True))
     assert tree(tmp_path) == before
-    assert "would be frozen and built" in said[-1]
+    [plan] = [line for line in said if "would be" in line]
+    assert plan == f"{tmp_path / 'public'}: release 1 would be frozen and published."
+    assert re.search(r"  data: [1-9]\d* new files, \d+\.\d MB; 0 already there, 0\.0 MB\.", "\n".join(said))
 
 
 def test_a_run_that_does_not_hold_stops_everything(results: Path, tmp_path: Path) -> None:
     (run,) = sealed_runs(results)
     run.file("grades.jsonl").write_bytes(b"")
     with pytest.raises(CheckFailed, match=r"grades\.jsonl\.gz"):
-        list(publish(results, tmp_path / "public", version="1"))
+        list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     assert not (tmp_path / "public").exists()
     assert not (results / "releases").exists()
 
 
-@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest", "versions.json", 65 * "9"])
+@pytest.mark.parametrize("version", ["", "../up", "a b", ".hidden", "latest", "data", "versions.json", 65 * "9"])
 def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path, version: str) -> None:
     with pytest.raises(BadInput):
-        list(publish(results, tmp_path / "public", version=version))
+        list(publish(results, FolderTarget(tmp_path / "public"), version=version))
     assert not (results / "releases").exists()
 
 
@@ -200,7 +201,7 @@ def test_a_version_that_is_no_safe_name_is_refused(results: Path, tmp_path: Path
 def test_nothing_is_published_among_the_runs(results: Path, place: str) -> None:
     before = tree(results)
     with pytest.raises(BadInput, match="inside the results folder"):
-        list(publish(results, results / place, version="1"))
+        list(publish(results, FolderTarget(results / place), version="1"))
     with pytest.raises(BadInput, match="inside the results folder"):
         build(results, results / place / "site")
     assert tree(results) == before
@@ -213,13 +214,13 @@ def test_a_place_that_cannot_be_taken_is_refused_before_anything_is_frozen(resul
     (foreign / "1" / "thesis.tex").write_text("x")
     (taken / "latest").mkdir(parents=True)
     for to, said in (
-        (file, "cannot be created"),
+        (file, "this is a file"),
         (file / "below", "cannot be created"),
-        (foreign, "not a site of memeval"),
+        (foreign, "not part of release 1"),
         (taken, "exists and is not a symlink"),
     ):
         with pytest.raises(BadInput, match=said):
-            list(publish(results, to, version="1"))
+            list(publish(results, FolderTarget(to), version="1"))
     assert not (results / "releases").exists()
     assert [path.name for path in foreign.iterdir()] == ["1"]
 

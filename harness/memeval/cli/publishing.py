@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,9 +24,6 @@ DEFAULT_SITE = Path("build/site")
 
 SHOWN = 10
 """Maximum number of printed problems per check."""
-
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|git:")
-"""Targets that are a URL or a git branch, not a folder."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -83,50 +79,58 @@ def serve(
 
 
 def publish(
-    to: Annotated[str, typer.Option("--to", metavar="DIR", help="Folder that holds the published versions.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="TARGET",
+            help="DIR, s3://BUCKET/PREFIX or git:BRANCH. Default: 'to' in section [publish] of memeval.toml.",
+        ),
+    ] = None,
     release: Annotated[
         str | None, typer.Option("--release", help="Version of the release. Default: today's date.")
     ] = None,
     results: Results = DEFAULT_RESULTS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Verify, print what would be done, and write nothing.")
+        bool, typer.Option("--dry-run", help="Verify, print the plan with files and bytes, and publish nothing.")
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing. Compare every published file with its release.")
     ] = False,
+    remote: Annotated[
+        str | None, typer.Option("--remote", metavar="NAME", help="With git:BRANCH: the Git remote to push it to.")
+    ] = None,
     by: Annotated[str | None, typer.Option("--by", help="Author of the entry in the ledger.")] = None,
     sign_with: SignWith = None,
     signers: SignersFile = None,
 ) -> None:
-    """Verify all runs, freeze a release and build its site.
+    """Verify all runs, freeze a release, build its site and publish it.
 
-    Builds the release next to earlier ones, and updates the link 'latest' as the last step. Publishing the same state
-    again changes nothing. Runs that are not accepted are published with that mark; a warning shows their number.
+    Publishes the release next to earlier ones, and switches 'latest' as the last step. If it is interrupted, the old
+    board stays as it was: run the same command again. Publishing the same state again changes nothing. Runs that are
+    not accepted are named, and published with that mark.
 
-    With --check, compares a published or downloaded folder with its releases, byte for byte and offline. Without
-    --release, checks all versions, 'versions.json' and 'latest'.
+    With --check, compares a published or downloaded copy with its releases, byte for byte. Without --release, checks
+    all versions, 'versions.json' and 'latest'.
 
     Example: memeval publish --to public --release 2026.11
     """
+    from memeval.site.targets import open_target
+
+    target = open_target(results.absolute().parent, to, remote)
     if check:
         from memeval.archive.signatures import signers_of
         from memeval.site.checking import check_published
 
-        report(check_published(Path(to), results, signers_of(signers), release))
+        report(check_published(target, results, signers_of(signers), release))
         return
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
     from memeval.site.publish import publish as publish_site
 
     fetch_for(sealed_runs(results))
-
-    if _REMOTE.match(to):
-        raise BadInput(
-            f"cannot publish to '{to}': only a local folder is supported.",
-            remedy="Publish into a folder with --to DIR, then upload that folder.",
-        )
-    for line in publish_site(results, Path(to), version=release, dry_run=dry_run, key=sign_with, by=by):
-        print(line)
+    for line in publish_site(results, target, version=release, dry_run=dry_run, key=sign_with, by=by):
+        print(line, flush=True)
 
 
 def report(checks: Sequence[Check], as_json: bool = False) -> None:

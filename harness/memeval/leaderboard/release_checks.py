@@ -155,7 +155,7 @@ def check_form(file: ReleaseFile) -> Check:
         findings.append(Finding(f"{file.path}: state", problem, RESTORE))
     if file.content != file_bytes(file.data):
         findings.append(Finding(str(file.path), "is not written as memeval writes it.", RESTORE))
-    for path in release.files:
+    for path in (*release.files, *(release.data_files or ())):
         if not is_safe(path):
             problem = f"names {path!r}, which is not a path inside the published folder."
             findings.append(Finding(f"{file.path}: files", problem, "Do not use this release. " + RESTORE))

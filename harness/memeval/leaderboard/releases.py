@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,16 +117,19 @@ def age(release: Release) -> tuple[str, str]:
     return release.date, _by_number(release.version)
 
 
-def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tuple[Release, bool]:
+def frozen(
+    board: Board, results: Path, version: str | None, memeval: str, *, anew: bool = False
+) -> tuple[Release, bool]:
     """Return the release of a board.
 
-    An unchanged board keeps its earlier release. Nothing is written.
+    An unchanged board keeps its earlier release, unless a new one is wanted. Nothing is written.
 
     Args:
         board: the board.
         results: the results folder, for its releases and ledger.
         version: the version of the release; ``None`` for today's date.
         memeval: version of memeval.
+        anew: whether an unchanged board gets a new release too.
 
     Returns:
         The release, and whether it is new. A new release has no published files and no signature yet; see
@@ -152,7 +155,7 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
     same = [
         release
         for release in known.values()
-        if version in (None, release.version) and _is_of(release, parts, Ledger(results))
+        if not anew and version in (None, release.version) and _is_of(release, parts, Ledger(results))
     ]
     if same:
         return same[-1], False
@@ -168,18 +171,27 @@ def frozen(board: Board, results: Path, version: str | None, memeval: str) -> tu
         "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
         "date": today.isoformat(),
         "files": {},
+        "data_files": [],
         "signature": None,
     }
     return Release.from_data(data | {"state": state_of(data)}, "--release"), True
 
 
-def completed(release: Release, files: Mapping[str, Digest], key: Path | None) -> Release:
+def completed(
+    release: Release, files: Mapping[str, Digest], key: Path | None, data_files: Iterable[str] = ()
+) -> Release:
     """Return a new release with its published files, its state, and a signature if there is a key.
+
+    Args:
+        release: the release.
+        files: digest of every file in its published folder, by path.
+        key: file of an SSH key; ``None`` to sign nothing.
+        data_files: the shared files that its pages load.
 
     Raises:
         BadInput: the key cannot sign.
     """
-    data = release.data() | {"files": dict(files)}
+    data = release.data() | {"files": dict(files), "data_files": sorted(data_files)}
     data["state"] = state_of(data)
     if key is not None:
         data["signature"] = sign(signed_bytes(data), key, RELEASE_NAMESPACE)
@@ -228,7 +240,9 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     """
     path = release_path(results, release.version)
     content = file_bytes(release.data())
-    if path.exists() and path.read_bytes() != content:
+    if path.exists() and (stored := ReleaseFile.read(path)).release == release:
+        content = stored.content  # perhaps in the schema of an older memeval
+    elif path.exists():
         raise BadInput(
             f"release {release.version} is frozen, and this board differs from it.",
             where=path,

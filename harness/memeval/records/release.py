@@ -39,11 +39,11 @@ class ReleaseRow(Record):
 class Release(Stored):
     """A frozen leaderboard: runs, ranks, and digests down to the last published file."""
 
-    SCHEMA: ClassVar[int] = 2
-    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {1: dict}
-    """Version 1 named only the runs that have a row, and no published file."""
+    SCHEMA: ClassVar[int] = 3
+    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {1: dict, 2: dict}
+    """Version 1 named only the runs that have a row, and no published file. Version 2 had no shared files."""
 
-    schema_version: int = 2
+    schema_version: int = 3
     """Schema version of this record."""
     version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]*$")
     """Its version, such as ``2026.11``; unique."""
@@ -66,6 +66,9 @@ class Release(Stored):
     files: dict[str, Digest] | None = None
     """Digest of every published file, by its path inside the published folder. It leaves out the release itself, which
     is published as ``release.json``. ``None`` in schema version 1."""
+    data_files: tuple[str, ...] | None = None
+    """The files that its pages share with other releases, by their paths beside the published folder, sorted. The names
+    are digests: ``data/sha256/ab/abcd….json``. ``None`` in older schema versions: all files are in the folder."""
     state: Digest
     """Digest of the canonical JSON of all other fields but ``signature``; in schema version 1, of the board."""
     signature: SignatureText | None = None

@@ -96,6 +96,9 @@ class ArchiveSettings(StoreSettings):
 class PublishSettings(StoreSettings):
     """Where the board is published: also ``git:BRANCH``."""
 
+    remote: str | None = None
+    """The Git remote to push the branch to; ``None`` to push nothing."""
+
 
 class CostMetric(StrEnum):
     """The costs that ``memeval check`` compares."""

@@ -12,6 +12,7 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.generator import generate
 from memeval.site.model import FindBenchmark, read_site
+from memeval.storage import unwritable
 
 
 def build(
@@ -47,7 +48,10 @@ def build(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
-        generate(site, made, site_url)
+        try:
+            generate(site, made, site_url)
+        except OSError as error:
+            raise unwritable(out.parent, error) from None
         if out.exists():
             out.rename(Path(scratch) / "old")
         made.rename(out)

@@ -1,95 +1,52 @@
-"""Checks a published or downloaded copy of the site against its releases, byte for byte and offline."""
+"""Checks a published or downloaded copy of the site against its releases, byte for byte."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.findings import Check, Finding
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
 from memeval.leaderboard.releases import ReleaseFile, age, release_path
-from memeval.records.base import Digest
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, MemevalError
-
-LATEST = "latest"
-"""The link to the newest version."""
-
-RELEASE_FILE = "release.json"
-"""The release, in the folder of its version."""
-
-VERSIONS_FILE = "versions.json"
-"""The list of the versions, in the format of Material's version selector."""
-
-ROOT_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>memeval</title>
-<meta http-equiv="refresh" content="0; url=latest/">
-<p><a href="latest/">The latest board</a></p>
-</html>
-"""
-"""The page at the root of the published versions."""
+from memeval.records.release import Release
+from memeval.site.files import SHARED
+from memeval.site.roots import (
+    INDEX,
+    LATEST,
+    LATEST_PAGE,
+    NOT_FOUND,
+    NOT_FOUND_PAGE,
+    RELEASE_FILE,
+    ROOT_PAGE,
+    TAKEN,
+    VERSIONS_FILE,
+    latest_page,
+    selector,
+)
+from memeval.site.targets.base import Entry, EntryKind, Target
 
 AGAIN = "Download it again, or publish it again."
 
+HOST_FILES = frozenset({"CNAME", ".nojekyll"})
+"""Files at the root that a host reads; memeval does not check them."""
 
-def manifest(folder: Path) -> dict[str, Digest]:
-    """Return the digest of each file in the folder of a version, by path; without its ``release.json``.
-
-    Raises:
-        BadInput: the folder contains a symlink or another special file, or a file cannot be read.
-    """
-    found: dict[str, Digest] = {}
-    for name, digest in _walk(folder):
-        if isinstance(digest, Finding):
-            raise BadInput(digest.problem, where=digest.where, remedy=digest.remedy)
-        found[name] = digest
-    return found
+Entries = Mapping[str, Entry]
 
 
-def differences(folder: Path, files: Mapping[str, Digest]) -> Iterator[Finding]:
-    """Yield each file in the folder of a version that differs from the release: changed, added, then missing.
-
-    Args:
-        folder: the folder.
-        files: the digests of the published files, by path. No path of it is opened.
-    """
-    present: set[str] = set()
-    for name, digest in _walk(folder):
-        if isinstance(digest, Finding):
-            yield digest
-        elif name not in files:
-            yield Finding(str(folder / name), "is not part of the release.", "Delete it.")
-        elif digest != files[name]:
-            yield Finding(str(folder / name), "differs from the release.", AGAIN)
-        present.add(name)
-    for name in sorted(files.keys() - present):
-        yield Finding(f"{folder}/{name}", "is missing.", AGAIN)
-
-
-def selector(versions: Iterable[str]) -> bytes:
-    """Return ``versions.json``, given the versions, latest first."""
-    entries = [
-        {"version": version, "title": version, "aliases": [LATEST] if place == 0 else []}
-        for place, version in enumerate(versions)
-    ]
-    return (json.dumps(entries, indent=1) + "\n").encode()
-
-
-def check_published(to: Path, results: Path, signers: Signers, version: str | None = None) -> list[Check]:
+def check_published(target: Target, results: Path, signers: Signers, version: str | None = None) -> list[Check]:
     """Check a published or downloaded copy.
 
     The list of files comes from the release in the results folder. Without it, it comes from the copy, and is the
     copy's own word unless a known key signed it or the ledger of the checkout has its digest.
 
     Args:
-        to: the folder of the published versions.
+        target: what is published.
         results: the results folder of the checkout that verifies; it may lack the releases.
         signers: the keys that may sign.
         version: check only this version; ``None`` for all versions.
@@ -99,58 +56,130 @@ def check_published(to: Path, results: Path, signers: Signers, version: str | No
         ``versions`` is left out if one version was asked for and the copy has no ``versions.json``.
 
     Raises:
-        BadInput: the folder has no release, or not the named one.
+        BadInput: the target has no release, or not the named one.
     """
-    folders = _version_folders(to, results)
+    entries = target.entries()
+    folders = _versions(entries, results)
     if version is not None and version not in folders:
-        raise BadInput(f"there is no release {version} here.", where=to, remedy="Name the folder of the versions.")
+        raise BadInput(
+            f"there is no release {version} here.", where=target.url, remedy="Name the folder of the versions."
+        )
     if not folders:
-        raise BadInput("there is no published release here.", where=to, remedy="Name the folder of the versions.")
+        raise BadInput(
+            "there is no published release here.", where=target.url, remedy="Name the folder of the versions."
+        )
     checks, files, signed = [], {}, []
+    known: dict[str, Digest | Finding] = {}
     for name in folders:
-        check, file = _check_version(to / name, results, signers)
-        if file is not None:
-            files[name] = file
         if version in (None, name):
+            check, file = _check_version(target, name, entries, results, signers, known)
             checks.append(check)
             signed += [] if file is None else check_release_signature(file, signers)
-    if version is None or os.path.lexists(to / VERSIONS_FILE):
+        else:
+            file, _ = _release_of(target, name, entries, results)
+        if file is not None:
+            files[name] = file
+    if version is None or VERSIONS_FILE in entries:
         absent = [path.stem for path in sorted((results / "releases").glob("*.json")) if path.stem not in folders]
         reason = f"not in this copy: {', '.join(absent)}" if absent else None
-        checks.append(Check("versions", tuple(_root_findings(to, files, folders)), reason))
+        checks.append(Check("versions", tuple(_root_findings(target, entries, files, folders)), reason))
     return [*checks, signature_check(signed, signers)]
 
 
-def _version_folders(to: Path, results: Path) -> list[str]:
-    try:
-        entries = sorted(os.scandir(to), key=lambda entry: entry.name)
-    except OSError as error:
-        raise BadInput(
-            f"the folder cannot be read ({error.strerror}).", where=to, remedy="Name the folder of the versions."
-        ) from None
-    return [
-        entry.name
-        for entry in entries
-        if entry.name != LATEST
-        and entry.is_dir(follow_symlinks=False)
-        and (os.path.lexists(to / entry.name / RELEASE_FILE) or release_path(results, entry.name).is_file())
-    ]
+def differences(
+    target: Target,
+    release: Release,
+    entries: Entries,
+    folder: str | None = None,
+    known: dict[str, Digest | Finding] | None = None,
+) -> Iterator[Finding]:
+    """Yield each file that differs from a release: changed or added, missing, then shared files.
+
+    Args:
+        target: what is published.
+        release: the release; no path of it is opened that the target does not list.
+        entries: what the target has.
+        folder: the folder of its pages; ``None`` for that of its version.
+        known: the digests of shared files that were read already; new ones are added.
+    """
+    base, files = f"{folder or release.version}/", release.files or {}
+    own = [path for path in entries if path.startswith(base) and path != base + RELEASE_FILE]
+    for path, digest in _digests(target, own, entries):
+        name = path.removeprefix(base)
+        if isinstance(digest, Finding):
+            yield digest
+        elif name not in files:
+            yield Finding(f"{target.url}/{path}", "is not part of the release.", "Delete it.")
+        elif digest != files[name]:
+            yield Finding(f"{target.url}/{path}", "differs from the release.", AGAIN)
+    for name in sorted(files.keys() - {path.removeprefix(base) for path in own}):
+        yield Finding(f"{target.url}/{base}{name}", "is missing.", AGAIN)
+    yield from _shared_findings(target, release.data_files or (), entries, {} if known is None else known)
 
 
-def _check_version(folder: Path, results: Path, signers: Signers) -> tuple[Check, ReleaseFile | None]:
-    """Check the folder of a version; return the check, and the release if one can be read."""
-    name = folder.name
-    copied, kept = folder / RELEASE_FILE, release_path(results, name)
-    try:
-        own = ReleaseFile.read(copied) if os.path.lexists(copied) else None
-    except MemevalError as error:
-        own, findings = None, [Finding(error.where or str(copied), error.problem, AGAIN)]
-    else:
-        findings = []
+def _shared_findings(
+    target: Target, paths: Sequence[str], entries: Entries, known: dict[str, Digest | Finding]
+) -> Iterator[Finding]:
+    """Check files that are named by their digest; each is read once."""
+    known |= dict(_digests(target, [path for path in paths if path in entries and path not in known], entries))
+    for path in paths:
+        digest = known.get(path)
+        if digest is None:
+            yield Finding(f"{target.url}/{path}", "is missing.", AGAIN)
+        elif isinstance(digest, Finding):
+            yield digest
+        elif not _has_name(path, digest):
+            yield Finding(f"{target.url}/{path}", "differs from its digest.", AGAIN)
+
+
+def _has_name(path: str, digest: Digest) -> bool:
+    """Return whether a shared file has the name that follows from its bytes."""
+    value = digest.removeprefix("sha256:")
+    return re.fullmatch(rf"{SHARED}{value[:2]}/{value}[.-][0-9A-Za-z._-]+", path) is not None
+
+
+def _versions(entries: Entries, results: Path) -> list[str]:
+    """Return the folders that have a release, here or in the results folder."""
+    folders = {path.partition("/")[0] for path in entries if "/" in path} - TAKEN
+    return sorted(
+        name for name in folders if f"{name}/{RELEASE_FILE}" in entries or release_path(results, name).is_file()
+    )
+
+
+def _release_of(
+    target: Target, name: str, entries: Entries, results: Path
+) -> tuple[ReleaseFile | None, tuple[ReleaseFile | None, list[Finding]]]:
+    """Return the release of a folder, that of the results folder first; then the published one with its problems."""
+    path, kept = f"{name}/{RELEASE_FILE}", release_path(results, name)
+    where, own, findings = f"{target.url}/{path}", None, []
+    if path in entries:
+        content = _content(target, path, entries)
+        if isinstance(content, Finding):
+            findings.append(content)
+        else:
+            try:
+                own = ReleaseFile(Path(where), content, Release.parse(content, where))
+            except MemevalError as error:
+                findings.append(Finding(error.where or where, error.problem, AGAIN))
     try:
         file = ReleaseFile.read(kept) if kept.is_file() else own
     except MemevalError as error:
-        return Check(name, (*findings, Finding(error.where or str(kept), error.problem, error.remedy or AGAIN))), None
+        findings.append(Finding(error.where or str(kept), error.problem, error.remedy or AGAIN))
+        file = None
+    return file, (own, findings)
+
+
+def _check_version(
+    target: Target,
+    name: str,
+    entries: Entries,
+    results: Path,
+    signers: Signers,
+    known: dict[str, Digest | Finding],
+) -> tuple[Check, ReleaseFile | None]:
+    """Check the folder of a version; return the check, and the release if one can be read."""
+    copied, kept = f"{target.url}/{name}/{RELEASE_FILE}", release_path(results, name)
+    file, (own, findings) = _release_of(target, name, entries, results)
     if file is None:
         return Check(name, tuple(findings)), None
     if file.release.version != name:
@@ -161,14 +190,15 @@ def _check_version(folder: Path, results: Path, signers: Signers) -> tuple[Check
         return Check(name, tuple(findings), reason), file
     if not findings and (own is None or own.content != file.content):
         problem = "is missing." if own is None else f"differs from {kept}."
-        findings.append(Finding(str(copied), problem, AGAIN))
-    findings += [*check_form(file).findings, *differences(folder, file.release.files)]
+        findings.append(Finding(copied, problem, AGAIN))
+    form = check_form(file).findings
+    findings += [*form, *(differences(target, file.release, entries, known=known))]
     if file is not own:
         return Check(name, tuple(findings)), file
     ledger = Ledger(results)
     named = {entry.release_digest for entry in ledger.entries() if entry.release_version == name}
     if named - {file.digest}:
-        findings.append(Finding(str(copied), f"differs from its digest in {ledger.path}.", AGAIN))
+        findings.append(Finding(copied, f"differs from its digest in {ledger.path}.", AGAIN))
     ((_, result),) = check_release_signature(file, signers)
     if named or result.state is SignatureState.GOOD:
         return Check(name, tuple(findings)), file
@@ -176,81 +206,78 @@ def _check_version(folder: Path, results: Path, signers: Signers) -> tuple[Check
     return Check(name, tuple(findings), reason), file
 
 
-def _root_findings(to: Path, files: Mapping[str, ReleaseFile], folders: Iterable[str]) -> Iterator[Finding]:
+def _root_findings(
+    target: Target, entries: Entries, files: Mapping[str, ReleaseFile], folders: Iterable[str]
+) -> Iterator[Finding]:
     """Check the files next to the versions: they follow from the releases."""
-    versions = [file.release.version for file in sorted(files.values(), key=lambda file: age(file.release))][::-1]
-    for name, content in ((VERSIONS_FILE, selector(versions)), ("index.html", ROOT_PAGE.encode())):
-        path = to / name
-        found = _content(path)
+    newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
+    versions = [file.release.version for file in newest_first]
+    wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
+    if NOT_FOUND in entries or any(file.release.data_files is not None for file in newest_first):
+        wanted[NOT_FOUND] = NOT_FOUND_PAGE
+    for name, content in wanted.items():
+        found = _content(target, name, entries)
         if isinstance(found, Finding):
             yield found
         elif found != content:
             listed = f"the releases here are {', '.join(versions)}" if name == VERSIONS_FILE else "it is another page"
-            yield Finding(str(path), f"differs from what memeval publishes: {listed}.", AGAIN)
+            yield Finding(f"{target.url}/{name}", f"differs from what memeval publishes: {listed}.", AGAIN)
     if versions:
-        yield from _latest_findings(to / LATEST, files[versions[0]])
-    known = {LATEST, VERSIONS_FILE, "index.html", ".git", *folders}
-    for entry in sorted(to.iterdir()):
-        if entry.name not in known:
-            yield Finding(str(entry), "is not part of a release.", "Delete it.")
+        yield from _latest_findings(target, newest_first[0], entries)
+    shared = {path for file in newest_first for path in file.release.data_files or ()}
+    known = {LATEST, *wanted, *HOST_FILES, *folders}
+    strays = {path.partition("/")[0] for path in entries if not path.startswith(SHARED)} - known
+    strays |= {path for path in entries if path.startswith(SHARED)} - shared
+    for name in sorted(strays):
+        yield Finding(f"{target.url}/{name}", "is not part of a release.", "Delete it.")
 
 
-def _latest_findings(path: Path, newest: ReleaseFile) -> Iterator[Finding]:
-    """Check the alias of the newest version: a link to it, or, in a downloaded copy, a folder with its files."""
-    version = newest.release.version
-    if path.is_symlink():
-        if str(path.readlink()) != version:
-            problem = f"points at {path.readlink()}, but the newest release is {version}."
-            yield Finding(str(path), problem, f"Point it at {version}: publish again.")
-    elif not path.is_dir():
-        yield Finding(str(path), "is missing." if not path.exists() else "is not a link to a version.", AGAIN)
+def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> Iterator[Finding]:
+    """Check the alias of the newest version: a link, a page, or, in a downloaded copy, a folder with its files."""
+    version, where = newest.release.version, f"{target.url}/{LATEST}"
+    inside = [path for path in entries if path.startswith(f"{LATEST}/")]
+    if LATEST in entries:
+        if entries[LATEST].kind is not EntryKind.LINK:
+            yield Finding(where, "is not a link to a version.", AGAIN)
+        elif entries[LATEST].points_at != version:
+            problem = f"points at {entries[LATEST].points_at}, but the newest release is {version}."
+            yield Finding(where, problem, f"Point it at {version}: publish again.")
+    elif not inside:
+        yield Finding(where, "is missing.", AGAIN)
+    elif inside == [LATEST_PAGE]:
+        if _content(target, LATEST_PAGE, entries) != latest_page(version):
+            yield Finding(f"{target.url}/{LATEST_PAGE}", f"does not lead to {version}, the newest release.", AGAIN)
     elif newest.release.files is not None:
-        yield from differences(path, newest.release.files)
-        found = _content(path / RELEASE_FILE)
+        yield from differences(target, newest.release, entries, LATEST, {})
+        path = f"{LATEST}/{RELEASE_FILE}"
+        found = _content(target, path, entries)
         if isinstance(found, Finding):
             yield found
         elif found != newest.content:
-            yield Finding(str(path / RELEASE_FILE), f"is not release {version}.", AGAIN)
+            yield Finding(f"{target.url}/{path}", f"is not release {version}.", AGAIN)
 
 
-def _walk(folder: Path) -> Iterator[tuple[str, Digest | Finding]]:
-    """Yield the path of each file in a folder and its digest, or a finding if it is no plain file; without links."""
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        inner = Path(parent)
-        links = [name for name in folders if (inner / name).is_symlink()]
-        for name in sorted([*names, *links]):
-            path = inner / name
-            shown = path.relative_to(folder).as_posix()
-            if shown != RELEASE_FILE:
-                yield shown, _digest(path)
+def _digests(target: Target, paths: Sequence[str], entries: Entries) -> Iterator[tuple[str, Digest | Finding]]:
+    """Yield the digest of each published file, or a finding if it is no plain file."""
+
+    def digest_of(path: str) -> tuple[str, Digest | Finding]:
+        found = _content(target, path, entries)
+        return path, found if isinstance(found, Finding) else digest_bytes(found)
+
+    return in_threads(digest_of, paths)
 
 
-def _digest(path: Path) -> Digest | Finding:
-    if (problem := _not_plain(path)) is not None:
-        return problem
+def _content(target: Target, path: str, entries: Entries) -> bytes | Finding:
+    where, entry = f"{target.url}/{path}", entries.get(path)
+    if entry is None:
+        return Finding(where, "is missing.", AGAIN)
+    if entry.kind is EntryKind.LINK:
+        return Finding(where, "is a symlink.", "Replace it with the file itself.")
+    if entry.kind is EntryKind.OTHER:
+        return Finding(where, "is not a plain file.", "Delete it.")
     try:
-        with path.open("rb") as stream:
-            return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        return Finding(str(path), f"cannot be read ({error.strerror}).", "Check its permissions.")
-
-
-def _content(path: Path) -> bytes | Finding:
-    if (problem := _not_plain(path)) is not None:
-        return problem
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        return Finding(str(path), f"cannot be read ({error.strerror}).", "Check its permissions.")
-
-
-def _not_plain(path: Path) -> Finding | None:
-    """Return a finding if a path is missing, a link or a special file."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return Finding(str(path), "is missing.", AGAIN)
-    if stat.S_ISLNK(mode):
-        return Finding(str(path), "is a symlink.", "Replace it with the file itself.")
-    return None if stat.S_ISREG(mode) else Finding(str(path), "is not a plain file.", "Delete it.")
+        return target.read(path)
+    except KeyError:
+        return Finding(where, "is missing.", AGAIN)
+    except MemevalError as error:
+        return Finding(where, error.problem, error.remedy or "Check its permissions.")

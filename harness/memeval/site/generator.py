@@ -46,6 +46,7 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
                 config.extra_css.append(COLOURS_FILE)
             if site.version is not None:
                 config.extra["version"] = {"provider": "mike"}
+                config.extra["release"] = site.version
             build(config)
         except MkDocsException as error:
             raise BadInput(f"MkDocs cannot build the site: {error}") from error

@@ -59,6 +59,17 @@ def relative(page: str, target: str) -> str:
     return quote(here, safe="/@.") + mark + rest
 
 
+def shared_link(page: str, path: str, version: str | None) -> str:
+    """Return the relative link from ``page`` to a file that all releases share.
+
+    Args:
+        page: a page's address: empty, or with a slash at the end.
+        path: the path of the file; it needs no quoting.
+        version: the version of the site; published versions are folders beside the shared files.
+    """
+    return relative(page, "") + ("" if version is None else "../") + path
+
+
 def _split(address: str) -> tuple[str, str, str]:
     for place, character in enumerate(address):
         if character in "?#":

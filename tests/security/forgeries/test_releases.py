@@ -25,8 +25,11 @@ from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, st
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent
-from memeval.site.checking import check_published, manifest, selector
+from memeval.site.checking import check_published
 from memeval.site.publish import publish
+from memeval.site.roots import selector
+from memeval.site.staging import manifest
+from memeval.site.targets import FolderTarget
 from memeval.systems.source import find_system
 from tests.site.conftest import compiled_templates as compiled_templates
 from tests.support.commands import memeval
@@ -58,7 +61,7 @@ class Published:
 
     def check(self, results: Path | None = None, version: str | None = None) -> dict[str, Check]:
         """Check the published folder."""
-        found = check_published(self.to, results or self.results, self.signers, version)
+        found = check_published(FolderTarget(self.to), results or self.results, self.signers, version)
         return {check.name: check for check in found}
 
     def verify(self, version: str = "2") -> dict[str, Check]:
@@ -86,7 +89,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Published:
     run_system(find_system("no-memory"), session, RunOptions(results=results))
     freeze_by_hand(results, to / "1", keys["ada"])
     run_system(find_system("always-hedge"), session, RunOptions(results=results))
-    list(publish(results, to, version="2", key=keys["ada"], by="Ada"))
+    list(publish(results, FolderTarget(to), version="2", key=keys["ada"], by="Ada"))
     return Published(results, to, Signers(folder / "allowed_signers"), keys)
 
 
@@ -160,7 +163,7 @@ def test_an_edited_row_is_found_by_the_state(published: Published) -> None:
     assert "2.json: state: is sha256:" in said(published.verify()["state"])
     assert any("the release was edited" in str(finding) for finding in api.verify(published.results))
     with pytest.raises(BadInput, match="the release was edited"):
-        list(publish(published.results, published.to, version="3"))
+        list(publish(published.results, FolderTarget(published.to), version="3"))
 
 
 def test_an_edited_row_with_a_new_state_is_found_by_computing_it_again(published: Published) -> None:
@@ -171,7 +174,7 @@ def test_an_edited_row_with_a_new_state_is_found_by_computing_it_again(published
     assert "2.json: rows.0: " in said(found["rows"])
     assert "but the runs and the ledger give" in said(found["rows"])
     with pytest.raises(CheckFailed, match="the runs and the ledger give"):
-        list(publish(published.results, published.to, version="3"))
+        list(publish(published.results, FolderTarget(published.to), version="3"))
 
 
 def test_a_deleted_row_is_found(published: Published) -> None:
@@ -225,7 +228,7 @@ def test_a_release_deleted_with_its_line_is_found_in_the_published_folder(publis
     replace(published.results / "ledger.jsonl", b"".join(lines[:-1]))
     assert api.verify(published.results) == []
     with pytest.raises(BadInput, match=r"this is a published release 2, and .*2\.json is missing"):
-        list(publish(published.results, published.to, version="2"))
+        list(publish(published.results, FolderTarget(published.to), version="2"))
 
 
 def test_a_release_that_replaces_another_differs_from_the_ledger(published: Published) -> None:
@@ -260,11 +263,12 @@ def test_an_old_release_holds_after_later_decisions(published: Published) -> Non
 
 def test_a_release_of_schema_version_1_is_not_checked_and_not_refused(published: Published) -> None:
     data = json.loads((published.results / "releases" / "1.json").read_bytes())
-    for name in ("files", "runs", "weights", "price_lists", "ranks_method", "signature"):
+    for name in ("files", "data_files", "runs", "weights", "price_lists", "ranks_method", "signature"):
         del data[name]
     old = published.results / "releases" / "0.json"
     old.write_text(json.dumps(data | {"version": "0", "schema_version": 1, "ledger_digest": None}))
     (published.to / "0").mkdir()
+    (published.to / "0" / "index.html").write_text("<!doctype html>")
     assert published.verify("0")["state"].not_checked == "release 0 has schema version 1, without published files"
     assert published.check()["0"].not_checked == "release 0 has schema version 1, without a list of its files"
     assert check_results(published.results, published.signers)[0].status is CheckStatus.NOT_CHECKED
@@ -274,24 +278,29 @@ def test_a_release_of_schema_version_1_is_not_checked_and_not_refused(published:
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        "index.html",
-        "releases/index.html",
-        "data/sha256/*/*.json",
-        "assets/**/*.js",
-        "**/*.css",
-        "**/*.jsonl.gz",
-        "**/*.csv",
-    ],
+    "pattern", ["2/index.html", "2/releases/index.html", "2/assets/**/*.js", "2/**/*.css", "2/**/*.csv"]
 )
 @pytest.mark.parametrize("results", [None, NOWHERE], ids=["checkout", "copy alone"])
 def test_one_flipped_bit_in_a_published_file_is_found(published: Published, pattern: str, results: Path | None) -> None:
-    path = sorted(published.page.glob(pattern))[-1]
+    path = sorted(published.to.glob(pattern))[-1]
     flip(path)
     found = published.check(results)
     assert said(found["2"]) == f"{path}: differs from the release. Download it again, or publish it again."
     assert found["1"].status is CheckStatus.OK
+
+
+@pytest.mark.parametrize("pattern", ["*.json", "*-responses.jsonl.gz"])
+@pytest.mark.parametrize("results", [None, NOWHERE], ids=["checkout", "copy alone"])
+def test_one_flipped_bit_in_a_shared_file_is_found(published: Published, pattern: str, results: Path | None) -> None:
+    path = sorted((published.to / "data" / "sha256").rglob(pattern))[-1]
+    flip(path)
+    found = published.check(results)
+    assert said(found["2"]) == f"{path}: differs from its digest. Download it again, or publish it again."
+    path.unlink()
+    assert said(published.check(results)["2"]).startswith(f"{path}: is missing.")
+    stray = path.with_name("0" * 64 + ".json")
+    stray.write_text("{}")
+    assert said(published.check(results)["versions"]) == f"{stray}: is not part of a release. Delete it."
 
 
 def test_a_deleted_and_an_added_page_are_found(published: Published) -> None:
@@ -400,7 +409,7 @@ def test_half_a_download_says_what_is_missing(published: Published) -> None:
 
 def test_a_folder_without_a_release_is_refused(published: Published, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no published release here"):
-        check_published(published.results, published.results / "beliefs", published.signers)
+        check_published(FolderTarget(published.results), published.results / "beliefs", published.signers)
     with pytest.raises(BadInput, match="there is no release 9 here"):
         published.check(version="9")
 
@@ -423,23 +432,26 @@ def test_a_publication_that_was_interrupted_is_completed_by_the_same_call(publis
     replace(published.results / "ledger.jsonl", b"".join(lines[:-1]))
     (published.page / "release.json").unlink()
     (published.to / "latest").unlink()
-    list(publish(published.results, published.to, version="2", key=published.keys["ada"], by="Ada"))
+    list(publish(published.results, FolderTarget(published.to), version="2", key=published.keys["ada"], by="Ada"))
     assert {path: path.read_bytes() for path in published.to.rglob("*") if path.is_file()} == before
     assert statuses(published.check())["versions"] is CheckStatus.OK
     assert api.verify(published.results) == []
 
 
 def test_a_release_is_built_again_with_equal_bytes_in_another_folder(published: Published, tmp_path: Path) -> None:
-    list(publish(published.results, tmp_path / "other", version="2"))
-    found = {each.name: each for each in check_published(tmp_path / "other", published.results, published.signers)}
+    list(publish(published.results, FolderTarget(tmp_path / "other"), version="2"))
+    found = {
+        each.name: each
+        for each in check_published(FolderTarget(tmp_path / "other"), published.results, published.signers)
+    }
     assert found["2"].status is CheckStatus.OK
     assert (found["versions"].findings, found["versions"].not_checked) == ((), "not in this copy: 1")
 
 
 def test_a_damaged_publication_is_not_called_published(published: Published) -> None:
     flip(published.page / "index.html")
-    with pytest.raises(CheckFailed, match=r"2/index\.html: differs from the release\. Delete .*/2, and publish again"):
-        list(publish(published.results, published.to, version="2"))
+    with pytest.raises(CheckFailed, match=r"2/index\.html: differs from the release\. Delete it, and publish again"):
+        list(publish(published.results, FolderTarget(published.to), version="2"))
 
 
 def test_the_command_line_checks_a_release_and_a_copy(published: Published) -> None:

@@ -28,7 +28,7 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
-from memeval.site.urls import relative, run_url, segment
+from memeval.site.urls import run_url, segment, shared_link
 
 FAILURES = "failures.json"
 """The file of a run's failure analysis, beside its page."""
@@ -80,7 +80,7 @@ class RunPages(Publisher):
         files: dict[str, str] = {}
         for name, asset in _row_files(row) if offered else ():
             yield asset
-            files[name] = relative(url, asset.path)
+            files[name] = shared_link(url, asset.path, site.version)
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),

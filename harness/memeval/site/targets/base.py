@@ -1,0 +1,138 @@
+"""The interface of a target: what publishing and its check need of a folder, a bucket or a Git branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from memeval.objects import Headers
+from memeval.site.targets.headers import headers_of
+
+
+class EntryKind(StrEnum):
+    """What stands at a path."""
+
+    FILE = "file"
+    """A plain file."""
+    LINK = "link"
+    """A symlink to a file or a folder."""
+    OTHER = "other"
+    """A pipe, a device or a submodule."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a target tells about a path without sending its content."""
+
+    size: int
+    """Its size in bytes."""
+    kind: EntryKind = EntryKind.FILE
+    tag: str | None = None
+    """A value that changes with the bytes: the entity tag of a bucket, the object id of Git; ``None`` in a folder."""
+    points_at: str | None = None
+    """Where a symlink points; ``None`` for other kinds."""
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A file to publish."""
+
+    path: str
+    """Relative to the root of the board."""
+    content: bytes | Path
+    """Its bytes, or the file that has them."""
+    immutable: bool = True
+    """Whether the bytes at this path never change."""
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes."""
+        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
+
+    @property
+    def headers(self) -> Headers:
+        """How a web server delivers it."""
+        return headers_of(self.path, immutable=self.immutable)
+
+
+class Target(Protocol):
+    """Published files by path, relative to the root of the board. Several threads may read and create files.
+
+    Every method raises :class:`~memeval.records.errors.BadInput` if the target is missing, refuses, or does not answer.
+    """
+
+    reads_locally: bool
+    """Whether reading costs no network: then every file is compared before something counts as published."""
+
+    @property
+    def url(self) -> str:
+        """The target, as a user names it."""
+        ...
+
+    def check_place(self, results: Path) -> None:
+        """Check that a board may be published here. Writes nothing.
+
+        Raises:
+            BadInput: the place is inside the results folder, or contains something else.
+        """
+        ...
+
+    def prepare(self) -> list[str]:
+        """Check that the target can be written to; return warnings for the user."""
+        ...
+
+    def entries(self) -> Mapping[str, Entry]:
+        """Return what is published now, by path; links are not followed."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a published file.
+
+        Raises:
+            KeyError: there is no such file.
+        """
+        ...
+
+    def create(self, file: NewFile) -> bool:
+        """Publish a file unless its path is taken; a cut transfer publishes nothing.
+
+        Returns:
+            False if the path was taken.
+        """
+        ...
+
+    def holds(self, file: NewFile, entry: Entry) -> bool:
+        """Return whether a published file has the bytes of a new one."""
+        ...
+
+    def swap(self, file: NewFile, before: bytes | None) -> bool:
+        """Replace a file atomically.
+
+        Args:
+            file: the new file.
+            before: the bytes that the caller read; ``None`` for no file.
+
+        Returns:
+            False if the target has other bytes than the caller read.
+        """
+        ...
+
+    def point(self, version: str) -> None:
+        """Let ``latest`` lead to a version, atomically."""
+        ...
+
+    def finish(self, message: str) -> list[str]:
+        """Make everything public that is not public yet; return what was done, as lines for the user.
+
+        Args:
+            message: what was published, as one line.
+        """
+        ...
