@@ -30,6 +30,7 @@ def kinds(site: Built) -> list[str]:
         f"items/?run={judged(site)}#q=belief-update-03",
         "benchmarks/",
         "benchmarks/fake@1/",
+        "trends/",
         "imported/",
         f"runs/{shown(site, 'elsewhere')}/",
         "tracks/",
@@ -255,9 +256,26 @@ def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built
 def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     page = wide.go("systems/acme/")
     assert page.locator(".mv-drawing > svg").count() >= 2
+    page.get_by_text("with intervals").first.click()
     page.get_by_role("button", name="Open interactive chart").first.click()
     expect(page.locator(".vega-embed svg").first).to_be_visible(timeout=20_000)
-    expect(page.locator(".mv-figure").first.get_by_role("button", name="Open interactive chart")).to_have_count(0)
+    expect(page.locator("[data-chart]").first.get_by_role("button", name="Open interactive chart")).to_have_count(0)
+
+
+def test_a_system_is_put_on_a_chart_and_taken_off_by_keyboard(wide: Visit) -> None:
+    page = wide.go("trends/")
+    section = page.locator("[data-trends]").filter(has=page.get_by_role("checkbox")).first
+    box = section.get_by_role("checkbox").first
+    line = section.locator('figure >> nth=0 >> [data-series="s1"]')
+    expect(box).to_be_checked()
+    expect(line).to_be_visible()
+    box.focus()
+    page.keyboard.press("Space")
+    expect(line).to_be_hidden()
+    page.keyboard.press("Space")
+    expect(line).to_be_visible()
+    name = section.get_by_role("listitem").first.inner_text()
+    assert box.get_attribute("type") == "checkbox" and section.get_by_label(name).count() == 1
 
 
 def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, base: str, site: Built) -> None:

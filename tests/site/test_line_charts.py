@@ -105,9 +105,11 @@ def test_a_hidden_line_a_superseded_run_and_a_level_are_marked() -> None:
 
 
 def test_labels_do_not_cover_each_other_and_long_ones_are_cut() -> None:
-    points = tuple(point(x, 0.5, label=label) for x, label in ((1, "1.0"), (1.1, "1.1"), (6, "a" * 40)))
-    drawing = drawn(Line("s1", 0, points, (range(3),)))
-    assert [each.text for each in found(drawing, "mv-trend-label")] == ["v1.0", "aaaaaaaaaaa…"]
+    points = tuple(point(x, 0.5, label=label) for x, label in ((1, "1.0"), (1.1, "1.1"), (1.2, "1.2"), (6, "a" * 40)))
+    drawing = drawn(Line("s1", 0, points, (range(4),)))
+    labels = found(drawing, "mv-trend-label")
+    assert [each.text for each in labels] == ["v1.0", "v1.1", "aaaaaaaaaaa…"], "no place is left for 1.2"
+    assert float(labels[0].get("y", "")) < float(labels[1].get("y", "")), "one above, one below"
 
 
 @pytest.mark.parametrize("text", ["<script>", "&", '"', "\x00"])

@@ -128,12 +128,6 @@ def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     return Chart(name, title, "Scores with 95 % intervals, one line each.", _filled(_intervals(), points))
 
 
-def trend(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart a system's composite over its runs on one track."""
-    description = "Composite score with 95 % interval of each run on the track, oldest first."
-    return Chart(name, title, description, _filled(_trend(), points))
-
-
 @cache
 def _intervals() -> Spec:
     alt = altair()
@@ -143,18 +137,6 @@ def _intervals() -> Spec:
     )
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
     return finish((rule + dot).properties(width=460, height={"step": 28}))
-
-
-@cache
-def _trend() -> Spec:
-    alt = altair()
-    base = alt.Chart(_data([])).encode(x=alt.X("x:N", sort=None, title="run").axis(labelAngle=0))
-    line = base.mark_line(strokeWidth=1.5, opacity=0.6, color=ACCENT).encode(y="value:Q")
-    rule = base.mark_rule(strokeWidth=1.5).encode(
-        y=_share(alt.Y, "low:Q", "composite score"), y2="high:Q", color=_kind()
-    )
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:N"))
-    return finish((line + rule + dot).properties(width=560, height=220))
 
 
 def _filled(spec: Spec, points: Sequence[Point]) -> Spec:

@@ -157,7 +157,9 @@ def _breaks(chart: LineChart) -> Iterator[str]:
 
 
 def _lines(chart: LineChart) -> Iterator[str]:
-    taken: list[tuple[float, float, float]] = []
+    taken = [
+        (*_place(chart, point, point.y), 12.0) for line in chart.lines for point in line.points if point.y is not None
+    ]
     for line in chart.lines:
         hidden = ' hidden=""' if line.is_hidden else ""
         yield f'<g class="{_style(line.style)}" data-series="{line.key}"{hidden}>'
@@ -209,15 +211,18 @@ def _path(places: Sequence[tuple[float, float]]) -> str:
 
 
 def _label(chart: LineChart, point: LinePoint, taken: list[tuple[float, float, float]]) -> Iterator[str]:
-    """Yield the label of a point unless it would cover another one."""
+    """Yield the label of a point above or below it, unless it would cover a mark or another label."""
     if point.label is None or point.y is None:
         return
     words = f"v{visible(point.label)}" if point.label[:1].isdigit() else visible(point.label)
     words = words if len(words) <= _LABEL else f"{words[: _LABEL - 1]}…"
     x, y = _place(chart, point, point.y)
     width = 7.0 * len(words) + 8
-    x, y = min(x, RIGHT - width / 2), y - 11
-    if any(abs(x - other) < (width + wide) / 2 and abs(y - height) < 14 for other, height, wide in taken):
-        return
-    taken.append((x, y, width))
-    yield f'<text class="mv-trend-label" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(words)}</text>'
+    x = min(x, RIGHT - width / 2)
+    for baseline in (y - 11, y + 20):
+        middle = baseline - 4
+        if not any(abs(x - other) < (width + wide) / 2 and abs(middle - height) < 13 for other, height, wide in taken):
+            taken.append((x, middle, width))
+            at = f'x="{x:.1f}" y="{baseline:.1f}" text-anchor="middle"'
+            yield f'<text class="mv-trend-label" {at}>{escape(words)}</text>'
+            return

@@ -2,9 +2,11 @@
 import { boards } from "./boards.js";
 import { figures } from "./figures.js";
 import { items } from "./items.js";
+import { trends } from "./trends.js";
 
 const page = document;
 boards(page);
 figures(page);
+trends(page);
 const place = page.querySelector("[data-items]");
 if (place) items(place);

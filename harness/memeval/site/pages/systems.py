@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memeval.conformance import CHECKS, SUITE
-from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
 from memeval.records.run import SystemKind
 from memeval.site import charts
@@ -18,9 +18,9 @@ from memeval.site.model import SiteModel
 from memeval.site.observers import observer
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.tables import point
-from memeval.site.text import day
+from memeval.site.trend_groups import trends_of
 from memeval.site.urls import segment, system_url
+from memeval.statistics.steps import LEAST_POINTS
 from memeval.systems.controls.table import CONTROLS
 
 
@@ -47,15 +47,13 @@ class SystemPages(Publisher):
         url = system_url(slug)
         standings = _standings(site, slug)
         categories = [(table, row, _categories(site, row)) for table, row in standings]
-        trends = list(_trends(site, rows))
-        for chart in [drawn for _table, _row, drawn in categories] + [drawn for _table, drawn in trends]:
+        for _table, _row, chart in categories:
             yield chart.asset()
         conformance = site.conformance.get(slug)
         headings = [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
         if conformance:
             headings.append(Heading("conformance", "Conformance checks"))
-        if trends:
-            headings.append(Heading("trend", "Score over time"))
+        headings.append(Heading("trend", "Trends"))
         yield Page(
             url=url,
             title=rows[0].run.system.name,
@@ -69,7 +67,8 @@ class SystemPages(Publisher):
                 observed=observer(rows[0]),
                 standings=[(table, row, judge_note(site, table.track)) for table, row in standings],
                 categories=categories,
-                trends=trends,
+                trends=trends_of(site, slug),
+                least=LEAST_POINTS,
                 conformance=conformance,
                 check_titles=_check_titles(conformance),
                 interfaces=INTERFACES,
@@ -96,23 +95,6 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
             points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high, False))
     name = f"system-{segment(row.run.system.slug)}-{row.run.track_id}"
     return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points))
-
-
-def _trends(site: SiteModel, rows: tuple[BoardRow, ...]) -> Iterator[tuple[BoardTable, Figure]]:
-    """Yield a chart for each track on which the system has at least two valid runs."""
-    for table in site.board.tables:
-        mine = [
-            r for r in reversed(rows) if r.run.track_id == table.track.id and r.standing is not RankStatus.INVALIDATED
-        ]
-        points = [
-            point(r, f"{r.run.system.version}, {day(r.run.timing.started)}", f"{number}. {day(r.run.timing.started)}")
-            for number, r in enumerate(mine, start=1)
-        ]
-        found = [p for p in points if p is not None]
-        if len(found) > 1:
-            name = f"trend-{segment(mine[0].run.system.slug)}-{table.track.id}"
-            title = f"{mine[0].run.system.name} on {site.benchmark_of(table.track).title}: score of each run"
-            yield table, figure(charts.trend(name, title, found))
 
 
 def _check_titles(report: Conformance | None) -> dict[str, str]:
