@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import archive, check, large_file, rejudge, run_deepmemeval, sandbox
+from bench import archive, check, frames, large_file, rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
 MEASUREMENTS = (
@@ -20,6 +20,7 @@ MEASUREMENTS = (
     large_file.measure,
     check.measure,
     archive.measure,
+    frames.measure,
 )
 OUT = Path("build/bench.json")
 

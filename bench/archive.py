@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import os
 import shutil
 import sys
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+from memeval.archive.runs import RunFolder
 
 RUNS, IN_BUCKET = 1000, 100
 """Runs in the folder, and runs in the bucket of moto's server, which takes most of the time there."""
@@ -25,8 +25,10 @@ SOURCE = ROOT / "results" / "astrocyte-basic" / "bm25s"
 
 def measure(scratch: Path) -> list[Ratio]:
     """Measure on made runs, which go with the scratch folder."""
+    from tests.support.made_history import made_history
+
     results, store = scratch / "results", scratch / "archive"
-    make(results, RUNS)
+    made_history(results, RunFolder(sorted(SOURCE.iterdir())[-1]), RUNS, own_rows=True)
     files = [path for path in results.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     what = f"{RUNS:,} made runs, {len(files):,} files, {size:.0f} MB"
@@ -77,9 +79,10 @@ def measure(scratch: Path) -> list[Ratio]:
 def _in_bucket(scratch: Path) -> Ratio:
     """Measure a push into a bucket of moto's server, in this process's thread."""
     from tests.support.bucket_server import BUCKET, bucket_server
+    from tests.support.made_history import made_history
 
     results = scratch / "few" / "results"
-    make(results, IN_BUCKET)
+    made_history(results, RunFolder(sorted(SOURCE.iterdir())[-1]), IN_BUCKET, own_rows=True)
     with bucket_server() as bucket:
         count = iter(range(100))
         variables = {**bucket.environment, "MEMEVAL_BENCH_ENDPOINT": bucket.endpoint}
@@ -100,25 +103,6 @@ def _in_bucket(scratch: Path) -> Ratio:
             peak_target_mb=250,
             reference="boto3 puts every file, one after the other",
         )
-
-
-def make(results: Path, count: int) -> None:
-    """Write runs that differ from a stored one in their start, and in the rows that name it."""
-    source = sorted(SOURCE.iterdir())[-1]
-    head = json.loads((source / "run.json").read_bytes())
-    rows = {name: gzip.decompress((source / f"{name}.gz").read_bytes()) for name in head["files"]}
-    for number in range(count):
-        run_id = (
-            f"202611{1 + number // 86400:02}T{number // 3600:02}{number // 60 % 60:02}{number % 60:02}Z-{number:08x}"
-        )
-        folder = results / "astrocyte-basic" / head["system"]["slug"] / run_id
-        folder.mkdir(parents=True)
-        files = {}
-        for name, content in rows.items():
-            made = content.replace(b"2026-11-22T", b"2026-11-%06dT" % number)
-            files[name] = head["files"][name] | {"digest": "sha256:" + hashlib.sha256(made).hexdigest()}
-            (folder / f"{name}.gz").write_bytes(gzip.compress(made, mtime=0))
-        (folder / "run.json").write_text(json.dumps(head | {"run_id": run_id, "files": files}, indent=1))
 
 
 def _bare(scratch: Path, folder: Path, way: str, more: Mapping[str, str] | None = None) -> Cost:

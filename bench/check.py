@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
 
@@ -25,9 +23,7 @@ from memeval.evaluation.comparing import COMPOSITE
 from memeval.leaderboard.check_power import power_of
 from memeval.leaderboard.measured import ItemScore, MeasuredRun, read_measured
 from memeval.leaderboard.regressions import check_metrics, status_of
-from memeval.records.base import Digest, digest_bytes
 from memeval.records.check import GateStatus, MetricStatus
-from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.settings import CheckSettings, CheckThresholds
 
 RESULTS = Path("results")
@@ -40,14 +36,15 @@ LIMITS = CheckThresholds()
 
 def measure(scratch: Path) -> list[Ratio]:
     """Measure a check among 1,000 runs of a system, beside one among the six runs that it reads."""
+    from tests.support.made_history import made_history
     from tests.support.runs import make_run, make_track
 
     first = make_run(scratch / "made", "acme", {"kept": 200, "changed": 180}, track=make_track(250))
     for count in (RUNS, FEW):
-        _made_results(scratch / f"of-{count}", first, count)
+        made_history(scratch / f"of-{count}" / "results", first, count, accepted=True)
 
     def check(count: int) -> Callable[[], Cost]:
-        results = scratch / f"of-{count}"
+        results = scratch / f"of-{count}" / "results"
         last = max(head.parent.name for head in results.glob("*/*/*/run.json"))
         return lambda: cost_of([PYTHON, "-m", "memeval", "check", last, "--results", str(results)], scratch)
 
@@ -60,33 +57,6 @@ def measure(scratch: Path) -> list[Ratio]:
             reference=f"the same among {FEW} runs",
         )
     ]
-
-
-def _made_results(results: Path, first: RunFolder, count: int) -> None:
-    """Copy a run many times, a minute apart, and accept every copy."""
-    head = json.loads(first.head_bytes)
-    lines: list[str] = []
-    previous: Digest | None = None
-    for number in range(count):
-        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
-        run_id = f"{at:%Y%m%dT%H%M%SZ}-{head['fingerprint'][:8]}"
-        folder = results / "made-up" / "acme" / run_id
-        shutil.copytree(first.path, folder)
-        timing = head["timing"] | {"started": at.isoformat(timespec="milliseconds")}
-        text = json.dumps(head | {"run_id": run_id, "timing": timing}).encode()
-        (folder / "run.json").write_bytes(text)
-        entry = LedgerEntry(
-            deed=LedgerEvent.ACCEPTED,
-            run_id=run_id,
-            run_digest=digest_bytes(text),
-            at=at.isoformat(timespec="seconds"),
-            by="bench",
-            reason="made",
-            previous=previous,
-        )
-        lines.append(entry.to_json())
-        previous = digest_bytes(lines[-1].encode())
-    (results / "ledger.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 class NoisySystem:
