@@ -196,7 +196,7 @@ def item_rows(folder: RunFolder) -> Iterator[Row]:
         "track_id": run.track_id,
     }
     for item in RunItems(folder, None):
-        yield _checked({**of_run, **_grade_cells(item), **_response_cells(item.answers)}, folder)
+        yield {**of_run, **_grade_cells(item), **_checked(_response_cells(item.answers), folder)}
 
 
 def _grade_cells(item: RunItem) -> Row:

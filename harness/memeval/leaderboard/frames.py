@@ -14,7 +14,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.trust import TrustFacts, derive_trust
-from memeval.evaluation.exchange.parquet import Kind, Row, all_names, typed
+from memeval.evaluation.exchange.parquet import Kind, Row, all_names, cells_of
 from memeval.leaderboard.frame_columns import (
     CATEGORIES,
     ITEMS,
@@ -158,21 +158,33 @@ def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator
     Raises:
         BadInput: rows are damaged, or do not match the digests in ``run.json``.
     """
-    for warning in fetch_missing(RunFolder(each.path) for each in folders if not _has_rows(each)):
-        warn(warning)
+    lacking = []
     for each in folders:
         folder = RunFolder(each.path)
         if _has_rows(folder):
-            for name in ROWS:
-                check_digest(folder, name)
-            yield folder.digest, item_rows(folder)
+            yield folder.digest, _checked_items(folder)
+        else:
+            lacking.append(each)
+    for warning in fetch_missing(RunFolder(each.path) for each in lacking):
+        warn(warning)
+    for each in lacking:
+        folder = RunFolder(each.path)
+        if _has_rows(folder):
+            yield folder.digest, _checked_items(folder)
         else:
             warn(f"{folder.path}: its rows are not here, so its items are left out.")
 
 
 def _has_rows(folder: RunFolder) -> bool:
     """Return whether the rows behind the items of a run are in its folder or in the cache."""
-    return all(folder.file(name).exists() for name in ROWS if name in RunFolder(folder.path).run.files)
+    stated = folder.run.files
+    return all(folder.file(name).exists() for name in ROWS if name in stated)
+
+
+def _checked_items(folder: RunFolder) -> Iterator[Row]:
+    for name in ROWS:
+        check_digest(folder, name)
+    return item_rows(folder)
 
 
 def _ledger_cells(row: Row, entries: Sequence[LedgerEntry]) -> Row:
@@ -232,9 +244,6 @@ def _with_more(found: Iterable[str]) -> dict[str, Kind]:
 def _frame(rows: Sequence[Row], columns: Mapping[str, Kind]) -> pd.DataFrame:
     """Return rows as a data frame with typed columns; other cells of the rows are left out."""
     pandas = import_module("pandas")
-    cells = {
-        name: pandas.Series([typed(row.get(name), kind) for row in rows], dtype=PANDAS[kind])
-        for name, kind in columns.items()
-    }
+    cells = {name: pandas.Series(cells_of(rows, name, kind), dtype=PANDAS[kind]) for name, kind in columns.items()}
     made: pd.DataFrame = pandas.DataFrame(cells)
     return made

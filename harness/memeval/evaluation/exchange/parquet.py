@@ -63,15 +63,16 @@ def arrow_table(kinds: Mapping[str, Kind], rows: Sequence[Mapping[str, Cell]]) -
         Kind.WHOLE: pyarrow.int64(),
         Kind.TIME: pyarrow.timestamp("us", "UTC"),
     }
-    arrays = [
-        pyarrow.array([typed(row.get(name), kind) for row in rows], type=types[kind]) for name, kind in kinds.items()
-    ]
+    arrays = [pyarrow.array(cells_of(rows, name, kind), type=types[kind]) for name, kind in kinds.items()]
     return pyarrow.table(arrays, schema=pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()]))
 
 
-def typed(cell: Cell, kind: Kind) -> Cell:
-    """Return a cell in its column's type: verdicts in a column of numbers become 1 and 0."""
-    return float(cell) if kind is Kind.NUMBER and isinstance(cell, bool | int) else cell
+def cells_of(rows: Iterable[Mapping[str, Cell]], name: str, kind: Kind) -> list[Cell]:
+    """Return the cells of a column in its type: verdicts in a column of numbers become 1 and 0."""
+    cells = [row.get(name) for row in rows]
+    if kind is Kind.NUMBER:
+        return [float(cell) if isinstance(cell, bool | int) else cell for cell in cells]
+    return cells
 
 
 def all_names(rows: Iterable[Mapping[str, Cell]]) -> set[str]:
