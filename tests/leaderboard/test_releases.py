@@ -220,8 +220,8 @@ def test_a_damaged_release_is_refused_by_name(tmp_path: Path, acme: RunFolder, d
 def test_a_newer_release_asks_for_a_newer_memeval(tmp_path: Path, acme: RunFolder) -> None:
     release = freeze_and_keep(tmp_path)
     path = tmp_path / "releases" / f"{TODAY}.json"
-    path.write_text(json.dumps(release.data() | {"schema_version": 3}))
-    with pytest.raises(NewerSchema, match="Release has schema version 3"):
+    path.write_text(json.dumps(release.data() | {"schema_version": Release.SCHEMA + 1}))
+    with pytest.raises(NewerSchema, match=f"Release has schema version {Release.SCHEMA + 1}"):
         releases(tmp_path)
 
 

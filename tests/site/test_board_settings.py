@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from memeval.leaderboard.board_settings import shows
+from memeval.leaderboard.board_settings import board_file, shows
 from memeval.leaderboard.releases import derived
 from memeval.records.errors import BadInput
 from memeval.records.settings import BoardSettings
 from memeval.site import build
 from memeval.site.model import SiteModel, read_site
 from memeval.site.pages.benchmarks import BenchmarkPages
-from memeval.site.pages.board_files import settings_bytes
 from memeval.site.pages.front import FrontPage
 from memeval.site.tables import view
 from memeval.site.urls import benchmark_url
@@ -164,4 +163,4 @@ def test_title_repository_and_colours_reach_every_page(results: Path) -> None:
 
 def test_without_settings_a_board_has_no_style_of_its_own(built: Any) -> None:
     assert not (built.out / "assets" / "board.css").exists()
-    assert (built.out / "board.json").read_bytes() == settings_bytes(BoardSettings())
+    assert (built.out / "board.json").read_bytes() == board_file(BoardSettings())

@@ -11,8 +11,10 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
+from memeval.archive.signatures import signers_of
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.leaderboard.release_checks import check_results
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build, staging
@@ -241,3 +243,28 @@ def test_a_site_is_built_where_the_caller_stands(
     monkeypatch.chdir(tmp_path)
     build(Path("results"), Path("out/site"))
     assert (tmp_path / "out" / "site" / "index.html").is_file()
+
+
+def test_changed_settings_are_a_new_release_and_equal_ones_are_not(results: Path, tmp_path: Path) -> None:
+    to, settings = tmp_path / "public", tmp_path / "memeval.toml"
+    list(publish(results, FolderTarget(to), version="1"))
+    settings.write_text('title = "memeval"\n[check]\noverall_points = 1.0\n')
+    assert "nothing has changed" in list(publish(results, FolderTarget(to)))[-1]
+    settings.write_text('title = "Ours"\n')
+    with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
+        list(publish(results, FolderTarget(to), version="1"))
+    list(publish(results, FolderTarget(to), version="2"))
+    assert "nothing has changed" in list(publish(results, FolderTarget(to)))[-1]
+    titles = [json.loads((to / version / "board.json").read_bytes())["title"] for version in ("1", "2", "latest")]
+    assert titles == ["memeval", "Ours", "Ours"]
+    assert not [check for check in check_results(results, signers_of(None)) if check.findings]
+
+
+def test_runs_of_benchmarks_that_the_board_does_not_show_are_not_published(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@1"]\n')
+    with pytest.raises(BadInput, match="no finished run to publish"):
+        list(publish(results, FolderTarget(tmp_path / "public")))
+    (tmp_path / "memeval.toml").write_text("benchmarks = 1\n")
+    with pytest.raises(BadInput, match=r"memeval\.toml:1: 'benchmarks': a list belongs here"):
+        list(publish(results, FolderTarget(tmp_path / "public")))
+    assert not (tmp_path / "public").exists()

@@ -15,9 +15,11 @@ from memeval.leaderboard.ranking import GRADES
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.scores import Composite
-from memeval.records.settings import BoardSettings, TrackChoice
+from memeval.records.settings import BoardSettings, Settings, TrackChoice
 from memeval.records.track import CategoryPlan, Track
 from memeval.settings import SettingsFile, settings_file
+
+BOARD_FILE = "board.json"
 
 
 def board_settings(results: Path, find: Callable[[str], Benchmark] = registered) -> SettingsFile:
@@ -50,6 +52,16 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
         for category in weights:
             _refuse_unknown(file, category, categories, ("weights", name, category))
     return file
+
+
+def page_settings(settings: Settings) -> BoardSettings:
+    """Return the settings that the pages follow from."""
+    return BoardSettings(**{name: getattr(settings, name) for name in BoardSettings.model_fields})
+
+
+def board_file(settings: BoardSettings) -> bytes:
+    """Return the content of ``board.json``, the published settings."""
+    return f"{settings.to_json()}\n".encode()
 
 
 def shown_runs(folders: Iterable[RunFolder], settings: BoardSettings) -> list[RunFolder]:

@@ -13,10 +13,13 @@ from typing import Any
 from memeval.archive.ledger import Details, Ledger
 from memeval.archive.signatures import RELEASE_NAMESPACE, sign, signed_bytes
 from memeval.leaderboard.board import Board
+from memeval.leaderboard.board_settings import BOARD_FILE, board_file, page_settings
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
+from memeval.records.settings import BoardSettings
+from memeval.settings import read_settings
 from memeval.storage import unwritable, write_whole
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
@@ -122,22 +125,22 @@ def frozen(
 ) -> tuple[Release, bool]:
     """Return the release of a board.
 
-    An unchanged board keeps its earlier release, unless a new one is wanted. Nothing is written.
+    A board with equal runs and settings keeps its earlier release, unless a new one is wanted. Nothing is written.
 
     Args:
         board: the board.
         results: the results folder, for its releases and ledger.
         version: the version of the release; ``None`` for today's date.
         memeval: version of memeval.
-        anew: whether an unchanged board gets a new release too.
+        anew: whether such a board gets a new release too.
 
     Returns:
         The release, and whether it is new. A new release has no published files and no signature yet; see
         :func:`completed`.
 
     Raises:
-        BadInput: another board has that version, the version is not valid, or the ledger lacks lines that an earlier
-            release depends on.
+        BadInput: another board has that version, the version is not valid, the ledger lacks lines that an earlier
+            release depends on, or ``memeval.toml`` is not valid.
     """
     if version is not None and not _VERSION.fullmatch(version):
         raise BadInput(
@@ -152,10 +155,14 @@ def frozen(
         "ranks_method": RANKS_METHOD,
         "ledger_digest": Ledger(results).digest(),
     }
+    shown = digest_bytes(board_file(page_settings(read_settings(results.absolute().parent))))
     same = [
         release
         for release in known.values()
-        if not anew and version in (None, release.version) and _is_of(release, parts, Ledger(results))
+        if not anew
+        and version in (None, release.version)
+        and _settings_digest(release) == shown
+        and _is_of(release, parts, Ledger(results))
     ]
     if same:
         return same[-1], False
@@ -215,6 +222,11 @@ def derived(board: Board) -> dict[str, Any]:
         },
         "price_lists": sorted({row.run.prices for row in board.runs if row.run.prices is not None}),
     }
+
+
+def _settings_digest(release: Release) -> Digest:
+    """Return the digest of a release's ``board.json``; older releases have the default settings."""
+    return (release.files or {}).get(BOARD_FILE) or digest_bytes(board_file(BoardSettings()))
 
 
 def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:

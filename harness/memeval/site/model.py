@@ -18,7 +18,14 @@ from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.execution.readers import NATIVE
 from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
-from memeval.leaderboard.board_settings import board_settings, headline_tracks, own_score, shown_runs, shows
+from memeval.leaderboard.board_settings import (
+    board_settings,
+    headline_tracks,
+    own_score,
+    page_settings,
+    shown_runs,
+    shows,
+)
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -272,7 +279,7 @@ def read_site(
         ),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
-        settings=BoardSettings(**{name: getattr(file.settings, name) for name in BoardSettings.model_fields}),
+        settings=page_settings(file.settings),
         headline=headline_tracks(board.tables, file),
         own_scores={
             folder.path: score

@@ -12,6 +12,7 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import verify_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
+from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import ReleaseFile, file_bytes, frozen, keep, release_files, release_path
 from memeval.records.errors import BadInput, CheckFailed
@@ -128,7 +129,7 @@ def _runs(results: Path) -> list[RunFolder]:
     Raises:
         BadInput: there is none, or one only tests the software.
     """
-    folders = sealed_runs(results)
+    folders = shown_runs(sealed_runs(results), board_settings(results).settings)
     if not folders:
         raise BadInput("no finished run to publish.", where=results, remedy="Run a system first: memeval run SYSTEM.")
     for folder in folders:

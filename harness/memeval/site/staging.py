@@ -93,8 +93,8 @@ def stage_again(results: Path, folder: Path, release: Release) -> Stage:
     """
     site = folder / release.version
     refusal = NotRebuilt(
-        f"release {release.version} cannot be built again with equal bytes. memeval, a stored file, or the data on "
-        "this machine has changed since.",
+        f"release {release.version} cannot be built again with equal bytes. memeval, memeval.toml, a stored file, or "
+        "the data on this machine has changed since.",
         remedy=f"Check out the commit that froze release {release.version}, or publish under another version.",
     )
     if release.data_files is None:

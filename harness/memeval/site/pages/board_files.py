@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memeval.leaderboard.board_settings import BOARD_FILE, board_file
 from memeval.records.settings import BoardSettings, Colours
 from memeval.site.files import Asset, GeneratedFile
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 
-SETTINGS_FILE = "board.json"
 COLOURS_FILE = "assets/board.css"
 
 
@@ -20,14 +20,9 @@ class BoardFiles(Publisher):
     order = 5
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        yield Asset(SETTINGS_FILE, settings_bytes(site.settings))
+        yield Asset(BOARD_FILE, board_file(site.settings))
         if has_colours(site.settings):
             yield Asset(COLOURS_FILE, style_sheet(site.settings.colours).encode())
-
-
-def settings_bytes(settings: BoardSettings) -> bytes:
-    """Return the content of ``board.json``."""
-    return f"{settings.to_json()}\n".encode()
 
 
 def has_colours(settings: BoardSettings) -> bool:
