@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
@@ -18,7 +19,7 @@ from memeval.site.files import Asset, Page
 from memeval.site.model import read_site
 from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
-from memeval.site.trend_groups import SHOWN
+from memeval.site.trend_groups import SHOWN, trends_of
 from tests.site.factory import HOSTILE
 from tests.support.runs import edit_head, make_run, make_track
 
@@ -110,7 +111,8 @@ def test_ranks_are_shown_over_releases(tmp_path: Path) -> None:
     keep(release, tmp_path)
     page = body(tmp_path)
     assert "<summary>Rank in each release</summary>" in page
-    assert "Acme 2026.1" in page.replace("acme", "Acme")
+    assert "acme 2026.1" in page
+    assert "The second release starts a line." in page
 
 
 def test_unknown_dollars_have_no_chart_and_a_dash_in_the_table(tmp_path: Path) -> None:
@@ -149,6 +151,15 @@ def test_more_systems_than_fit_start_hidden(tmp_path: Path) -> None:
     first = page[page.index('<svg class="mv-trend" ') : page.index("</figure>")]
     assert len(re.findall(r'data-series="s\d+" hidden=""', first)) == 2
     assert page.count("not drawn") == 2
+
+
+def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
+    runs(tmp_path, "acme", [30, 31, 32, 33])
+    runs(tmp_path, "borealis", [30])
+    [group] = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
+    shown = replace(group, table_runs=2).latest_rows
+    assert [(row.name, row.point.label) for row in shown] == [("Acme", "1.3"), ("Acme", "1.4"), ("Borealis", "1.1")]
+    assert "The table shows the last" not in body(tmp_path)
 
 
 def test_hostile_names_and_versions_are_text(tmp_path: Path) -> None:

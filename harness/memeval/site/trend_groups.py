@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.series import History, RunSeries, history_of
@@ -22,6 +23,9 @@ from memeval.site.urls import segment
 SHOWN = 5
 """Number of lines that a chart shows first: more cover each other."""
 
+TABLE_RUNS = 100
+"""Number of runs of a system in the table of a page; the CSV file has all."""
+
 
 @dataclass(frozen=True)
 class TrendCell:
@@ -36,6 +40,8 @@ class TrendCell:
 class TrendRow:
     """A run in the table of a group."""
 
+    place: int
+    """Index of the series."""
     name: str
     point: TrendPoint
     break_before: str
@@ -62,6 +68,14 @@ class TrendGroup:
     """All runs, oldest first, system by system."""
     shown: int = SHOWN
     """Number of systems that the charts show first."""
+    table_runs: int = TABLE_RUNS
+    """Number of runs of a system in the table."""
+
+    @property
+    def latest_rows(self) -> tuple[TrendRow, ...]:
+        """The last runs of each system."""
+        by_name = groupby(self.rows, lambda row: row.place)
+        return tuple(row for _place, found in by_name for row in list(found)[-self.table_runs :])
 
     @property
     def has_line(self) -> bool:
@@ -145,12 +159,12 @@ def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries
         rows=tuple(
             row
             for place, name in enumerate(names)
-            for row in _rows(name, [trends[place].trend for trends in by_measure])
+            for row in _rows(place, name, [trends[place].trend for trends in by_measure])
         ),
     )
 
 
-def _rows(name: str, trends: Sequence[Trend]) -> list[TrendRow]:
+def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     """Return the table's rows of one series, given its trend of each measure; the composite is the first."""
     breaks = {
         each.index: " ".join(
@@ -161,6 +175,7 @@ def _rows(name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     }
     return [
         TrendRow(
+            place,
             name,
             point,
             breaks.get(index, ""),

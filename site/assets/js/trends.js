@@ -1,26 +1,44 @@
 // Choosing the systems of the charts of trends. Without this, each chart shows the first ones.
 import { make } from "./dom.js";
+import { query, write } from "./state.js";
 
-/** Puts a checkbox before each system of a legend. */
+/** Puts a checkbox before each system of a legend; the address keeps the choice. */
 export function trends(page) {
-  for (const section of page.querySelectorAll("[data-trends]")) {
-    const entries = [...section.querySelectorAll("[data-trend-legend] > li")];
-    if (entries.length > 1) for (const entry of entries) offer(section, entry, entries);
+  const sections = [...page.querySelectorAll("[data-trends]")].map((section) => ({
+    section,
+    entries: [...section.querySelectorAll("[data-trend-legend] > li")],
+  }));
+  const offered = sections.filter(({ entries }) => entries.length > 1);
+  const wanted = query().getAll("draw");
+  const all = offered.flatMap(({ entries }) => entries);
+  for (const { section, entries } of offered) {
+    for (const entry of entries) {
+      const isDrawn = wanted.length ? wanted.includes(entry.dataset.slug) : !("off" in entry.dataset);
+      offer(entry, isDrawn, () => {
+        show(section, entries);
+        write({ draw: [...new Set(drawn(all).map((each) => each.dataset.slug))].sort() });
+      });
+    }
+    show(section, entries);
   }
 }
 
-function offer(section, entry, entries) {
-  const box = make("input", { type: "checkbox", onchange: () => show(section, entries) });
-  box.checked = !("off" in entry.dataset);
+function offer(entry, isDrawn, change) {
+  const box = make("input", { type: "checkbox", onchange: change });
+  box.checked = isDrawn;
   entry.querySelector(".mv-note")?.remove();
   const label = make("label", {}, box);
   label.append(...entry.childNodes);
   entry.append(label);
 }
 
+function drawn(entries) {
+  return entries.filter((entry) => entry.querySelector("input").checked);
+}
+
 /** Shows the lines of the checked systems, and the breaks that any of them has. */
 function show(section, entries) {
-  const wanted = new Set(entries.filter((entry) => entry.querySelector("input").checked).map((entry) => entry.dataset.key));
+  const wanted = new Set(drawn(entries).map((entry) => entry.dataset.key));
   for (const line of section.querySelectorAll("[data-series]")) line.toggleAttribute("hidden", !wanted.has(line.dataset.series));
   for (const mark of section.querySelectorAll("[data-breaks]")) {
     mark.toggleAttribute("hidden", !mark.dataset.breaks.split(" ").some((key) => wanted.has(key)));
