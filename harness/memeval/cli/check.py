@@ -95,10 +95,10 @@ def check(
         print(*annotations_of(checked), sep="\n", file=sys.stderr if as_json else sys.stdout)
     sys.stdout.flush()
     if summary is not None:
-        _append(summary, summary_of(checked))
+        append_summary(summary, summary_of(checked))
     if checked.status is GateStatus.REGRESSION:
         if hook is not None:
-            _tell(hook, checked)
+            tell(hook, checked)
         raise CheckFailed(verdict_of(checked))
     if checked.status is GateStatus.NO_BASELINE and (require_baseline or settings.require_baseline):
         raise CheckFailed("no baseline.", remedy="Accept an earlier run, or name a run with --baseline.")
@@ -132,8 +132,8 @@ def _print_power(run: str, results: Path, settings: CheckSettings, as_json: bool
     )
 
 
-def _append(path: Path, text: str) -> None:
-    """Append to a file. The check has its result already, so a failure is a warning."""
+def append_summary(path: Path, text: str) -> None:
+    """Append Markdown to a file. The check has its result already, so a failure is a warning."""
     try:
         with path.open("a", encoding="utf-8") as file:
             file.write(text)
@@ -141,7 +141,7 @@ def _append(path: Path, text: str) -> None:
         print(f"memeval: {path}: the summary was not written ({error.strerror}).", file=sys.stderr)
 
 
-def _tell(hook: Hook, checked: RegressionCheck) -> None:
+def tell(hook: Hook, checked: RegressionCheck) -> None:
     """Send a regression to a hook; a failure is one warning."""
     from memeval.cli.hooks import NotTold
     from memeval.systems.output import visible

@@ -68,9 +68,9 @@ def annotations_of(check: RegressionCheck) -> Iterator[str]:
     for metric in check.metrics:
         if metric.status in (*FAILING, *WARNING):
             level = "error" if metric.status in FAILING else "warning"
-            yield _annotation(level, f"{title}: {metric.status}", sentence_of(metric, check))
+            yield annotation(level, f"{title}: {metric.status}", sentence_of(metric, check))
     if check.status in (GateStatus.NO_BASELINE, GateStatus.PASSED):
-        yield _annotation("notice", title, verdict_of(check))
+        yield annotation("notice", title, verdict_of(check))
 
 
 def summary_of(check: RegressionCheck) -> str:
@@ -175,7 +175,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  " + "  ".join(cells).rstrip()
 
 
-def _annotation(level: str, title: str, message: str) -> str:
+def annotation(level: str, title: str, message: str) -> str:
     """Return a workflow command, escaped as GitHub's toolkit does: no text ends the command or starts another."""
     message = _escaped(visible(message[: 10 * _SHOWN]))
     return f"::{level} title={_escaped(title[:_SHOWN]).replace(':', '%3A').replace(',', '%2C')}::{message}"

@@ -14,6 +14,7 @@ from memeval.cli import (
     check,
     comparing,
     data,
+    evaluate,
     exchanging,
     judging,
     ledger,
@@ -48,6 +49,7 @@ analysing.add_to(app)
 comparing.add_to(app)
 check.add_to(app)
 matrices.add_to(app)
+evaluate.add_to(app)
 exchanging.add_to(app)
 app.add_typer(submitting.app, name="submit")
 sampling.add_to(ledger.app)

@@ -180,9 +180,9 @@ def conclude(
     found = [fault.error for fault in faults if fault.error is not None]
     found += _below(folders, floor)
     if not limited:
-        found += _gated(folders)
+        found += over_the_gate(folders)
     elif not keep_going:
-        found += _all_failed_alike(folders)
+        found += all_failed_alike(folders)
     if len(found) == 1 and not faults:
         raise found[0]
     if found:
@@ -250,7 +250,7 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
     return [CheckFailed(f"below the floor: {', '.join(low)}.", remedy="Fix the system, or lower --floor.")]
 
 
-def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
+def over_the_gate(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for the runs with too many errors for a rank."""
     from memeval.records.run import SystemKind
 
@@ -262,7 +262,7 @@ def _gated(folders: Sequence[RunFolder]) -> list[MemevalError]:
     return [CheckFailed(f"{named}. A run with more than 2 % errors is not ranked.", remedy=remedy_for(gated[0]))]
 
 
-def _all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
+def all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for each limited run in which all items failed with the same error."""
     from memeval.evaluation.grades import last_attempts
     from memeval.execution.early_stop import shared_error

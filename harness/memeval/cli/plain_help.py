@@ -20,7 +20,7 @@ _VALUES: dict[Any, str] = {
 
 
 COMMAND_PANELS = {
-    "Measure": ("run", "submit", "data", "matrix"),
+    "Measure": ("run", "submit", "data", "matrix", "evaluate"),
     "Check and compare": ("verify", "reproduce", "compare", "check", "failures", "rejudge", "judge"),
     "Import and export": ("import", "export"),
     "Publish": ("init", "ledger", "site", "publish", "archive"),
@@ -30,6 +30,8 @@ COMMAND_PANELS = {
 
 OPTION_PANELS = {
     "What to run": (
+        "systems",
+        "benchmarks",
         "benchmark",
         "tier",
         "protocol",
@@ -40,6 +42,8 @@ OPTION_PANELS = {
         "items",
         "runs",
         "example",
+        "pull_data",
+        "plan",
     ),
     "Comparison": ("baseline", "require_baseline", "power"),
     "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),

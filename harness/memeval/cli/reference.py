@@ -20,6 +20,7 @@ COMMANDS = (
     ("compare",),
     ("check",),
     ("matrix",),
+    ("evaluate",),
     ("failures",),
     ("judge",),
     ("judge", "audit"),

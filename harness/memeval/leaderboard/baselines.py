@@ -19,7 +19,8 @@ from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
 from memeval.records.settings import CheckSettings, CheckThresholds
 
-_LAST = re.compile(r"last-([1-9][0-9]{0,2})")
+LAST = re.compile(r"last-([1-9][0-9]{0,2})")
+"""A number of accepted runs as the baseline."""
 
 
 def check_run(
@@ -39,7 +40,7 @@ def check_run(
     """
     entries = Ledger(results).entries()
     wanted = baseline or f"last-{settings.baseline_runs}"
-    last = _LAST.fullmatch(wanted)
+    last = LAST.fullmatch(wanted)
     notes: list[str] = []
     if last:
         found = _accepted_before(folder, results, entries, int(last[1]), notes)
@@ -109,6 +110,26 @@ def _accepted_before(
         parts = ", ".join(_differing(run, elsewhere.run))
         notes.append(f"The last accepted run, {elsewhere.run.run_id}, is on another track. Different: {parts}.")
     return found
+
+
+def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
+    """Return the newest run like another one, accepted or not, that can be its baseline.
+
+    Args:
+        folder: the run.
+        results: the results folder to search.
+
+    Returns:
+        A complete run of the same system on the same track with few errors; ``None`` if there is none.
+    """
+    run = folder.run
+    home = results / run.track.benchmark.partition("@")[0] / run.system.slug
+    for head in _newest_first(home):
+        other = RunFolder(head.parent)
+        is_other = other.run.run_id != run.run_id and _is_control(other.run) is _is_control(run)
+        if is_other and _counts(other.run) and not _differing(run, other.run):
+            return other
+    return None
 
 
 def _newest_first(home: Path) -> Iterator[Path]:

@@ -1,0 +1,211 @@
+"""``memeval evaluate``: run systems on benchmarks, and check each run for regressions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.models import MaxCost, model_options
+from memeval.cli.options import Concurrency, Limit, Tier
+from memeval.cli.setup import Sandboxing, setup_of
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
+from memeval.records.errors import BadInput, MemevalError
+
+if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
+    from memeval.cli.evaluations import Checked, Choice, Evaluation
+    from memeval.evaluation.running import RunOptions
+    from memeval.execution.progress import Progress
+
+DEFAULT_TO = Path("build/evaluation")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    systems: Annotated[
+        str,
+        typer.Option(
+            "--systems",
+            metavar="LIST",
+            help="Systems, separated by commas. 'all': every submission that needs no key. 'controls': the built-in "
+            "baselines.",
+        ),
+    ] = "all",
+    benchmarks: Annotated[
+        str,
+        typer.Option(
+            "--benchmarks",
+            metavar="LIST",
+            help="Benchmarks, separated by commas. 'all': every benchmark whose data is on this machine.",
+        ),
+    ] = "beliefs@1",
+    tier: Tier = None,
+    limit: Limit = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--reader", help="Who writes the answer: native, extractive or openai:MODEL. Baselines have their own."
+        ),
+    ] = None,
+    judge: Annotated[str | None, typer.Option("--judge", help="Who grades: rules or openai:MODEL.")] = None,
+    max_cost_usd: MaxCost = None,
+    concurrency: Concurrency = 4,
+    sandbox: Sandboxing = None,
+    python: Annotated[
+        Path | None, typer.Option("--python", help="Your own Python interpreter for the systems.")
+    ] = None,
+    pull_data: Annotated[
+        bool, typer.Option("--pull-data", help="Download missing data first, and accept its licence.")
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="FOLDER|RUN|last-N",
+            help="A results folder: its newest run of the same system on the same track. Or a run, or the last N "
+            "accepted runs. Default: last-5.",
+        ),
+    ] = None,
+    results: Results = DEFAULT_RESULTS,
+    to: Annotated[Path, typer.Option("--to", help="Results folder for the new runs.")] = DEFAULT_TO,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start new runs, even if finished ones are stored.")] = False,
+    annotations: Annotated[
+        str | None, typer.Option("--annotations", metavar="github", help="Also print annotations for a CI service.")
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option("--summary", metavar="FILE", help="Append the result as Markdown, for $GITHUB_STEP_SUMMARY."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print the systems and benchmarks as one line of JSON. Run nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run systems on benchmarks and check each run.
+
+    Does the same as memeval run and memeval check, for every combination. A failure does not stop the others. Finished
+    runs are reused, and interrupted runs resume. A benchmark that a system does not support is skipped.
+
+    If something fails, the exit code is the worst of all: 2 bad input, 3 budget, 1 a regression or a failed run.
+
+    Example: memeval evaluate --systems my_memory.py --benchmarks beliefs@1
+    """
+    from memeval import api
+    from memeval.cli.check import append_summary
+    from memeval.cli.evaluations import annotations_of, choose_benchmarks, choose_systems, raise_worst, summary_of
+    from memeval.execution.progress import Bar
+
+    if annotations not in (None, "github"):
+        raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
+    choices, names = choose_systems(systems), choose_benchmarks(benchmarks, tier)
+    _refuse_baseline(baseline, results)
+    if plan:
+        print(json.dumps({"benchmarks": names, "systems": [choice.title for choice in choices]}))
+        return
+    if pull_data:
+        _pull(names)
+    options = api.RunOptions(
+        results=to,
+        tier=tier,
+        judge=judge,
+        reader=reader,
+        models=model_options(max_cost_usd=max_cost_usd),
+        setup=setup_of(sandbox, None),
+        limit=limit,
+        concurrency=concurrency,
+        fresh=fresh,
+    )
+    done: list[Evaluation] = []
+    with Bar() as progress:
+        for name in names:
+            for choice in choices:
+                progress.note(f"{len(done) + 1}/{len(names) * len(choices)} {choice.title} on {name}")
+                made = _run(choice, name, options, python, progress, as_json)
+                done.append(replace(made, checks=tuple(_check(each, baseline, results) for each in made.folders)))
+    if as_json:
+        print_json([each.data() for each in done])
+    if annotations:
+        print(*annotations_of(done), sep="\n", file=sys.stderr if as_json else sys.stdout)
+    sys.stdout.flush()
+    if summary is not None:
+        append_summary(summary, summary_of(done))
+    raise_worst(done)
+
+
+def _run(
+    choice: Choice, benchmark: str, options: RunOptions, python: Path | None, progress: Progress, as_json: bool
+) -> Evaluation:
+    from memeval import api
+    from memeval.cli.evaluations import Evaluation
+    from memeval.cli.outcomes import run_on
+    from memeval.systems.source import find_system
+
+    def run_one(name: str) -> list[RunFolder]:
+        source = find_system(choice.named)
+        if python is not None:
+            source = replace(source, launch=replace(source.launch, interpreter=python, own_interpreter=False))
+        chosen = options if choice.reader is None else replace(options, reader=choice.reader)
+        return api.run(source, name, options=chosen, progress=progress)
+
+    return Evaluation(choice, run_on(benchmark, run_one, as_json))
+
+
+def _refuse_baseline(baseline: str | None, results: Path) -> None:
+    """Check the baseline before anything runs.
+
+    Raises:
+        BadInput: it is neither a number of runs, nor a folder, nor a stored run.
+    """
+    from memeval.archive.runs import find_run
+    from memeval.leaderboard.baselines import LAST
+
+    if baseline is not None and not LAST.fullmatch(baseline) and not Path(baseline).is_dir():
+        find_run(results, baseline)
+
+
+def _check(folder: RunFolder, baseline: str | None, results: Path) -> Checked:
+    """Check a run, print the result on standard error, and call the hook of the board if it is a regression."""
+    from memeval import api
+    from memeval.cli.check import tell
+    from memeval.cli.check_formats import text_of
+    from memeval.cli.hooks import hook_of
+    from memeval.leaderboard.baselines import newest_run
+    from memeval.records.check import GateStatus
+    from memeval.settings import SETTINGS, read_settings
+    from memeval.systems.output import visible
+
+    try:
+        if baseline is not None and Path(baseline).is_dir() and not Path(baseline, "run.json").is_file():
+            found = newest_run(folder, Path(baseline))
+            baseline = None if found is None else str(found.path)
+        checked = api.check(folder, baseline, results=results)
+    except MemevalError as error:
+        return error
+    print(*(visible(line) for line in text_of(checked)), sep="\n", file=sys.stderr)
+    board = results.parent
+    hook = hook_of(read_settings(board).check.on_regression, f"{board / SETTINGS}: check.on_regression")
+    if hook is not None and checked.status is GateStatus.REGRESSION:
+        tell(hook, checked)
+    return checked
+
+
+def _pull(names: list[str]) -> None:
+    """Download the data of benchmarks that is missing and can be downloaded."""
+    from memeval.benchmarks import find
+    from memeval.cli import data
+
+    for name in names:
+        benchmark = find(name)
+        if not benchmark.available() and benchmark.info.sources:
+            with redirect_stdout(sys.stderr):  # standard output is for the folders of runs
+                data.pull(benchmark.info.name, None, accept_licence=True)
