@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from memeval.records.base import Digest, Record, Share
 from memeval.records.track import Redistribution
 
@@ -165,6 +167,55 @@ class Example(Record):
     """The questions."""
 
 
+class WorkKind(StrEnum):
+    """The kind of a work to cite; the values are those of the Citation File Format."""
+
+    PAPER = "conference-paper"
+    """A paper of a conference."""
+    ARTICLE = "article"
+    """Any other paper."""
+    DATA = "data"
+    """A published data set."""
+    SOFTWARE = "software"
+    """A published program."""
+
+
+class CitedWork(Record):
+    """A work to cite."""
+
+    kind: WorkKind
+    """Its kind."""
+    title: str
+    """Its title."""
+    authors: tuple[str, ...] = Field(min_length=1)
+    """Its authors as ``Family, Given``. The name of a group or an account has no comma."""
+    year: int | None = None
+    """Year of its publication."""
+    venue: str | None = None
+    """Name of the conference."""
+    doi: str | None = None
+    """Its DOI, without ``https://doi.org/``."""
+    url: str
+    """Its address."""
+    commit: str | None = None
+    """The commit that memeval reads."""
+
+
+class DataStatement(Record):
+    """What a user of generated data should know; the fields follow the responsible-AI vocabulary of Croissant 1.0."""
+
+    labels: str
+    """How the expected answers were made."""
+    personal: str
+    """Personal or sensitive information in the data."""
+    biases: tuple[str, ...]
+    """Known biases."""
+    uses: tuple[str, ...]
+    """Intended uses, and uses that are not."""
+    impact: str
+    """Expected effects on people."""
+
+
 class BenchmarkInfo(Record):
     """The description of a benchmark."""
 
@@ -182,6 +233,10 @@ class BenchmarkInfo(Record):
     """Whether its text may be published."""
     citation: str | None = None
     """The citation."""
+    works: tuple[CitedWork, ...] = ()
+    """The works to cite with its scores, the most important first."""
+    statement: DataStatement | None = None
+    """What a user of its data should know, if memeval generates the data; else ``None``."""
     homepage: str | None = None
     """Its home page."""
     sources: tuple[Source, ...] = ()

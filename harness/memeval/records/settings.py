@@ -66,6 +66,10 @@ class BoardSettings(Record):
     benchmarks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """The benchmarks that the board shows, with their versions; ``None`` for all. Runs of other benchmarks are neither
     shown nor published."""
+    authors: tuple[Title, ...] = ()
+    """Authors of the board, for its citation; empty to name the board itself."""
+    licence: Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$")] | None = None
+    """SPDX id of the licence of the published results, such as ``Apache-2.0``; ``None`` if none is stated."""
     colours: Colours = Colours()
     """Colours of the pages."""
     headline: dict[str, TrackChoice] = {}

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memeval.site.citing import reference_text
 from memeval.site.files import GeneratedFile, Heading, Page
 from memeval.site.model import SiteModel
+from memeval.site.pages.metadata import (
+    CITATION,
+    SCORES,
+    SCORES_CROISSANT,
+    ZENODO,
+    board_citation,
+    croissant_path,
+    published_data,
+)
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.urls import segment
@@ -23,6 +33,29 @@ class ReleasesPage(Publisher):
             url="releases/",
             title="Releases",
             description="Frozen versions of the leaderboard, with runs, ranks and digests.",
-            body=render("pages/releases.html", "releases/", releases=site.releases, known=known, own=site.version),
-            headings=tuple(Heading(f"v-{segment(r.version)}", r.version) for r in site.releases),
+            body=render(
+                "pages/releases.html",
+                "releases/",
+                releases=site.releases,
+                known=known,
+                own=site.version,
+                citation=board_citation(site),
+                references=[reference_text(work) for work in board_citation(site).works],
+                files=_metadata(site),
+            ),
+            headings=(
+                *(Heading(f"v-{segment(r.version)}", r.version) for r in site.releases),
+                Heading("cite", "Cite this board"),
+            ),
         )
+
+
+def _metadata(site: SiteModel) -> list[tuple[str, str]]:
+    """Return the paths of the files for citation and reuse, each with its meaning."""
+    files = [(CITATION, "the citation, in the Citation File Format"), (ZENODO, "metadata of a deposit at Zenodo")]
+    if site.latest is not None:
+        files += [(SCORES, "all scores as one table"), (SCORES_CROISSANT, "Croissant description of this table")]
+    for view in site.benchmarks.values():
+        if published_data(view) is not None:
+            files.append((croissant_path(view.id), f"Croissant description of the data of {view.title}"))
+    return files

@@ -1,0 +1,117 @@
+"""How to cite a board: a ``CITATION.cff`` in the Citation File Format 1.2.0, and metadata for a deposit at Zenodo."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import yaml
+
+from memeval.records.benchmark import BenchmarkInfo, CitedWork
+
+MESSAGE = (
+    "Cite the benchmarks whose scores you use first: they are the first entries under references. Then cite this work."
+)
+
+
+@dataclass(frozen=True)
+class Citation:
+    """What is cited, besides the works that it rests on."""
+
+    title: str
+    authors: tuple[str, ...]
+    """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""
+    abstract: str
+    kind: str
+    """``dataset`` or ``software``."""
+    works: tuple[CitedWork, ...]
+    """The works to cite first."""
+    version: str | None = None
+    date: str | None = None
+    """UTC date of its release, ``2026-11-22``; ``None`` before a release."""
+    licence: str | None = None
+    """SPDX id; ``None`` if no licence is stated."""
+    repository: str | None = None
+    """Address of the source repository."""
+
+
+def works_of(infos: Iterable[BenchmarkInfo]) -> tuple[CitedWork, ...]:
+    """Return the works of benchmarks, each once, in order."""
+    return tuple(dict.fromkeys(work for info in infos for work in info.works))
+
+
+def citation_file(citation: Citation) -> bytes:
+    """Return a ``CITATION.cff``. The references are on top, since they are to be cited first."""
+    data: dict[str, Any] = {"cff-version": "1.2.0", "message": MESSAGE}
+    if citation.works:
+        data["references"] = [_reference(work) for work in citation.works]
+    data |= {
+        "title": citation.title,
+        "abstract": citation.abstract,
+        "type": citation.kind,
+        "authors": [_author(name) for name in citation.authors],
+        "version": citation.version,
+        "date-released": citation.date,
+        "license": citation.licence,
+        "repository-code": citation.repository,
+    }
+    known = {key: value for key, value in data.items() if value is not None}
+    return yaml.safe_dump(known, sort_keys=False, allow_unicode=True, width=110).encode()
+
+
+def zenodo_metadata(citation: Citation) -> bytes:
+    """Return the metadata of a deposit, in the format of Zenodo's ``.zenodo.json``.
+
+    Zenodo reads the description as HTML, so it is escaped.
+    """
+    data = {
+        "title": citation.title if citation.version is None else f"{citation.title}, release {citation.version}",
+        "upload_type": citation.kind,
+        "description": f"<p>{escape(citation.abstract)}</p>",
+        "creators": [{"name": name} for name in citation.authors],
+        "version": citation.version,
+        "publication_date": citation.date,
+        "access_right": "open",
+        "license": citation.licence,
+        "keywords": ["benchmark", "evaluation", "leaderboard", "memory", "LLM agents"],
+        "references": [reference_text(work) for work in citation.works],
+        "related_identifiers": [
+            {"identifier": work.doi or work.url, "relation": "isDerivedFrom"} for work in citation.works
+        ],
+        "notes": MESSAGE,
+    }
+    known = {key: value for key, value in data.items() if value not in (None, [])}
+    return (json.dumps(known, ensure_ascii=True, indent=1, sort_keys=True) + "\n").encode()
+
+
+def reference_text(work: CitedWork) -> str:
+    """Return a work as one line: authors, title, venue and year, address."""
+    dated = " ".join(part for part in (work.venue, None if work.year is None else str(work.year)) if part)
+    if work.venue and work.year is not None and str(work.year) in work.venue:
+        dated = work.venue
+    where = f"https://doi.org/{work.doi}" if work.doi else work.url
+    return ". ".join(part for part in ("; ".join(work.authors), work.title, dated, where) if part)
+
+
+def _reference(work: CitedWork) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "type": work.kind.value,
+        "title": work.title,
+        "authors": [_author(name) for name in work.authors],
+        "year": work.year,
+        "conference": None if work.venue is None else {"name": work.venue},
+        "doi": work.doi,
+        "url": work.url,
+        "commit": work.commit,
+    }
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _author(name: str) -> dict[str, str]:
+    family, comma, given = name.partition(",")
+    if not comma:
+        return {"name": name}
+    return {"family-names": family.strip(), "given-names": given.strip()}

@@ -1,0 +1,162 @@
+"""Croissant descriptions of data sets: JSON-LD of the specifications Croissant 1.0 and Croissant RAI 1.0 of MLCommons
+(http://mlcommons.org/croissant/1.0, http://mlcommons.org/croissant/RAI/1.0).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from memeval.records.base import digest_bytes
+
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""The JSON-LD context that the specification recommends, in its appendix 1."""
+
+CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
+
+CSV = "text/csv"
+JSON_LINES = "application/jsonlines"
+
+
+@dataclass(frozen=True)
+class DataField:
+    """A column of a table, or a field of every line of a JSON Lines file."""
+
+    name: str
+    type: str
+    """A type of schema.org: ``Text``, ``Float``, ``Integer``, ``Boolean``."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a data set, with a table."""
+
+    name: str
+    """Its file name, unique in the data set."""
+    link: str
+    """Its address, relative to the description."""
+    content: bytes
+    encoding: str
+    """``CSV`` or ``JSON_LINES``."""
+    meaning: str
+    fields: tuple[DataField, ...]
+    key: str
+    """The field whose value is unique."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set."""
+
+    name: str
+    description: str
+    url: str
+    """Its page, relative to the description."""
+    authors: tuple[str, ...]
+    version: str
+    date: str
+    """UTC date of publication."""
+    licence: str | None
+    """SPDX id; ``None`` if none is stated."""
+    cite_as: str
+    files: tuple[DataFile, ...]
+    responsible: dict[str, str | list[str]]
+    """Values of the responsible-AI vocabulary, by property without its prefix."""
+
+
+def croissant(data: DataSet) -> bytes:
+    """Return the Croissant description of a data set, with the digest of every file."""
+    described: dict[str, Any] = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "name": data.name,
+        "conformsTo": CONFORMS_TO,
+        "description": data.description,
+        "url": data.url,
+        "creator": [{"@type": "sc:Organization", "name": name} for name in data.authors],
+        "version": data.version,
+        "datePublished": data.date,
+        "inLanguage": "en",
+        "isLiveDataset": False,
+        "citeAs": data.cite_as,
+        "distribution": [_file(file) for file in data.files],
+        "recordSet": [_records(file) for file in data.files],
+    }
+    if data.licence is not None:
+        described["license"] = f"https://spdx.org/licenses/{data.licence}.html"
+    described |= {f"rai:{name}": value for name, value in data.responsible.items()}
+    return (json.dumps(described, ensure_ascii=True, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _file(file: DataFile) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.name,
+        "name": file.name,
+        "description": file.meaning,
+        "contentUrl": file.link,
+        "contentSize": f"{len(file.content)} B",
+        "encodingFormat": file.encoding,
+        "sha256": digest_bytes(file.content).removeprefix("sha256:"),
+    }
+
+
+def _records(file: DataFile) -> dict[str, Any]:
+    name = file.name.partition(".")[0]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": file.meaning,
+        "key": {"@id": f"{name}/{file.key}"},
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{name}/{field.name}",
+                "name": f"{name}/{field.name}",
+                "description": field.meaning,
+                "dataType": f"sc:{field.type}",
+                "source": {"fileObject": {"@id": file.name}, "extract": {"column": field.name}},
+            }
+            for field in file.fields
+        ],
+    }

@@ -1,0 +1,199 @@
+"""Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from memeval.benchmarks.base import Dataset
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import MemevalError
+from memeval.records.track import Redistribution
+from memeval.site.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
+from memeval.site.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
+from memeval.site.files import Asset, GeneratedFile, shared
+from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.score_table import COLUMNS, score_table
+from memeval.site.urls import benchmark_url, relative, segment
+
+FOLDER = "metadata/"
+CITATION = "CITATION.cff"
+ZENODO = f"{FOLDER}zenodo.json"
+SCORES = f"{FOLDER}scores.csv"
+SCORES_CROISSANT = f"{FOLDER}scores.croissant.json"
+
+_KEYS = (
+    DataField("item_id", "Text", "Id of the item."),
+    DataField("scenario_id", "Text", "Id of its scenario in scenarios.jsonl."),
+    DataField("category", "Text", "Its category."),
+    DataField("cluster", "Text", "Items of one cluster are not independent."),
+)
+_SCENARIOS = (DataField("scenario_id", "Text", "Id of the scenario."),)
+
+
+class MetadataFiles(Publisher):
+    """``CITATION.cff`` and the files under ``metadata``."""
+
+    name = "metadata"
+    order = 75
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        citation = board_citation(site)
+        yield Asset(CITATION, citation_file(citation))
+        yield Asset(ZENODO, zenodo_metadata(citation))
+        if (date := _date(site)) is not None:
+            scores = score_table(site.board)
+            yield Asset(SCORES, scores)
+            yield Asset(SCORES_CROISSANT, croissant(_scores_set(site, citation, scores, date)))
+            yield from _generated_data(site, date)
+
+
+def board_citation(site: SiteModel) -> Citation:
+    """Return how to cite a board."""
+    settings = site.settings
+    infos = [view.info for view in site.benchmarks.values() if view.info is not None and view.tables]
+    return Citation(
+        title=settings.title if "leaderboard" in settings.title.casefold() else f"{settings.title} leaderboard",
+        authors=settings.authors or (f"The authors of {settings.title}",),
+        abstract=(
+            "Scores of memory systems for AI agents on memory benchmarks, measured with memeval under one protocol. "
+            "Every score can be computed again from the published files."
+        ),
+        kind="dataset",
+        works=works_of(infos),
+        version=site.version,
+        date=next((release.date for release in site.releases if release.version == site.version), None),
+        licence=settings.licence,
+        repository=settings.repository,
+    )
+
+
+def croissant_path(benchmark: str) -> str:
+    """Return the path of the description of a benchmark's generated data."""
+    return f"{FOLDER}{segment(benchmark)}.croissant.json"
+
+
+def published_data(view: BenchmarkView) -> Dataset | None:
+    """Return the data of a benchmark that the site publishes as files, else ``None``.
+
+    That is generated data with the default parameters and tier, whose text may be published.
+    """
+    if view.info is None or view.benchmark is None:
+        return None
+    if not view.info.generated or view.redistribution is not Redistribution.FULL or not view.tables:
+        return None
+    try:
+        default = view.benchmark.opened(None, None, view.info.protocols[0].name, view.info.tiers[0].name)
+    except MemevalError:
+        return None
+    found = view.data.get(default.digest)
+    return None if found is None else found.dataset
+
+
+def _date(site: SiteModel) -> str | None:
+    """Return the date of the release, else that of the newest data; ``None`` without any."""
+    dates = [release.date for release in site.releases if release.version == site.version]
+    return next(iter(dates), None if site.latest is None else site.latest[:10])
+
+
+def _semantic(version: str) -> str:
+    """Return a version as Croissant recommends it, ``MAJOR.MINOR.PATCH``; unchanged if its form is another one."""
+    if not re.fullmatch(r"[0-9]+([.-][0-9]+){0,2}", version):
+        return version
+    numbers = [str(int(part)) for part in re.split("[.-]", version)]
+    return ".".join([*numbers, "0", "0"][:3])
+
+
+def _scores_set(site: SiteModel, citation: Citation, scores: bytes, date: str) -> DataSet:
+    return DataSet(
+        name=citation.title,
+        description=citation.abstract,
+        url=relative(FOLDER, ""),
+        authors=citation.authors,
+        version=_semantic(site.version or date),
+        date=date,
+        licence=citation.licence,
+        cite_as="\n".join([*map(reference_text, citation.works), f"{citation.title}, {site.version or date}"]),
+        files=(
+            DataFile(
+                name="scores.csv",
+                link=relative(FOLDER, SCORES),
+                content=scores,
+                encoding=CSV,
+                meaning="One row per run. Only runs with the same track_id can be compared.",
+                fields=tuple(column.field for column in COLUMNS),
+                key="run_id",
+            ),
+        ),
+        responsible={
+            "dataCollection": (
+                "memeval ran each system on each benchmark, recorded its answers, and graded them. Vendors may run "
+                "their own systems: the column answers says who did."
+            ),
+            "dataCollectionType": ["Experiments", "Software Collection"],
+            "dataCollectionMissingData": "Items without a verdict are counted in the column errors, and as wrong.",
+            "dataAnnotationProtocol": "Grades come from fixed rules or from a named judge: see the column judge.",
+            "annotationsPerItem": "0 human labels",
+            "personalSensitiveInformation": ["None in this table. It contains ids, counts and scores only."],
+            "dataBiases": ["Most benchmarks are in English, and most histories are synthetic."],
+            "dataLimitations": [
+                "Scores of different tracks cannot be compared.",
+                "Systems with overlapping ranks cannot be told apart.",
+                "Answers that a vendor made on its own machine are the vendor's word.",
+            ],
+            "dataUseCases": ["Comparing memory systems on one track.", "Not for training."],
+            "dataSocialImpact": "A rank can affect a vendor. Every decision about a run is in the public ledger.",
+            "dataReleaseMaintenancePlan": ["A release never changes. Corrections are in the next release."],
+        },
+    )
+
+
+def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
+    for view in site.benchmarks.values():
+        dataset = published_data(view)
+        if dataset is None or view.info is None:
+            continue
+        scenarios = "".join(f"{''.join(each.json_pieces())}\n" for each in dataset.scenarios()).encode()
+        keys = "".join(f"{key.to_json()}\n" for key in dataset.keys()).encode()  # noqa: SIM118 - no dictionary
+        files = []
+        for name, content, fields, meaning in (
+            ("scenarios.jsonl", scenarios, _SCENARIOS, "What a system receives: the steps of each scenario, in order."),
+            ("keys.jsonl", keys, _KEYS, "The expected answer of each item. A system never receives it."),
+        ):
+            asset = shared(content, ".jsonl")
+            yield asset
+            link = ("" if site.version is None else "../") + relative(FOLDER, asset.path)
+            files.append(DataFile(name, link, content, JSON_LINES, meaning, fields, fields[0].name))
+        yield Asset(croissant_path(view.id), croissant(_data_set(view.info, date, tuple(files))))
+
+
+def _data_set(info: BenchmarkInfo, date: str, files: tuple[DataFile, ...]) -> DataSet:
+    statement = info.statement
+    responsible: dict[str, str | list[str]] = {
+        "dataCollection": info.made,
+        "dataCollectionType": ["Others"],
+        "annotationsPerItem": "0 human labels",
+        "dataLimitations": [f"{defect.problem} {defect.handling}" for defect in info.defects] or [info.made],
+        "dataReleaseMaintenancePlan": [f"{info.id} never changes. A correction has the next version."],
+    }
+    if statement is not None:
+        responsible |= {
+            "dataAnnotationProtocol": statement.labels,
+            "personalSensitiveInformation": [statement.personal],
+            "dataBiases": list(statement.biases),
+            "dataUseCases": list(statement.uses),
+            "dataSocialImpact": statement.impact,
+        }
+    return DataSet(
+        name=info.title,
+        description=info.summary,
+        url=relative(FOLDER, benchmark_url(info.id)),
+        authors=("The memeval authors",),
+        version=f"{info.id.partition('@')[2]}.0.0",
+        date=date,
+        licence=info.licence,
+        cite_as="\n".join([*map(reference_text, info.works), f"{info.title}, {info.id}, memeval"]),
+        files=files,
+        responsible=responsible,
+    )
