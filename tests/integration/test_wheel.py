@@ -40,8 +40,8 @@ def test_an_installed_memeval_creates_a_board_runs_its_first_submission_and_publ
     call(memeval, "run", "first-memory", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
     assert "scores       ok: 1 run\n" in call(memeval, "verify", cwd=board)
     assert "equal" in call(memeval, "reproduce", "results", cwd=board)
-    call(memeval, "publish", "--to", "public", cwd=board)
+    call(memeval, "publish", cwd=board)
     front = (board / "public" / "latest" / "index.html").read_text(encoding="utf-8")
     assert "first-memory" in front and "<h1>Ours</h1>" in front
-    assert "ok" in call(memeval, "publish", "--to", "public", "--check", cwd=board)
+    assert "ok" in call(memeval, "publish", "--check", cwd=board)
     assert str(ROOT) not in call(str(python), "-c", "import memeval; print(memeval.__file__)")

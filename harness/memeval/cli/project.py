@@ -52,7 +52,7 @@ def init(
     steps += [
         (f"memeval run {first_slug()} --benchmark beliefs@1", "the sample system in submissions/"),
         ("memeval run no-memory --benchmark beliefs@1", "the baseline without memory"),
-        ("memeval publish --to public", "verify, freeze a release, and build its site"),
+        ("memeval publish", "verify, freeze a release, and build its site"),
         ("memeval site serve --site public", "the board on this machine"),
     ]
     for command, purpose in steps:
