@@ -10,7 +10,7 @@ import pytest
 from memeval.archive.row_cache import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.frame_columns import ITEMS, PANDAS, RUNS
-from memeval.leaderboard.frame_index import file_name
+from memeval.leaderboard.frame_index import LAYOUT, file_name
 from tests.support.indexed_frames import IndexedFrames, built
 from tests.support.runs import make_run, make_track
 
@@ -90,7 +90,7 @@ def test_a_changed_run_is_read_again(indexed: IndexedFrames, results: Path) -> N
 def test_with_and_without_pyarrow_the_frames_are_equal(indexed: IndexedFrames, results: Path) -> None:
     make_run(results, "other", {"kept": 1}, track=TRACK, errors=2)
     with_pyarrow = indexed.build(results)
-    without = built(str(results), rebuild=False)
+    without = built(str(results))
     assert without["items"] == with_pyarrow.items
     assert without["runs"] == with_pyarrow.runs
     assert without["types"] == with_pyarrow.types
@@ -102,6 +102,15 @@ def test_a_rebuild_reads_every_run(indexed: IndexedFrames, results: Path) -> Non
     again = indexed.build(results, rebuild=True)
     assert len(again.read) == 2
     assert again.items == first.items
+
+
+def test_the_index_of_another_memeval_is_built_again(indexed: IndexedFrames, cache: Path, results: Path) -> None:
+    first = indexed.build(results)
+    other = indexed.build(results, layout=LAYOUT + 1)
+    assert len(other.read) == 2
+    assert other.items == first.items
+    assert other.warnings == []
+    assert len(list(newest(cache).parent.glob("*.parquet"))) == 2
 
 
 def cut(path: Path) -> None:

@@ -123,10 +123,10 @@ def test_items_have_scores_errors_tokens_latency_and_slices(results: Path) -> No
     assert len(items) == 300
     last = items[items.system == "other"].iloc[-1]
     assert (last.item_id, last.state, last.score, last.error) == ("changed-049", "timeout", 0.0, True)
-    assert pd.isna(last.latency_seconds)
+    assert pd.isna(last.ask_seconds)
     first = items.iloc[0]
     assert (first.item_id, first.category, first.score, first.error) == ("kept-000", "kept", 1.0, False)
-    assert (first.latency_seconds, first.context_tokens, first["slice.difficulty"]) == (0.25, 7, "plain")
+    assert (first.ask_seconds, first.context_tokens, first["slice.difficulty"]) == (0.25, 7, "plain")
 
 
 def test_a_number_that_no_column_can_hold_is_refused(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pandas as pd
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.parquet import Row
-from memeval.leaderboard.frame_index import FramesWarning
+from memeval.leaderboard.frame_index import LAYOUT, FramesWarning
 from memeval.leaderboard.frame_rows import item_rows
 from memeval.leaderboard.frames import Frames
 from memeval.records.errors import BadInput
@@ -62,11 +62,17 @@ class IndexedFrames:
             text=True,
         )
 
-    def build(self, results: Path, *, rebuild: bool = False) -> Found:
-        """Return what the frames of a folder hold."""
+    def build(self, results: Path, *, rebuild: bool = False, layout: int = LAYOUT) -> Found:
+        """Return what the frames of a folder hold.
+
+        Args:
+            results: the folder.
+            rebuild: see ``Frames``.
+            layout: the version of the index that memeval has.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"results": str(results), "rebuild": rebuild}) + "\n")
+        self._process.stdin.write(json.dumps({"results": str(results), "rebuild": rebuild, "layout": layout}) + "\n")
         self._process.stdin.flush()
         return Found(**json.loads(self._process.stdout.readline()))
 
@@ -77,7 +83,7 @@ class IndexedFrames:
         self._process.communicate()
 
 
-def built(results: str, rebuild: bool) -> dict[str, Any]:
+def built(results: str, *, rebuild: bool = False, layout: int = LAYOUT) -> dict[str, Any]:
     """Return the fields of :class:`Found`."""
     read: list[str] = []
 
@@ -88,6 +94,7 @@ def built(results: str, rebuild: bool) -> dict[str, Any]:
     error, items, runs = None, None, None
     with (
         patch("memeval.leaderboard.frames.item_rows", noted),
+        patch("memeval.leaderboard.frame_index.LAYOUT", layout),
         warnings.catch_warnings(record=True, action="always", category=FramesWarning) as said,
     ):
         try:

@@ -18,7 +18,15 @@ from memeval.records.errors import BadInput
 from memeval.records.run import Percentiles, Run
 from memeval.records.scores import Interval
 
-MEASURES = ("composite", "category", "context_tokens", "usd", "latency_p50", "latency_p95", "error_rate")
+MEASURES = (
+    "composite",
+    "category",
+    "tokens_per_question",
+    "cost_usd",
+    "ask_p50_seconds",
+    "ask_p95_seconds",
+    "error_rate",
+)
 """The measures of trends, in order. Except for ``category``, they are columns of ``runs``."""
 
 LARGEST = 2**63 - 1
@@ -75,14 +83,14 @@ def run_row(folder: RunFolder) -> Row:
         **_ends("accuracy_", overall.interval),
         "graded_accuracy": overall.graded_accuracy,
         "false_hedge_rate": scores.false_hedge_rate,
-        "context_tokens": run.tokens.per_question,
-        "context_tokens_source": run.tokens.source.value,
+        "tokens_per_question": run.tokens.per_question,
+        "tokens_source": run.tokens.source.value,
         "prompt_tokens": _sum(run.usage, "prompt_tokens"),
         "completion_tokens": _sum(run.usage, "completion_tokens"),
-        "usd": run.cost.usd,
-        "usd_reason": run.cost.reason,
+        "cost_usd": run.cost.usd,
+        "cost_reason": run.cost.reason,
         "prices": run.prices,
-        **_percentiles("latency_", _first(run, Phase.ASK, Phase.SEARCH)),
+        **_percentiles("ask_", _first(run, Phase.ASK, Phase.SEARCH)),
         **_percentiles("ingest_", _first(run, Phase.INGEST)),
         "isolation": run.isolation.value,
         "network": run.network.value,
@@ -169,8 +177,8 @@ def _ends(prefix: str, interval: Interval | None) -> Row:
 
 def _percentiles(prefix: str, found: Percentiles | None) -> Row:
     return {
-        f"{prefix}p50": None if found is None else found.p50,
-        f"{prefix}p95": None if found is None else found.p95,
+        f"{prefix}p50_seconds": None if found is None else found.p50,
+        f"{prefix}p95_seconds": None if found is None else found.p95,
     }
 
 
@@ -228,7 +236,7 @@ def _response_cells(answers: Sequence[AnsweredQuestion]) -> Row:
         "reported_tokens": _total(response.reported_tokens for response in responses),
         "prompt_tokens": _total(None if each is None else each[0] for each in tokens),
         "completion_tokens": _total(None if each is None else each[1] for each in tokens),
-        "latency_seconds": _total(
+        "ask_seconds": _total(
             time.ask_seconds if time.search_seconds is None else time.search_seconds for time in times
         ),
         "read_seconds": _total(time.read_seconds for time in times),
