@@ -97,9 +97,7 @@ def test_prices_machines_and_token_counters_break_only_what_depends_on_them(run:
         "Price list changed from prices 1 to prices 2."
     ]
     counted = run.model_copy(update={"tokens": run.tokens.model_copy(update={"source": TokenSource.SELF_REPORTED})})
-    assert [c.sentence for c in token_changes(run, counted)] == [
-        "Token counter changed from measured to self-reported."
-    ]
+    assert [c.sentence for c in token_changes(run, counted)] == ["Token counts changed from measured to self-reported."]
     boxed = run.model_copy(update={"isolation": Isolation.SANDBOXED})
-    assert [c.sentence for c in machine_changes(run, boxed)] == ["Isolation changed from files reachable to sandboxed."]
+    assert [c.sentence for c in machine_changes(run, boxed)] == ["Isolation changed from not sandboxed to sandboxed."]
     assert token_changes(run, run) == machine_changes(run, run) == ()

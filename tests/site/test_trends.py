@@ -115,6 +115,18 @@ def test_ranks_are_shown_over_releases(tmp_path: Path) -> None:
     assert "The second release starts a line." in page
 
 
+def test_releases_of_one_day_stand_beside_each_other(tmp_path: Path) -> None:
+    folders = runs(tmp_path, "acme", [30, 31]) + runs(tmp_path, "borealis", [40])
+    for version, known in (("2026.2", 2), ("2026.10", 3)):
+        release, _new = frozen(build_board(folders[:known], Ledger(tmp_path)), tmp_path, version, "0.1.0")
+        keep(release, tmp_path)
+    [group] = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
+    chart = group.views[-1].chart
+    assert [label for _place, label in chart.x.ticks] == ["2026.2", "2026.10"]
+    acme = next(line for line, name in zip(chart.lines, group.names, strict=True) if name == "Acme")
+    assert [(point.x, point.y) for point in acme.points] == [(0.0, 1.0), (1.0, 2.0)]
+
+
 def test_unknown_dollars_have_no_chart_and_a_dash_in_the_table(tmp_path: Path) -> None:
     for run in runs(tmp_path, "acme", [30, 31]):
         edit_head(run, cost={"usd": None, "reason": "no price is known"})

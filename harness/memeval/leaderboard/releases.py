@@ -117,7 +117,7 @@ def releases(results: Path) -> list[Release]:
 
 def age(release: Release) -> tuple[str, str]:
     """Return a sort key that puts older releases first."""
-    return release.date, _by_number(release.version)
+    return release.date, by_number(release.version)
 
 
 def frozen(
@@ -306,8 +306,8 @@ def hold(results: Path) -> None:
             )
 
 
-def _by_number(version: str) -> str:
-    """Return a sort key that puts ``2026.11.2`` before ``2026.11.10``."""
+def by_number(version: str) -> str:
+    """Return a sort key of versions that puts ``2026.11.2`` before ``2026.11.10``."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(20), version)
 
 

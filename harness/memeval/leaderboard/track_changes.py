@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memeval.evaluation.run_folders import differing_parts
-from memeval.records.run import Run
+from memeval.records.run import Isolation, Run, View
 from memeval.records.track import CategoryPlan, Track
 
 
@@ -42,6 +42,14 @@ class Change:
     """What changed, with the old and the new value."""
 
 
+_ISOLATION = {
+    Isolation.FILES_REACHABLE: "not sandboxed",
+    Isolation.SANDBOXED: "sandboxed",
+    Isolation.ELSEWHERE: "unknown (imported)",
+}
+_SESSIONS = {View.ALL: "all", View.EVIDENCE: "those with evidence"}
+
+
 def track_changes(before: Run, after: Run) -> tuple[Change, ...]:
     """Return what keeps the scores of two runs from being compared; empty if both are on one track.
 
@@ -72,7 +80,7 @@ def token_changes(before: Run, after: Run) -> tuple[Change, ...]:
     """Return why the token counts of two runs cannot be compared although their scores can."""
     if before.tokens.source is after.tokens.source:
         return ()
-    return (_changed(ChangedPart.COUNTER, "Token counter", before.tokens.source.value, after.tokens.source.value),)
+    return (_changed(ChangedPart.COUNTER, "Token counts", before.tokens.source.value, after.tokens.source.value),)
 
 
 def machine_changes(before: Run, after: Run) -> tuple[Change, ...]:
@@ -80,7 +88,7 @@ def machine_changes(before: Run, after: Run) -> tuple[Change, ...]:
     values = (
         ("Platform", before.harness.platform, after.harness.platform),
         ("Concurrency", str(before.timing.concurrency), str(after.timing.concurrency)),
-        ("Isolation", before.isolation.value, after.isolation.value),
+        ("Isolation", *(_ISOLATION[run.isolation] for run in (before, after))),
     )
     return tuple(_changed(ChangedPart.MACHINE, name, old, new) for name, old, new in values if old != new)
 
@@ -96,7 +104,7 @@ def _shown(value: object) -> str:
 
 
 def _sessions(before: Run, after: Run) -> Iterator[Change]:
-    one, two = before.system.view.value, after.system.view.value
+    one, two = (_SESSIONS[run.system.view] for run in (before, after))
     if one != two:
         yield _changed(ChangedPart.SESSIONS, "Ingested sessions", one, two)
 

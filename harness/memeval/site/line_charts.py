@@ -221,7 +221,9 @@ def _label(chart: LineChart, point: LinePoint, taken: list[tuple[float, float, f
     x = min(x, RIGHT - width / 2)
     for baseline in (y - 11, y + 20):
         middle = baseline - 4
-        if not any(abs(x - other) < (width + wide) / 2 and abs(middle - height) < 13 for other, height, wide in taken):
+        if baseline < BOTTOM and not any(
+            abs(x - other) < (width + wide) / 2 and abs(middle - height) < 13 for other, height, wide in taken
+        ):
             taken.append((x, middle, width))
             at = f'x="{x:.1f}" y="{baseline:.1f}" text-anchor="middle"'
             yield f'<text class="mv-trend-label" {at}>{escape(words)}</text>'

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
 
 from markupsafe import Markup
 
+from memeval.leaderboard.releases import by_number
 from memeval.leaderboard.trend_measures import RANK, Reading, Unit
 from memeval.leaderboard.trends import NeighbourTest, Trend, TrendPoint, TrendStep
-from memeval.site.axes import time_axis, value_axis
+from memeval.site.axes import Axis, time_axis, value_axis
 from memeval.site.line_charts import BreakMark, Level, Line, LineChart, LinePoint, draw_lines
 from memeval.site.text import minute
 from memeval.site.trend_files import SeriesTrend, write_range, write_value
+
+Place = Callable[[TrendPoint], float]
+"""Returns where a point stands on the axis of times."""
+
+MOST_RELEASES = 8
+"""Maximum number of labelled releases on an axis."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class NumberedBreak:
     at: str
     """Time of the first run after the break, ISO 8601."""
     x: float
-    """Its place between the runs, in seconds since 1970."""
+    """Its place between the runs, on the axis of times."""
     reasons: tuple[str, ...]
     """One sentence a changed setting."""
     lines: tuple[int, ...]
@@ -95,14 +102,14 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
     values = [end for each in trends for point in each.trend.points for end in _ends(point.reading)]
     if not values:
         return None
-    breaks = numbered_breaks([each.trend for each in trends])
-    times = [_time(point.at) for each in trends for point in each.trend.points]
+    x, place = _time_scale(trends)
+    breaks = numbered_breaks([each.trend for each in trends], place)
     chart = LineChart(
         title=title,
         description=_description(trends[0].trend, names),
-        x=time_axis(times),
+        x=x,
         y=value_axis(values, trends[0].trend.measure.unit),
-        lines=tuple(_line(number, each.trend, number >= shown) for number, each in enumerate(trends)),
+        lines=tuple(_line(number, each.trend, place, number >= shown) for number, each in enumerate(trends)),
         breaks=tuple(
             BreakMark(
                 each.number,
@@ -121,14 +128,14 @@ def key(line: int) -> str:
     return f"s{line + 1}"
 
 
-def numbered_breaks(trends: Sequence[Trend]) -> tuple[NumberedBreak, ...]:
+def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBreak, ...]:
     """Return the breaks of some trends, in order of time. Lines that can break at one time for one reason share one."""
     by_reason: dict[tuple[str, ...], list[tuple[float, float, str, int]]] = defaultdict(list)
     for line, trend in enumerate(trends):
         for each in trend.breaks:
             before, after = trend.points[each.index - 1], trend.points[each.index]
             reasons = tuple(change.sentence for change in each.changes)
-            by_reason[reasons].append((_seconds(before.at), _seconds(after.at), after.at, line))
+            by_reason[reasons].append((place(before), place(after), after.at, line))
     found: list[tuple[float, str, tuple[str, ...], tuple[int, ...]]] = []
     for reasons, places in by_reason.items():
         for group in _overlapping(sorted(places, key=lambda place: (place[1], place[3]))):
@@ -157,26 +164,33 @@ def _ends(reading: Reading) -> list[float]:
     return [value for value in (reading.value, reading.low, reading.high) if value is not None]
 
 
-def _time(at: str) -> datetime:
-    found = datetime.fromisoformat(at)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+def _time_scale(trends: Sequence[SeriesTrend]) -> tuple[Axis, Place]:
+    """Return the axis of the points, and where on it a point stands: at its time, or in the order of releases."""
+    points = [point for each in trends for point in each.trend.points]
+    if trends[0].trend.measure.name != RANK:
+        return time_axis([_time(point) for point in points]), lambda point: _time(point).timestamp()
+    order = sorted({(point.at, point.label) for point in points}, key=lambda each: (each[0], by_number(each[1])))
+    every = -(-len(order) // MOST_RELEASES)
+    ticks = tuple((float(number), label) for number, (_at, label) in enumerate(order) if number % every == 0)
+    return Axis(-0.5, len(order) - 0.5, ticks), lambda point: float(order.index((point.at, point.label)))
 
 
-def _seconds(at: str) -> float:
-    return _time(at).timestamp()
+def _time(point: TrendPoint) -> datetime:
+    return datetime.fromisoformat(point.at)
 
 
-def _line(number: int, trend: Trend, is_hidden: bool) -> Line:
+def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
     unit = trend.measure.unit
     points = []
     for index, point in enumerate(trend.points):
-        is_new = index == 0 or trend.points[index - 1].label != point.label
-        when = point.at if trend.measure.name == RANK else minute(point.at)
+        is_release = trend.measure.name == RANK  # its label stands on the axis
+        is_new = not is_release and (index == 0 or trend.points[index - 1].label != point.label)
+        when = point.at if is_release else minute(point.at)
         value = f"{write_value(point.value, unit)}{' %' if unit is Unit.SHARE else ''}"
         ends = write_range(point.reading.low, point.reading.high, unit)
         points.append(
             LinePoint(
-                x=_seconds(point.at),
+                x=place(point),
                 y=point.value,
                 low=point.reading.low,
                 high=point.reading.high,
@@ -185,17 +199,17 @@ def _line(number: int, trend: Trend, is_hidden: bool) -> Line:
                 is_hollow=point.is_superseded,
             )
         )
-    return Line(key(number), number, tuple(points), trend.parts, tuple(_levels(trend)), is_hidden)
+    return Line(key(number), number, tuple(points), trend.parts, tuple(_levels(trend, place)), is_hidden)
 
 
-def _levels(trend: Trend) -> Iterable[Level]:
+def _levels(trend: Trend, place: Place) -> Iterable[Level]:
     """Yield the means between the steps of each part that has any."""
     for part in trend.parts:
         steps = [step for step in trend.steps if step.index in part]
         ends = [part.start, *(step.index for step in steps), part.stop]
         means = [*(step.before for step in steps), *(step.after for step in steps[-1:])]
         for (start, stop), mean in zip(pairwise(ends), means, strict=False):
-            yield Level(_seconds(trend.points[start].at), _seconds(trend.points[stop - 1].at), mean)
+            yield Level(place(trend.points[start]), place(trend.points[stop - 1]), mean)
 
 
 def _description(trend: Trend, names: Sequence[str]) -> str:
