@@ -87,10 +87,12 @@ class Toml:
         if isinstance(version, int) and version > 1:
             problem = f"has schema version {version}, and this memeval reads version 1."
             raise NewerSchema(problem, where=self.place("schema_version"), remedy="Update memeval.")
-        if faults := self.unsuitable():
-            raise faults[0]
         try:
+            if faults := self.unsuitable():
+                raise faults[0]
             return model.model_validate_json(json.dumps(self.data))
+        except RecursionError:
+            raise BadInput("is nested too deeply.", where=self.where) from None
         except ValidationError as error:
             keys: Keys = first_misfit(error)["loc"]
             while keys and not self.has(keys):  # what a union adds to the path

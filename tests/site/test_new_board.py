@@ -45,6 +45,7 @@ def test_a_new_board_has_settings_workflows_and_a_first_submission(board: Path) 
     files = {str(path.relative_to(board)) for path in board.rglob("*") if path.is_file()}
     assert files == {
         *("memeval.toml", "memeval.schema.json", "README.md", "requirements.txt", ".gitignore", ".github/CODEOWNERS"),
+        ".github/dependabot.yml",
         *(f".github/workflows/{name}.yml" for name in ("submission", "evaluate", "publish")),
         *(f"submissions/first-memory/{name}" for name in ("submission.toml", "README.md", "adapter.py")),
         *("submissions/first-memory/requirements.lock", "results/.gitkeep"),
@@ -71,6 +72,11 @@ def test_the_workflows_are_what_github_reads(board: Path) -> None:
     files = workflows(board)
     said = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, timeout=60, check=False)
     assert len(files) == 3 and said.returncode == 0, said.stdout
+    command[-1] = "vendor.dependabot"
+    said = subprocess.run(
+        [*command, str(board / ".github" / "dependabot.yml")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert said.returncode == 0, said.stdout
 
 
 def test_no_text_of_a_user_is_part_of_a_script_and_strangers_code_has_no_secret(board: Path) -> None:

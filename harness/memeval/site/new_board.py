@@ -33,6 +33,7 @@ FILES: Mapping[str, str] = {
     "requirements.txt": "requirements.txt",
     ".gitignore": "gitignore",
     ".github/CODEOWNERS": "CODEOWNERS",
+    ".github/dependabot.yml": "dependabot.yml",
     ".github/workflows/submission.yml": "workflows/submission.yml",
     ".github/workflows/evaluate.yml": "workflows/evaluate.yml",
     ".github/workflows/publish.yml": "workflows/publish.yml",
