@@ -140,6 +140,12 @@ def test_runs_that_do_not_count_are_left_out_with_their_number(tmp_path: Path) -
     assert found.left_out == dict.fromkeys(LeftOut, 1)
 
 
+@pytest.mark.parametrize("moment", ["soon", "", "0001-01-01T00:00:00+14:00", "9999-12-31T00:00:00", "1969-12-31"])
+def test_a_start_that_no_axis_can_show_leaves_the_run_out(one: Run, moment: str) -> None:
+    run = one.model_copy(update={"timing": one.timing.model_copy(update={"started": moment})})
+    assert history_of([run]) == History((), {LeftOut.UNDATED: 1})
+
+
 def test_a_run_superseded_on_another_track_stays_with_a_mark(tmp_path: Path) -> None:
     old = make_run(tmp_path, "acme", started=day(1))
     new = make_run(tmp_path, "acme", started=day(2), track=make_track(judge="rules@2"))

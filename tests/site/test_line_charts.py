@@ -50,6 +50,12 @@ def test_amounts_of_zero_have_an_axis() -> None:
     assert value_axis([0.0], Unit.DOLLARS).ticks[0] == (0.0, "$0")
 
 
+def test_a_refund_is_below_zero() -> None:
+    axis = value_axis([-2.0, 5.0], Unit.DOLLARS)
+    assert axis.start <= -2 and axis.end >= 5
+    assert [label for _tick, label in axis.ticks] == ["−$2", "$0", "$2", "$4", "$6"]
+
+
 def test_rank_one_is_at_the_top() -> None:
     axis = value_axis([1, 14], Unit.PLACE)
     assert axis.place(1, 100, 0) < axis.place(14, 100, 0)

@@ -25,7 +25,10 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True)
 class RunSeries:
-    """The runs of one system on one benchmark, oldest first. Its settings may change, but are never in use in turns."""
+    """The runs of one system on one benchmark, oldest first.
+
+    Chosen settings, such as the reader, may change on a later day, but do not alternate.
+    """
 
     system: str
     """Slug of the system."""
@@ -63,20 +66,22 @@ class History:
 
 
 def started_at(run: Run) -> datetime | None:
-    """Return when a run started, in UTC; ``None`` if its file does not say."""
+    """Return when a run started, in UTC; ``None`` if its file has no time between 1970 and 9000."""
     try:
         found = datetime.fromisoformat(run.timing.started)
-    except ValueError:
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return found if 1970 <= found.year < 9000 else None
 
 
 def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> History:
     """Assign runs to series.
 
     Runs of a system on a benchmark share a series if they have equal settings, apart from versions: the version of the
-    benchmark, its data, graders, prompts, prices and the like. If a system stops to run with some settings, such as a
-    judge, and starts with others on a later day, the series goes on. Settings in use side by side give several series.
+    benchmark, its data, graders, prompts, prices and the like. If a system stops running with some settings,
+    such as a judge, and starts with others on a later day, the series goes on. Settings in use side by side give
+    several series.
 
     Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track.
 

@@ -35,7 +35,7 @@ class Axis:
 def value_axis(values: Sequence[float], unit: Unit) -> Axis:
     """Return an axis for at least one value, the ends of intervals included.
 
-    Shares get a part of the scale from 0 to 1, ranks a scale with 1 at the top, and other values one from 0.
+    Shares get a part of the scale from 0 to 1, ranks a scale with 1 at the top, and other values one with 0.
     """
     low, high = min(values), max(values)
     if unit is Unit.PLACE:
@@ -47,7 +47,8 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
         low = min(max(0.0, low - lack / 2), 1.0 - LEAST_SHARE_SPAN)
         high = max(high, low + LEAST_SHARE_SPAN)
     else:
-        low, high = 0.0, high or 1.0
+        low, high = min(0.0, low), max(0.0, high)
+        high = high if high > low else 1.0
     step = _round_step((high - low) / 4)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [number * step for number in range(first, last + 1)]
@@ -84,7 +85,7 @@ def _tick_label(tick: float, step: float, unit: Unit) -> str:
     if unit is Unit.SECONDS:
         size, name = next(each for each in _SECONDS if step >= each[0] or each[0] == _SECONDS[-1][0])
         return f"{_plain(tick / size)} {name}"
-    return f"${_plain(tick)}" if unit is Unit.DOLLARS else _plain(tick)
+    return f"{'−' if tick < 0 else ''}${_plain(abs(tick))}" if unit is Unit.DOLLARS else _plain(tick)
 
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))

@@ -62,7 +62,7 @@ def write_range(low: float | None, high: float | None, unit: Unit) -> str:
     return f"{write_value(low, unit)}–{write_value(high, unit)}"
 
 
-def trend_rows(each: SeriesTrend) -> Iterator[dict[str, Any]]:
+def point_rows(each: SeriesTrend) -> Iterator[dict[str, Any]]:
     """Yield one row a point, with the columns in ``COLUMNS``; an unknown value is ``None``."""
     trend = each.trend
     breaks = {found.index: " ".join(change.sentence for change in found.changes) for found in trend.breaks}
@@ -93,7 +93,7 @@ def as_csv(trends: Iterable[SeriesTrend]) -> str:
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for each in trends:
-        writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in trend_rows(each))
+        writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in point_rows(each))
     return out.getvalue()
 
 
@@ -105,7 +105,7 @@ def as_data(trends: Sequence[SeriesTrend]) -> list[dict[str, Any]]:
             "benchmark": each.series.benchmark,
             "measure": each.trend.measure.name,
             "unit": each.trend.measure.unit.value,
-            "points": list(trend_rows(each)),
+            "points": list(point_rows(each)),
             "steps": [
                 {"run_id": each.trend.points[step.index].run.run_id, "before": step.before, "after": step.after}
                 | {"p": step.p}
