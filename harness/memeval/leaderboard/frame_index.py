@@ -129,13 +129,14 @@ class RunIndex:
                     raise ValueError("the digest in its name is another one")
                 table = parquet.read_table(pyarrow.BufferReader(content))
                 told = json.loads(table.schema.metadata[_KEY])
+                layout, runs = told["layout"], frozenset(told["runs"])
             except FileNotFoundError:
                 continue  # another process wrote a newer one
             except (OSError, ValueError, LookupError, TypeError) as error:
                 warn(f"{path}: the index is damaged ({error}). It is built again from the runs.")
                 continue
-            if told["layout"] == self._layout:
-                return _Held(table, frozenset(told["runs"]))
+            if layout == self._layout:
+                return _Held(table, runs)
         return _Held()
 
     def _save(self, table: Any, runs: Sequence[Digest]) -> None:
