@@ -13,8 +13,10 @@ import pytest
 import yaml
 
 from memeval.evaluation.commenting import MARKER
+from tests.support.workflow_commands import memeval_calls, parse
 
-WORKFLOWS = Path(__file__).parents[1] / ".github" / "workflows"
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
 FILES = sorted(WORKFLOWS.glob("*.yml"))
 FIRST, SECOND = WORKFLOWS / "submission.yml", WORKFLOWS / "submission-comment.yml"
 RESULTS = WORKFLOWS / "results.yml"
@@ -33,6 +35,12 @@ def steps(file: Path) -> Iterator[dict[str, Any]]:
         yield from job["steps"]
 
 
+def all_steps(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a workflow or of a composite action."""
+    workflow = read(file)
+    yield from steps(file) if "jobs" in workflow else workflow["runs"]["steps"]
+
+
 def texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -45,24 +53,113 @@ def texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def test_the_workflows_are_what_github_reads() -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    said = subprocess.run([*command, *map(str, FILES)], capture_output=True, text=True, timeout=60, check=False)
-    assert len(FILES) == 4
+def on_schedule(file: Path) -> bool:
+    """Return whether a workflow runs only the code of the main branch or of a tag: never a pull request's."""
+    return set(read(file)["on"]) <= {"schedule", "workflow_dispatch", "release"}
+
+
+SCHEDULED = [file for file in FILES if on_schedule(file)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("github-workflows", FILES),
+        ("github-actions", [ROOT / "action.yml"]),
+        ("dependabot", [ROOT / ".github" / "dependabot.yml"]),
+    ],
+    ids=["workflows", "action", "dependabot"],
+)
+def test_the_files_are_what_github_reads(schema: str, files: list[Path]) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    said = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, timeout=60, check=False)
     assert said.returncode == 0, said.stdout
 
 
+def test_every_workflow_is_tested_here() -> None:
+    assert [file.stem for file in FILES] == [
+        *("benchmarks", "ci", "evaluate", "publish", "results", "submission-comment", "submission"),
+    ]
+    assert [file.stem for file in SCHEDULED] == ["benchmarks", "evaluate", "publish"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_no_workflow_runs_strangers_code_with_rights(file: Path) -> None:
+def test_a_workflow_has_few_rights_one_run_at_a_time_and_a_time_limit(file: Path) -> None:
     workflow = read(file)
     assert "pull_request_target" not in workflow["on"]
     assert workflow["permissions"] != "write-all"
-    assert all("permissions" not in job for job in workflow["jobs"].values())
-    assert not any("secrets." in text or "secrets[" in text for text in texts(workflow))
-    assert not any(EXPRESSION.search(step["run"]) for step in steps(file) if "run" in step)
-    for step in steps(file):
-        if "uses" in step:
-            assert re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]), step["uses"]
+    assert "concurrency" in workflow or file == SECOND
+    for name, job in workflow["jobs"].items():
+        own = {"contents": "write"} if (file.stem, name) == ("publish", "pages") else None
+        assert job.get("permissions") == own
+        assert job["timeout-minutes"] <= 360
+    if on_schedule(file):
+        assert workflow["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize("file", [*FILES, ROOT / "action.yml"], ids=lambda file: file.stem)
+def test_no_text_of_a_user_is_part_of_a_script(file: Path) -> None:
+    assert not any(EXPRESSION.search(step["run"]) for step in all_steps(file) if "run" in step)
+
+
+def test_every_action_is_pinned_by_commit_and_everywhere_to_the_same() -> None:
+    pins: dict[str, set[str]] = {}
+    for file in [*FILES, ROOT / "action.yml"]:
+        for line in file.read_text("utf-8").splitlines():
+            if "uses:" in line:
+                found = re.fullmatch(r" +(?:- )?uses: (actions/[a-z-]+)(?:/\w+)?@([0-9a-f]{40} # v\d+\.\d+\.\d+)", line)
+                assert found is not None, line
+                pins.setdefault(found[1], set()).add(found[2])
+    assert {action: len(versions) for action, versions in pins.items()} == dict.fromkeys(pins, 1)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_only_workflows_without_strangers_code_have_secrets(file: Path) -> None:
+    has_secrets = any("secrets." in text or "secrets[" in text for text in texts(read(file)))
+    assert not has_secrets or on_schedule(file)
+
+
+@pytest.mark.parametrize("file", SCHEDULED, ids=lambda file: file.stem)
+def test_a_secret_is_in_one_step_that_runs_no_code_of_submissions(file: Path) -> None:
+    workflow = read(file)
+    assert not any("secrets" in text for text in texts(workflow.get("env", {})))
+    for job in workflow["jobs"].values():
+        assert not any("secrets" in text for text in texts(job.get("env", {})))
+        runs_submissions = any("memeval evaluate" in step.get("run", "") for step in job["steps"])
+        for step in job["steps"]:
+            secrets = set(re.findall(r"secrets\.(\w+)", str(step)))
+            assert not secrets or "pip" not in step["run"]
+            if runs_submissions and secrets:
+                # It stays in memeval's own process, which asks models for the system in the sandbox.
+                assert secrets == {"OPENAI_API_KEY"} and "--sandbox=bwrap" in step["run"]
+
+
+def test_every_secret_and_variable_is_explained_in_the_guide() -> None:
+    guide = (ROOT / "site" / "automation.md").read_text("utf-8")
+    named = set(re.findall(r"(?:secrets|vars)\.(\w+)", "".join(file.read_text("utf-8") for file in FILES)))
+    assert len(named) >= 7 and {name for name in named if f"`{name}`" not in guide} == set()
+
+
+@pytest.mark.parametrize("file", [*FILES, ROOT / "action.yml"], ids=lambda file: file.stem)
+def test_every_memeval_command_exists_with_its_options(file: Path) -> None:
+    calls = [call for step in all_steps(file) for call in memeval_calls(step.get("run", ""))]
+    assert calls or file.stem == "ci"
+    for call in calls:
+        parse(call)
+
+
+def test_a_command_with_an_unknown_option_would_be_found() -> None:
+    (call,) = memeval_calls(
+        '"$RUNNER_TEMP/memeval/bin/memeval" run ${TIER:+--level="$TIER"} \\\n  --json > out || true'
+    )
+    assert call == ["run", "--level=1", "--json"]
+    with pytest.raises(Exception, match="No such option"):
+        parse(call)
+
+
+def test_the_evaluation_runs_each_night_and_the_benchmarks_each_week() -> None:
+    assert read(WORKFLOWS / "evaluate.yml")["on"]["schedule"] == [{"cron": "0 5 * * *"}]
+    assert read(WORKFLOWS / "benchmarks.yml")["on"]["schedule"] == [{"cron": "0 6 * * 1"}]
 
 
 def test_the_first_half_has_no_right_but_to_read_and_no_token() -> None:
@@ -230,3 +327,76 @@ def test_what_only_maintainers_may_change_has_an_owner() -> None:
         "/harness/memeval/allowed_signers",
         "/.github/",
     } <= owned.keys()
+
+
+def guide_workflow() -> str:
+    page = (ROOT / "site" / "automation.md").read_text("utf-8")
+    return page.partition("```yaml\n")[2].partition("```")[0]
+
+
+def test_the_workflow_for_other_repositories_has_ten_lines_and_is_what_github_reads(tmp_path: Path) -> None:
+    text = guide_workflow()
+    assert len(text.splitlines()) == 10
+    file = tmp_path / "memory.yml"
+    file.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)]
+    assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    action = read(ROOT / "action.yml")
+    given = next(step["with"] for step in steps(file) if "memeval" in step.get("uses", ""))
+    required = {name for name, field in action["inputs"].items() if field.get("required")}
+    assert required <= given.keys() <= action["inputs"].keys()
+
+
+def test_the_guide_explains_every_input_of_the_action() -> None:
+    page = (ROOT / "site" / "automation.md").read_text("utf-8")
+    table = page.partition("| input | meaning | default |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))) == set(
+        read(ROOT / "action.yml")["inputs"]
+    )
+
+
+def act(name: str, home: Path, **variables: str) -> dict[str, str]:
+    """Run a step of the action, and return its outputs."""
+    (script,) = (step["run"] for step in all_steps(ROOT / "action.yml") if step["name"] == name)
+    output = home / "outputs"
+    output.write_text("")
+    fixed = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(home), "GITHUB_OUTPUT": str(output)}
+    fixed |= {"GITHUB_STEP_SUMMARY": str(home / "summary.md")}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=home,
+        env=fixed | variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.split("=", 1) for line in output.read_text().splitlines())
+
+
+def test_the_action_gives_its_inputs_to_one_command_and_leaves_out_empty_ones(tmp_path: Path) -> None:
+    tool = tmp_path / "memeval" / "bin" / "memeval"
+    tool.parent.mkdir(parents=True)
+    tool.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$RUNNER_TEMP/called"\n')
+    tool.chmod(0o755)
+    evil = "a b; touch x,$(touch y).py"
+    names = act("Name the folders", tmp_path, SYSTEM=evil)
+    assert re.fullmatch("[0-9a-f]{16}", names["id"]) and Path(names["baseline"]).is_dir()
+    inputs = {"SYSTEM": evil, "BENCHMARKS": "beliefs@1", "TIER": "", "READER": "", "LIMIT": "20", "PYTHON": ""}
+    inputs |= {"JUDGE": "rules", "BUDGET": "1", "SANDBOX": "auto"}
+    act("Run and check", tmp_path, **inputs, RESULTS=names["results"], BASELINE=names["baseline"])
+    called = (tmp_path / "called").read_text().splitlines()
+    assert called[:5] == ["evaluate", f"--systems={evil}", "--benchmarks=beliefs@1", "--pull-data", "--limit=20"]
+    assert not any(word.startswith(("--tier", "--reader", "--python")) for word in called)
+    assert {f"--baseline={names['baseline']}", f"--to={names['results']}", "--fresh"} <= set(called)
+    parse(called)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["called", "outputs"]
+
+
+def test_the_action_replaces_the_old_baseline(tmp_path: Path) -> None:
+    results, baseline = tmp_path / "results", tmp_path / "baseline"
+    for folder, name in ((results, "new"), (baseline, "old")):
+        (folder / name).mkdir(parents=True)
+    act("Make the runs the next baseline", tmp_path, RESULTS=str(results), BASELINE=str(baseline))
+    assert [path.name for path in baseline.iterdir()] == ["new"]

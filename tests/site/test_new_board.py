@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 
-from memeval.cli.main import app
 from memeval.records.errors import BadInput
 from memeval.settings import read_settings
 from memeval.site.new_board import NewBoard, create_board, first_slug
 from memeval.systems.source import folder_source
 from tests.support.commands import memeval
+from tests.support.workflow_commands import parse
 
 SCHEMA = {"title": "Settings"}
 EXPRESSION = re.compile(r"\$\{\{.*?\}\}")
@@ -101,17 +100,6 @@ def test_every_memeval_command_of_the_workflows_and_of_the_readme_exists(board: 
         parse(shlex.split(command)[1:])
     with pytest.raises(Exception, match="No such option"):
         parse(["run", "x", "--annotations", "github"])
-
-
-def parse(words: list[str]) -> None:
-    """Parse a command without running it; an unknown command or option is an error."""
-    command: Any = typer.main.get_command(app)
-    context = command.make_context("memeval", [], resilient_parsing=True)
-    while hasattr(command, "resolve_command"):
-        name, command, words = command.resolve_command(context, words)
-        context = command.make_context(name, [], parent=context, resilient_parsing=True)
-    context.resilient_parsing = False
-    command.make_parser(context).parse_args(list(words))
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,9 @@ def _run(
     def run_one(name: str) -> list[RunFolder]:
         source = find_system(choice.named)
         if python is not None:
-            source = replace(source, launch=replace(source.launch, interpreter=python, own_interpreter=False))
+            source = replace(
+                source, launch=replace(source.launch, interpreter=python.absolute(), own_interpreter=False)
+            )
         chosen = options if choice.reader is None else replace(options, reader=choice.reader)
         return api.run(source, name, options=chosen, progress=progress)
 
