@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from memeval.objects import BadStore, Headers, ObjectStore, open_store, parse_place
+from memeval.objects import BadStore, Headers, ObjectStore, open_store, parse_place, s3
 from memeval.objects.s3 import PART_BYTES
 from memeval.records.errors import BadInput
 from tests.support.bucket_server import BUCKET, Bucket, bucket_server
+from tests.support.faulty_bucket import Fault, faulty_bucket
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,28 @@ def test_what_is_no_place_is_refused(named: str) -> None:
 def test_a_missing_bucket_is_a_sentence(bucket: Bucket) -> None:
     with pytest.raises(BadStore, match=r"the bucket does not exist\. Create it"):
         open_store(parse_place("s3://not-here/x")).create("a", b"x")
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_reply_that_is_cut_in_its_headers_is_not_taken_for_an_empty_one(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    monkeypatch.setattr(s3, "TRIES", 2)
+    with faulty_bucket(bucket) as faulty:
+        store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=faulty.endpoint))
+        assert store.create("a", b"one")
+        calls: dict[str, Callable[[], object]] = {
+            "GET .*/a": lambda: store.read("a"),
+            "HEAD .*/a": lambda: store.info("a"),
+            "GET .*list-type": lambda: [each.key for each in store.list()],
+            "PUT .*/a": lambda: store.replace("a", b"one"),
+        }
+        for requests, call in calls.items():
+            whole = call()
+            faulty.faults[:] = [Fault(requests, in_headers=True, times=times)]
+            if times == 1:
+                assert call() == whole
+            else:
+                with pytest.raises(BadStore, match="cannot be reached"):
+                    call()
+            faulty.faults.clear()

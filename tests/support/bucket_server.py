@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import boto3
 from moto.server import ThreadedMotoServer
+from mypy_boto3_s3 import S3Client
 
 BUCKET = "memeval-test"
 CREDENTIALS = {"MEMEVAL_S3_KEY": "test", "MEMEVAL_S3_SECRET": "not-a-secret"}
@@ -26,6 +27,16 @@ class Bucket:
         """The variables with which memeval finds the server."""
         return CREDENTIALS | {"MEMEVAL_S3_ENDPOINT": self.endpoint}
 
+    def client(self) -> S3Client:
+        """Return a client of the server that knows nothing of memeval."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="not-a-secret",
+        )
+
 
 @contextmanager
 def bucket_server() -> Iterator[Bucket]:
@@ -37,13 +48,7 @@ def bucket_server() -> Iterator[Bucket]:
         host, port = server.get_host_and_port()
         bucket = Bucket(f"http://{host}:{port}")
         os.environ.update(bucket.environment)
-        boto3.client(
-            "s3",
-            endpoint_url=bucket.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="not-a-secret",
-        ).create_bucket(Bucket=BUCKET)
+        bucket.client().create_bucket(Bucket=BUCKET)
         yield bucket
     finally:
         os.environ.clear()

@@ -42,6 +42,8 @@ class Fault:
     """Number of requests that fail; then they pass again."""
     reply_bytes: int | None = None
     """With a cut: forward the request, and cut after so many bytes of the reply; ``None`` to cut the request."""
+    in_headers: bool = False
+    """Forward the request, and cut after the first header of the reply."""
     seen: int = 0
     """Number of matching requests so far."""
 
@@ -100,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self) -> None:
         fault = self.state.next_fault(f"{self.command} {self.path}")
-        if fault is not None and fault.code is None and fault.reply_bytes is None:
+        if fault is not None and fault.code is None and fault.reply_bytes is None and not fault.in_headers:
             self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
             self._cut()
             return
@@ -120,6 +122,12 @@ class _Handler(BaseHTTPRequestHandler):
             content, kept = answer.read(), {name: value for name, value in answer.getheaders() if name not in _OWN}
         finally:
             connection.close()
+        if fault is not None and fault.in_headers:
+            self.send_response_only(answer.status)
+            self.send_header("Server", "cut")
+            self.flush_headers()
+            self._cut()
+            return
         length = answer.headers.get("Content-Length") if self.command == "HEAD" else None
         self._reply(answer.status, kept, content, length, None if fault is None else fault.reply_bytes)
 

@@ -9,7 +9,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -20,11 +20,14 @@ from memeval.objects.writing import whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_s3.type_defs import CompletedPartTypeDef, HeadObjectOutputTypeDef
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef, HeadObjectOutputTypeDef, ListObjectsV2OutputTypeDef
 
 _NO_HEADERS = Headers()
 
 _CHUNK_BYTES = 2**20
+
+_PROBE = ".memeval-probe-"
+"""The start of the key of a probe. One that was cut off may stay; it is no object."""
 
 PART_BYTES = 8 * 2**20
 """Size of a part, and of the largest object that is sent in one."""
@@ -96,7 +99,7 @@ class BucketStore:
     @cached_property
     def refuses_overwriting(self) -> bool:
         """Whether the service refuses a second object under a key; found with a probe, which is deleted again."""
-        key = f".memeval-probe-{uuid.uuid4().hex}"
+        key = f"{_PROBE}{uuid.uuid4().hex}"
         try:
             self._put(key, b"1", _NO_HEADERS, {"IfNoneMatch": "*"})
             return not self._put(key, b"2", _NO_HEADERS, {"IfNoneMatch": "*"})
@@ -129,17 +132,25 @@ class BucketStore:
 
     def read(self, key: str) -> bytes:
         """Return the bytes of an object; see :class:`memeval.objects.base.ObjectStore`."""
-        content: bytes = self._tried(key, lambda: self._client.get_object(**self._named(key))["Body"].read())
+
+        def read_once() -> bytes:
+            reply = self._client.get_object(**self._named(key))
+            content = reply["Body"].read()
+            _refuse_cut(reply, len(content))
+            return content
+
+        content: bytes = self._tried(key, read_once)
         return content
 
     def download(self, key: str, path: Path) -> None:
         """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
 
         def download_once() -> None:
-            body = self._client.get_object(**self._named(key))["Body"]
+            reply = self._client.get_object(**self._named(key))
             with whole_or_none(path) as stream:
-                for chunk in body.iter_chunks(_CHUNK_BYTES):
+                for chunk in reply["Body"].iter_chunks(_CHUNK_BYTES):
                     stream.write(chunk)
+                _refuse_cut(reply, stream.tell())
 
         self._tried(key, download_once)
 
@@ -149,7 +160,9 @@ class BucketStore:
 
         def ask() -> HeadObjectOutputTypeDef:
             try:
-                return self._client.head_object(**self._named(key))
+                reply = self._client.head_object(**self._named(key))
+                _refuse_cut(reply, None)
+                return reply
             except ClientError as error:
                 if _code(error) not in _MISSING:  # the reply has no body; that of another request says what is wrong
                     self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + key, MaxKeys=1)
@@ -163,12 +176,22 @@ class BucketStore:
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
         """Yield the objects whose keys begin with a prefix, sorted by key."""
-        with self._sentences(prefix):
-            pages = self._client.get_paginator("list_objects_v2")
-            for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + prefix):
-                for each in page.get("Contents", ()):
-                    name = each["Key"].removeprefix(self._prefix)
+        more: dict[str, Any] = {}
+
+        def list_once() -> ListObjectsV2OutputTypeDef:
+            reply = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + prefix, **more)
+            _refuse_without(reply, "IsTruncated")
+            return reply
+
+        while True:
+            page = self._tried(prefix, list_once)
+            for each in page.get("Contents", ()):
+                name = each["Key"].removeprefix(self._prefix)
+                if not name.startswith(_PROBE):
                     yield ObjectInfo(name, each["Size"], each["ETag"].strip('"'), each["LastModified"])
+            if not page["IsTruncated"]:
+                return
+            more = {"ContinuationToken": page["NextContinuationToken"]}
 
     def delete(self, key: str) -> None:
         """Delete an object; a missing one is no error."""
@@ -235,9 +258,8 @@ class BucketStore:
             parts: list[CompletedPartTypeDef] = []
             while body := stream.read(PART_BYTES):
                 number = len(parts) + 1
-                with self._sentences(key):
-                    sent = self._client.upload_part(**upload, PartNumber=number, Body=body, ContentMD5=_md5(body))
-                parts.append({"PartNumber": number, "ETag": sent["ETag"]})
+                sent = self._tried(key, partial(self._send_part, upload, number, body))
+                parts.append({"PartNumber": number, "ETag": sent})
             done = self._conditional(
                 key,
                 lambda: self._client.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts}, **condition),
@@ -249,17 +271,25 @@ class BucketStore:
             self._abort(upload)
         return done
 
+    def _send_part(self, upload: Mapping[str, Any], number: int, body: bytes) -> str:
+        sent = self._client.upload_part(**upload, PartNumber=number, Body=body, ContentMD5=_md5(body))
+        _refuse_without(sent, "ETag")
+        return sent["ETag"]
+
     def _abort(self, upload: Mapping[str, Any]) -> None:
         with suppress(Exception):  # the error that ended the upload is the one to report
             self._client.abort_multipart_upload(**upload)
 
-    def _conditional(self, key: str, send: Callable[[], object]) -> bool:
-        """Call the service, and return False if the condition of the call does not hold."""
+    def _conditional(self, key: str, send: Callable[[], Mapping[str, Any]]) -> bool:
+        """Call the service, and return False if the condition of the call does not hold.
+
+        After a reply that was cut off, the call is made again: the object may be there now, which is False too.
+        """
         from botocore.exceptions import ClientError
 
-        with self._sentences(key):
+        def send_once() -> bool:
             try:
-                send()
+                _refuse_without(send(), "ETag")
             except ClientError as error:
                 code = _code(error)
                 if code in _TAKEN:
@@ -267,7 +297,13 @@ class BucketStore:
                 if code in _NOT_UNDERSTOOD:
                     raise _NotUnderstood("the service does not know conditional writing.", where=self.url) from None
                 raise
-        return True
+            return True
+
+        try:
+            done: bool = self._tried(key, send_once)
+        except KeyError:
+            raise BadStore("the object changed while it was replaced.", where=f"{self.url}/{key}") from None
+        return done
 
     def _tried(self, key: str, call: Callable[[], Any]) -> Any:
         """Call the service; a reply that is cut off is asked for again.
@@ -276,12 +312,13 @@ class BucketStore:
             KeyError: there is no such object.
         """
         from botocore.exceptions import ClientError, IncompleteReadError, ReadTimeoutError, ResponseStreamingError
+        from botocore.parsers import ResponseParserError
 
         with self._sentences(key):
             for remaining in reversed(range(TRIES)):
                 try:
                     return call()
-                except (IncompleteReadError, ReadTimeoutError, ResponseStreamingError):
+                except (IncompleteReadError, ReadTimeoutError, ResponseParserError, ResponseStreamingError):
                     if not remaining:
                         raise
                 except ClientError as error:
@@ -299,6 +336,7 @@ class BucketStore:
             NoCredentialsError,
             PartialCredentialsError,
         )
+        from botocore.parsers import ResponseParserError
 
         where = f"{self.url}/{key}" if key else self.url
         try:
@@ -316,7 +354,7 @@ class BucketStore:
         except RecursionError:  # boto3 looks for the region of the bucket again and again
             problem, remedy = _SENTENCES["PermanentRedirect"]
             raise BadStore(problem, where=where, remedy=remedy) from None
-        except (BotoCoreError, ValueError) as error:
+        except (BotoCoreError, ResponseParserError, ValueError) as error:
             raise BadStore(
                 f"the service cannot be reached ({type(error).__name__}).",
                 where=where,
@@ -326,6 +364,28 @@ class BucketStore:
 
 class _NotUnderstood(BadStore):
     """The service does not know conditional writing."""
+
+
+def _refuse_cut(reply: Mapping[str, Any], received: int | None) -> None:
+    """Refuse a reply whose headers or body were cut off; a header that was cut off looks like one that is absent.
+
+    Args:
+        reply: the reply of the service to a GET or a HEAD.
+        received: number of bytes of its body; ``None`` for HEAD.
+    """
+    from botocore.exceptions import IncompleteReadError
+
+    _refuse_without(reply, "ContentLength", "ETag", "LastModified")
+    if received not in (None, reply["ContentLength"]):
+        raise IncompleteReadError(actual_bytes=received, expected_bytes=reply["ContentLength"])
+
+
+def _refuse_without(reply: Mapping[str, Any], *names: str) -> None:
+    """Refuse a reply that lacks what every complete reply has."""
+    from botocore.exceptions import IncompleteReadError
+
+    if any(name not in reply for name in names):
+        raise IncompleteReadError(actual_bytes=0, expected_bytes=1)
 
 
 def _code(error: Any) -> str:

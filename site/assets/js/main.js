@@ -3,10 +3,12 @@ import { boards } from "./boards.js";
 import { figures } from "./figures.js";
 import { items } from "./items.js";
 import { trends } from "./trends.js";
+import { releases } from "./releases.js";
 
 const page = document;
 boards(page);
 figures(page);
 trends(page);
+releases(page);
 const place = page.querySelector("[data-items]");
 if (place) items(place);

@@ -1,0 +1,46 @@
+"""Boards whose sites have a few files: what is tested is how they are published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import sealed_runs
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.records.release import Release
+from memeval.site.files import shared
+from memeval.site.publish import publish
+from memeval.site.targets import EntryKind, Target
+from memeval.systems.source import find_system
+from tests.support.tiny import TinyBenchmark
+
+
+def add_run(results: Path, system: str) -> None:
+    """Run a built-in system on a tiny benchmark."""
+    run_system(find_system(system), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
+
+
+def small_build(results: Path, out: Path, *, version: str, releases: Iterable[Release], **_: Any) -> None:
+    """Write a site as the real build does: a page, a style sheet, a page and shared data for each run."""
+    known = ", ".join(release.version for release in releases)
+    files = {"index.html": f"<title>{version}</title><p>{known}</p>".encode(), "assets/memeval.css": b"p {}"}
+    for folder in sealed_runs(results):
+        files[f"runs/{folder.run.run_id}/index.html"] = folder.run.run_id.encode()
+        for content, suffix in ((folder.head_bytes, ".json"), (folder.file("grades.jsonl").read_bytes(), "-grades.gz")):
+            asset = shared(content, suffix)
+            files[asset.path] = content
+    for path, content in files.items():
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        (out / path).write_bytes(content)
+
+
+def published(results: Path, target: Target, version: str | None = None) -> list[str]:
+    """Publish a board, and return what memeval says."""
+    return list(publish(results, target, version=version, by="tester"))
+
+
+def content_of(target: Target) -> dict[str, bytes]:
+    """Return all published files, without links."""
+    return {path: target.read(path) for path, entry in target.entries().items() if entry.kind is EntryKind.FILE}
