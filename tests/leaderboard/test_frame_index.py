@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,19 @@ def test_a_rebuild_reads_every_run(indexed: IndexedFrames, results: Path) -> Non
     again = indexed.build(results, rebuild=True)
     assert len(again.read) == 2
     assert again.items == first.items
+
+
+def test_two_processes_that_build_one_index_leave_one_whole_file(cache: Path, results: Path) -> None:
+    for day in range(3, 9):
+        run(results, day)
+    with IndexedFrames(cache) as one, IndexedFrames(cache) as other:
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(lambda process: process.build(results), (one, other))
+        third = one.build(results)
+    assert first.items == second.items == third.items
+    assert first.warnings == second.warnings == third.warnings == []
+    assert third.read == []
+    assert len(list(newest(cache).parent.glob("*.parquet"))) == 2
 
 
 def test_the_index_of_another_memeval_is_built_again(indexed: IndexedFrames, cache: Path, results: Path) -> None:
