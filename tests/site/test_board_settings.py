@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memeval.leaderboard.board_settings import board_file, shows
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board_settings import board_file, own_score, shows
 from memeval.leaderboard.releases import derived
 from memeval.records.errors import BadInput
 from memeval.records.settings import BoardSettings
@@ -85,6 +86,12 @@ def test_the_weights_of_the_benchmark_give_its_own_composite(results: Path) -> N
     same = site(results, '[weights."fake@1"]\nbelief-update = 0.6\nnoise-resistance = 0.4\n')
     rows = [row for row in same.board.runs if row.run.track.benchmark == "fake@1"]
     assert [same.own_scores[row.folder.path] for row in rows] == [row.run.scores.composite for row in rows]
+
+
+def test_a_track_without_one_of_the_weighted_categories_has_no_own_score(results: Path) -> None:
+    (folder,) = (RunFolder(path.parent) for path in results.glob("fake/theirs/*/run.json"))
+    assert own_score(folder, {"belief-update": 0.5, "elsewhere": 0.5}) is None
+    assert own_score(folder, {"belief-update": 1.0}) is not None
 
 
 def test_a_run_whose_grades_are_elsewhere_has_no_own_score_and_says_why(results: Path) -> None:
@@ -163,4 +170,4 @@ def test_title_repository_and_colours_reach_every_page(results: Path) -> None:
 
 def test_without_settings_a_board_has_no_style_of_its_own(built: Any) -> None:
     assert not (built.out / "assets" / "board.css").exists()
-    assert (built.out / "board.json").read_bytes() == board_file(BoardSettings())
+    assert (built.out / "board.json").read_bytes() == board_file(BoardSettings()) == b"{}\n"

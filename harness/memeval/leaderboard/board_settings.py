@@ -12,6 +12,7 @@ from memeval.benchmarks.base import Benchmark
 from memeval.grading.scoring import composite_of
 from memeval.leaderboard.board import BoardTable
 from memeval.leaderboard.ranking import GRADES
+from memeval.records.base import canonical_json
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.scores import Composite
@@ -60,8 +61,11 @@ def page_settings(settings: Settings) -> BoardSettings:
 
 
 def board_file(settings: BoardSettings) -> bytes:
-    """Return the content of ``board.json``, the published settings."""
-    return f"{settings.to_json()}\n".encode()
+    """Return the content of ``board.json``: the published settings, without those that have their default value.
+
+    So a setting that a later memeval adds does not change the file of an unchanged board.
+    """
+    return f"{canonical_json(settings.identity())}\n".encode()
 
 
 def shown_runs(folders: Iterable[RunFolder], settings: BoardSettings) -> list[RunFolder]:
