@@ -12,6 +12,7 @@ from memeval.leaderboard.releases import frozen
 from memeval.leaderboard.series import History, LeftOut, history_of
 from memeval.leaderboard.trend_measures import COMPOSITE, named_measure, run_measures
 from memeval.leaderboard.trends import Trend, neighbour_tests, rank_trend, trend_of
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
@@ -105,6 +106,21 @@ def test_readers_in_use_side_by_side_have_a_series_each(
     found = history(tmp_path, folders).series
     assert [len(series.runs) for series in found] == [2, 2]
     assert all(len({run.track_id for run in series.runs}) == 1 for series in found)
+
+
+def test_two_versions_of_the_data_in_use_in_turns_have_a_line_each(tmp_path: Path) -> None:
+    tracks = (make_track(), make_track(data_digest=digest_of("new data")))
+    folders = [make_run(tmp_path, "acme", started=day(n), track=tracks[n % 2]) for n in range(1, 7)]
+    found = history(tmp_path, folders).series
+    assert [(len(series.runs), len({run.track_id for run in series.runs})) for series in found] == [(3, 1), (3, 1)]
+    assert len({series.group for series in found}) == 1, "their chart is the same"
+
+
+def test_new_data_on_the_same_day_go_on_in_the_series(tmp_path: Path) -> None:
+    tracks = (make_track(), make_track(data_digest=digest_of("new data")))
+    folders = [make_run(tmp_path, "acme", started=day(1, hour), track=tracks[hour // 12]) for hour in (9, 10, 13, 14)]
+    [series] = history(tmp_path, folders).series
+    assert len(series.runs) == 4
 
 
 def test_two_readers_that_get_a_new_judge_go_on_each_in_its_own_series(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class LeftOut(StrEnum):
 class RunSeries:
     """The runs of one system on one benchmark, oldest first.
 
-    Chosen settings, such as the reader, may change on a later day, but do not alternate.
+    Settings may change from one run to a later one, but do not alternate.
     """
 
     system: str
@@ -148,21 +148,38 @@ def _choices(run: Run) -> tuple[str, ...]:
     return tuple("" if value is None else str(value) for value in values)
 
 
+@dataclass
+class _Chain:
+    """Runs in order of time whose settings follow each other."""
+
+    choices: tuple[str, ...]
+    """The settings of the last run."""
+    members: list[tuple[datetime, Run]]
+
+    def distance(self, choices: tuple[str, ...], first: datetime) -> int | None:
+        """Return in how many chosen settings a later track differs; ``None`` if it cannot continue this chain."""
+        last = self.members[-1][0]
+        apart = sum(one != other for one, other in zip(self.choices, choices, strict=True))
+        return apart if last.date() < first.date() or (last < first and not apart) else None
+
+
 def _chains(members: Iterable[tuple[datetime, Run]]) -> list[list[Run]]:
     """Return the series of one system on one benchmark, given its runs in order of time."""
-    by_choices: dict[tuple[str, ...], list[tuple[datetime, Run]]] = defaultdict(list)
+    tracks: dict[tuple[str, ...], list[tuple[datetime, Run]]] = defaultdict(list)
     for at, run in members:
-        by_choices[_choices(run)].append((at, run))
-    chains: list[tuple[tuple[str, ...], list[tuple[datetime, Run]]]] = []
-    for choices, found in by_choices.items():  # in order of their first run
+        tracks[run.track_id, *_choices(run)].append((at, run))
+    chains: list[_Chain] = []
+    for (_track, *chosen), found in tracks.items():  # in order of their first run
+        choices, first = tuple(chosen), found[0][0]
         open_ended = [
-            (sum(a != b for a, b in zip(choices, other, strict=True)), -place)
-            for place, (other, chain) in enumerate(chains)
-            if chain[-1][0].date() < found[0][0].date()
+            (apart, -chain.members[-1][0].timestamp(), place)
+            for place, chain in enumerate(chains)
+            if (apart := chain.distance(choices, first)) is not None
         ]
         if open_ended:
-            place = -min(open_ended)[1]
-            chains[place] = (choices, [*chains[place][1], *found])
+            chain = chains[min(open_ended)[2]]
+            chain.choices = choices
+            chain.members += found
         else:
-            chains.append((choices, found))
-    return [[run for _at, run in chain] for _choices_of, chain in chains]
+            chains.append(_Chain(choices, found))
+    return [[run for _at, run in chain.members] for chain in chains]

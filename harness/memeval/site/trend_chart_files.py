@@ -63,7 +63,11 @@ def write_chart(trends: Sequence[SeriesTrend], path: Path) -> None:
 
 
 def _names(trends: Sequence[SeriesTrend]) -> list[str]:
-    return [each.series.system for each in trends]
+    slugs = [each.series.system for each in trends]
+    return [
+        f"{slug}, track {each.series.latest.track_id}" if slugs.count(slug) > 1 else slug
+        for slug, each in zip(slugs, trends, strict=True)
+    ]
 
 
 def _title(series: RunSeries, trend: Trend) -> str:

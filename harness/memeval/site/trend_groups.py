@@ -110,16 +110,14 @@ def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
     groups = [_group(site, rows, found, number) for number, found in enumerate(several, start=1)]
     groups.sort(key=lambda group: not group.has_line)
     single = [
-        (_title(site, found[0].latest), tuple(_name(rows, one) for one in found))
-        for found in grouped.values()
-        if found not in several
+        (_title(site, found[0].latest), _names(rows, found)) for found in grouped.values() if found not in several
     ]
     return Trends(tuple(groups), tuple(single), history)
 
 
 def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries], number: int) -> TrendGroup:
     series = sorted(found, key=_first)
-    names = tuple(_name(rows, one) for one in series)
+    names = _names(rows, series)
     latest = max((one.latest for one in series), key=lambda run: run.timing.started)
     track = latest.track
     benchmark = site.benchmark_of(track)
@@ -204,6 +202,15 @@ def _title(site: SiteModel, latest: Run) -> str:
     """Return the heading of a group; not every control receives the same sessions."""
     title = site.benchmark_of(latest.track).track_title(latest.track)
     return title if latest.system.view is View.ALL else f"{title}, {label(latest.system.view)}"
+
+
+def _names(rows: dict[str, BoardRow], series: Sequence[RunSeries]) -> tuple[str, ...]:
+    """Return a name for each series; those of one system on two tracks also have the track."""
+    names = [_name(rows, one) for one in series]
+    return tuple(
+        f"{name}, track {one.latest.track_id}" if names.count(name) > 1 else name
+        for name, one in zip(names, series, strict=True)
+    )
 
 
 def _name(rows: dict[str, BoardRow], series: RunSeries) -> str:
