@@ -1,4 +1,5 @@
 // Wakes up what a page holds. Everything but the drill-down reads without any of this.
+import { badges } from "./badges.js";
 import { boards } from "./boards.js";
 import { figures } from "./figures.js";
 import { items } from "./items.js";
@@ -6,6 +7,7 @@ import { trends } from "./trends.js";
 import { releases } from "./releases.js";
 
 const page = document;
+badges(page);
 boards(page);
 figures(page);
 trends(page);

@@ -9,6 +9,7 @@ from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
 from memeval.records.run import SystemKind
 from memeval.site import charts
+from memeval.site.badges import badge_of
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
 from memeval.site.files import GeneratedFile, Heading, Page
@@ -49,11 +50,16 @@ class SystemPages(Publisher):
         categories = [(table, row, _categories(site, row)) for table, row in standings]
         for _table, _row, chart in categories:
             yield chart.asset()
+        badges = [(table, badge) for table, row in standings if (badge := badge_of(site, table, row)) is not None]
+        for _table, badge in badges:
+            yield badge.asset()
         conformance = site.conformance.get(slug)
         headings = [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
         if conformance:
             headings.append(Heading("conformance", "Conformance checks"))
         headings.append(Heading("trend", "Trends"))
+        if badges:
+            headings.append(Heading("badges", "Badges"))
         yield Page(
             url=url,
             title=rows[0].run.system.name,
@@ -69,6 +75,7 @@ class SystemPages(Publisher):
                 categories=categories,
                 trends=trends_of(site, slug),
                 least=LEAST_POINTS,
+                badges=badges,
                 conformance=conformance,
                 check_titles=_check_titles(conformance),
                 interfaces=INTERFACES,
