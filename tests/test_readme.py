@@ -17,7 +17,7 @@ from memeval.project import Project, project
 from memeval.site.plugin import MemevalPlugin
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "site/install.md", "site/submit.md", "site/repeat.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "site/install.md", "site/submit.md", "site/repeat.md", "site/maintain.md")
 
 
 def lines(page: str) -> Iterator[str]:
