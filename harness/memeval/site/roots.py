@@ -33,6 +33,7 @@ def _redirect(address: str, text: str) -> str:
 <html lang="en">
 <meta charset="utf-8">
 <title>memeval</title>
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={address}">
 <p><a href="{address}">{text}</a></p>
 </html>
@@ -49,6 +50,7 @@ NOT_FOUND_PAGE = with_policy(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Page not found</title>
+<link rel="icon" href="data:,">
 </head>
 <body>
 <h1>Page not found</h1>
