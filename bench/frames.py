@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+from memeval.archive.rows import inner_digest
 from memeval.archive.runs import RunFolder, sealed_runs
 
 RUNS, PAIRS = 1000, 3
@@ -57,7 +58,7 @@ def measure(scratch: Path) -> list[Ratio]:
             build,
             target=3.5,
             peak_target_mb=400,
-            reference="run.json, grades and responses parsed by memeval, once",
+            reference="run.json, grades and responses parsed by memeval, once, digests checked",
         ),
         ratio(
             f"{what}: nothing new",
@@ -108,9 +109,11 @@ def all_frames(results: Path) -> None:
 
 
 def parsed(results: Path) -> None:
-    """Parse all heads, grades and responses."""
+    """Parse all heads, grades and responses, with checked digests."""
     for folder in sealed_runs(results):
         each = RunFolder(folder.path)
+        for name in ("grades.jsonl", "responses.jsonl"):
+            assert inner_digest(each.file(name)) == each.run.files[name]
         assert len(each.run.files) + len(list(each.grades())) + len(list(each.responses())) > 2 * ITEMS
 
 

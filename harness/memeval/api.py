@@ -586,15 +586,19 @@ def board(results: Path = Path("results")) -> Board:
     return build_board(sealed_runs(results), Ledger(results))
 
 
-def frames(results: str | Path = "results") -> Frames:
+def frames(results: str | Path = "results", *, rebuild: bool = False) -> Frames:
     """Return all sealed runs of a results folder as pandas data frames; see :class:`memeval.leaderboard.frames.Frames`.
+
+    Args:
+        results: the results folder.
+        rebuild: whether to read all runs again, instead of using the index.
 
     Raises:
         BadInput: there is no such folder.
     """
     from memeval.leaderboard.frames import Frames
 
-    return Frames(results)
+    return Frames(results, rebuild=rebuild)
 
 
 __all__ = [

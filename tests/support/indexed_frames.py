@@ -18,11 +18,11 @@ from unittest.mock import patch
 
 import pandas as pd
 
+import memeval
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.exchange.parquet import Row
 from memeval.leaderboard.frame_index import LAYOUT, FramesWarning
 from memeval.leaderboard.frame_rows import item_rows
-from memeval.leaderboard.frames import Frames
 from memeval.records.errors import BadInput
 from tests.support.upstream import PYARROW, installed
 
@@ -98,7 +98,7 @@ def built(results: str, *, rebuild: bool = False, layout: int = LAYOUT) -> dict[
         warnings.catch_warnings(record=True, action="always", category=FramesWarning) as said,
     ):
         try:
-            frames = Frames(results, rebuild=rebuild)
+            frames = memeval.frames(results, rebuild=rebuild)
             runs, items = frames.runs, frames.items
         except BadInput as refused:
             error = str(refused)
