@@ -113,6 +113,7 @@ def test_ranks_are_shown_over_releases(tmp_path: Path) -> None:
     assert "<summary>Rank in each release</summary>" in page
     assert "acme 2026.1" in page
     assert "The second release starts a line." in page
+    assert "System Release Rank Acme 2026.1 2 Borealis 2026.1 1" in text(page)
 
 
 def test_releases_of_one_day_stand_beside_each_other(tmp_path: Path) -> None:

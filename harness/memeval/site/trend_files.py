@@ -59,6 +59,8 @@ def write_range(low: float | None, high: float | None, unit: Unit) -> str:
     """Return an interval or a range of ranks; empty without one."""
     if low is None or high is None:
         return ""
+    if unit is Unit.PLACE and low == high:
+        return write_value(low, unit)
     return f"{write_value(low, unit)}–{write_value(high, unit)}"
 
 
