@@ -134,6 +134,31 @@ def test_a_secret_is_in_one_step_that_runs_no_code_of_submissions(file: Path) ->
                 assert secrets == {"OPENAI_API_KEY"} and "--sandbox=bwrap" in step["run"]
 
 
+@pytest.mark.parametrize("file", SCHEDULED, ids=lambda file: file.stem)
+def test_a_job_that_writes_or_has_keys_of_a_bucket_reads_no_cache(file: Path) -> None:
+    jobs = [
+        job
+        for job in read(file)["jobs"].values()
+        if "permissions" in job or any("secrets.MEMEVAL_" in text for text in texts(job["steps"]))
+    ]
+    assert jobs
+    for job in jobs:
+        assert not any("actions/cache" in step.get("uses", "") for step in job["steps"])
+        assert not any("cache" in step.get("with", {}) for step in job["steps"])
+
+
+def test_only_the_job_that_pushes_a_branch_keeps_its_credentials() -> None:
+    keeping = [
+        (file.stem, name)
+        for file in FILES
+        for name, job in read(file)["jobs"].items()
+        for step in job["steps"]
+        if step.get("uses", "").startswith("actions/checkout@")
+        and step.get("with", {}).get("persist-credentials") is not False
+    ]
+    assert keeping == [("publish", "pages")]
+
+
 def test_every_secret_and_variable_is_explained_in_the_guide() -> None:
     guide = (ROOT / "site" / "automation.md").read_text("utf-8")
     named = set(re.findall(r"(?:secrets|vars)\.(\w+)", "".join(file.read_text("utf-8") for file in FILES)))
