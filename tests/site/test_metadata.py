@@ -150,6 +150,8 @@ def test_a_release_is_cited_with_its_version_its_date_and_the_benchmarks_first(t
         "2026-09-03",
         "CC-BY-4.0",
     )
+    described = json.loads(files[SCORES_CROISSANT].read_bytes())
+    assert (described["creator"], described["version"]) == ([{"@type": "sc:Person", "name": "Kei Sato"}], "2026.9.0")
     deposit = json.loads(files[ZENODO].read_bytes())
     assert deposit["creators"] == [{"name": "Sato, Kei"}]
     assert deposit["related_identifiers"][0] == {"identifier": PAPER.doi, "relation": "isDerivedFrom"}

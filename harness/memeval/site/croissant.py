@@ -112,7 +112,7 @@ def croissant(data: DataSet) -> bytes:
         "conformsTo": CONFORMS_TO,
         "description": data.description,
         "url": data.url,
-        "creator": [{"@type": "sc:Organization", "name": name} for name in data.authors],
+        "creator": [_creator(name) for name in data.authors],
         "version": data.version,
         "datePublished": data.date,
         "inLanguage": "en",
@@ -125,6 +125,11 @@ def croissant(data: DataSet) -> bytes:
         described["license"] = f"https://spdx.org/licenses/{data.licence}.html"
     described |= {f"rai:{name}": value for name, value in data.responsible.items()}
     return (json.dumps(described, ensure_ascii=True, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _creator(name: str) -> dict[str, str]:
+    family, comma, given = (part.strip() for part in name.partition(","))
+    return {"@type": "sc:Person", "name": f"{given} {family}"} if comma else {"@type": "sc:Organization", "name": name}
 
 
 def _file(file: DataFile) -> dict[str, Any]:
