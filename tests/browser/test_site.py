@@ -253,6 +253,17 @@ def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built
     assert shown.text_content() == str(messages[0]["content"]).replace("\x00", "␀")
 
 
+def test_a_badge_is_drawn_and_its_markdown_has_whole_addresses(wide: Visit) -> None:
+    page = wide.go("systems/acme/#badges")
+    image = page.locator("img[src*='badges/']").first
+    image.scroll_into_view_if_needed()
+    expect(image).to_have_js_property("complete", True)
+    assert image.evaluate("image => image.naturalWidth") > 200
+    address = r"http://127\.0\.0\.1:\d+/(?:\S+/)?"
+    whole = rf"\[!\[memeval [^\]]+\]\({address}badges/acme/\w+\.svg\)\]\({address}systems/acme/\)"
+    expect(page.locator("[data-badge]").first).to_have_text(re.compile(f"^{whole}$"))
+
+
 def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     page = wide.go("systems/acme/")
     assert page.locator(".mv-drawing > svg").count() >= 2
