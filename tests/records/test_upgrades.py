@@ -142,7 +142,7 @@ def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) ->
         "ledger_digest": None,
         "state": "sha256:" + "1" * 64,
     }
-    monkeypatch.setattr(Release, "UPGRADES", {0: rows_by_track_become_one_list, 1: dict})
+    monkeypatch.setattr(Release, "UPGRADES", {**Release.UPGRADES, 0: rows_by_track_become_one_list})
     release = Release.parse(json.dumps(older), "f")
     assert [each.track_id for each in release.rows] == ["0123456789ab", "ba9876543210", "ba9876543210"]
     assert Release.parse(release.to_json(), "f") == release
