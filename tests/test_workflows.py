@@ -104,7 +104,7 @@ def test_no_text_of_a_user_is_part_of_a_script(file: Path) -> None:
 
 def test_every_action_is_pinned_by_commit_and_everywhere_to_the_same() -> None:
     pins: dict[str, set[str]] = {}
-    for file in [*FILES, ROOT / "action.yml"]:
+    for file in [*FILES, *(ROOT / "templates" / "board" / "workflows").glob("*.yml"), ROOT / "action.yml"]:
         for line in file.read_text("utf-8").splitlines():
             if "uses:" in line:
                 found = re.fullmatch(r" +(?:- )?uses: (actions/[a-z-]+)(?:/\w+)?@([0-9a-f]{40} # v\d+\.\d+\.\d+)", line)
