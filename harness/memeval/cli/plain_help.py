@@ -54,7 +54,7 @@ OPTION_PANELS = {
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
     "Which runs": ("every", "only_benchmark", "only_system", "only_track", "since", "until", "of_release", "measure"),
     "Origin of the answers": ("system", "slug", "source", "commit", "licence", "claimed"),
-    "Release": ("release", "check", "dry_run", "by", "sign_with", "signers"),
+    "Release": ("release", "check", "dry_run", "remote", "by", "sign_with", "signers"),
     "Storage and repetition": ("results", "fresh", "repeat", "retry_errors", "keep_going", "replay", "push"),
     "Output": (
         *("floor", "form", "to", "place", "force", "annotations", "summary", "on_regression"),

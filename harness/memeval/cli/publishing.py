@@ -104,11 +104,11 @@ def publish(
     sign_with: SignWith = None,
     signers: SignersFile = None,
 ) -> None:
-    """Verify all runs, freeze a release, build its site and publish it.
+    """Verify all runs, and publish them as a release.
 
-    Publishes the release next to earlier ones, and switches 'latest' as the last step. If it is interrupted, the old
-    board stays as it was: run the same command again. Publishing the same state again changes nothing. Runs that are
-    not accepted are named, and published with that mark.
+    Freezes the release, builds its site, publishes it next to earlier ones, and switches 'latest' as the last step. If
+    it is interrupted, the old board stays as it was: run the same command again. Publishing the same state again
+    changes nothing. Runs that are not accepted are named, and published with that mark.
 
     With --check, compares a published or downloaded copy with its releases, byte for byte. Without --release, checks
     all versions, 'versions.json' and 'latest'.
