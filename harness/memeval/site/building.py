@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.generator import generate
@@ -24,6 +25,7 @@ def build(
     releases: Iterable[Release] | None = None,
     ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
+    traces: Traces | None = None,
 ) -> None:
     """Build the whole site from a results folder; equal inputs give equal bytes.
 
@@ -35,6 +37,7 @@ def build(
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
+        traces: what is known of the runs' responses already; ``None`` to read them.
 
     Raises:
         BadInput: a file of the results cannot be read, or ``out`` contains something else.
@@ -43,7 +46,7 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
-    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find)
+    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=traces)
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"

@@ -27,6 +27,7 @@ from memeval.leaderboard.board_settings import (
     shows,
 )
 from memeval.leaderboard.releases import releases as stored_releases
+from memeval.leaderboard.traces import Traces
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
@@ -243,6 +244,7 @@ def read_site(
     releases: Iterable[Release] | None = None,
     ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
+    traces: Traces | None = None,
 ) -> SiteModel:
     """Read the content of the site.
 
@@ -252,13 +254,14 @@ def read_site(
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
+        traces: what is known of the runs' responses already; ``None`` to read them.
 
     Raises:
         BadInput: a run, the ledger, a release, an audit, a bridge or ``memeval.toml`` cannot be read.
     """
     file = board_settings(results, find or _shipped)
     runs = shown_runs(sealed_runs(results), file.settings)
-    board = build_board(runs, Ledger(results) if ledger is None else ledger)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
     board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: _place(table.track.benchmark))))

@@ -15,6 +15,7 @@ from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbin
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import ReleaseFile, file_bytes, frozen, keep, release_files, release_path
+from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.checking import differences
@@ -58,24 +59,29 @@ def publish(
     if findings:
         raise CheckFailed(f"{findings[0]} ({len(findings)} problems in all. Nothing was published.)")
     yield f"verified: {len(folders)}."
-    board = build_board(folders, Ledger(results))
+    traces = Traces()
+    board = build_board(folders, Ledger(results), traces)
     yield from _unaccepted(board)
     _refuse_doubtful(board)
     release, is_new = frozen(board, results, version, memeval_version())
-    _refuse_bad_releases(results, release.version)
+    _refuse_bad_releases(results, release.version, traces)
     entries = target.entries()
     if not is_new and _is_complete(target, release, results, entries):
         yield from _finish(results, target, release, entries, dry_run, key, by)
         return
     with stages(results) as folder:
         try:
-            stage = stage_new(results, folder, release, key) if is_new else stage_again(results, folder, release)
+            stage = (
+                stage_new(results, folder, release, key, traces)
+                if is_new
+                else stage_again(results, folder, release, traces)
+            )
         except NotRebuilt as error:
             if version is not None:
                 raise
             yield f"note: {error.problem} The same board gets a new release."
             release, is_new = frozen(board, results, None, memeval_version(), anew=True)
-            stage = stage_new(results, folder, release, key)
+            stage = stage_new(results, folder, release, key, traces)
         yield from _publish_stage(results, target, stage, entries, dry_run, key, by)
         forget(results, stage.release.version)
 
@@ -167,7 +173,7 @@ def _refuse_doubtful(board: Board) -> None:
             )
 
 
-def _refuse_bad_releases(results: Path, completed: str) -> None:
+def _refuse_bad_releases(results: Path, completed: str, traces: Traces) -> None:
     """Check the releases that the site shows.
 
     Raises:
@@ -175,7 +181,7 @@ def _refuse_bad_releases(results: Path, completed: str) -> None:
             interrupted.
     """
     for file in release_files(results):
-        for check in file_checks(file, results):
+        for check in file_checks(file, results, traces):
             if check.findings and (check.name, file.release.version) != ("ledger", completed):
                 raise CheckFailed(f"{check.findings[0]} Nothing was published.")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.leaderboard.releases import before, completed, releases
+from memeval.leaderboard.traces import Traces
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
@@ -68,7 +69,7 @@ def forget(results: Path, version: str) -> None:
         shutil.rmtree(site)
 
 
-def stage_new(results: Path, folder: Path, draft: Release, key: Path | None) -> Stage:
+def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, traces: Traces) -> Stage:
     """Build the site of a new release, and complete the release with its files.
 
     Args:
@@ -76,14 +77,15 @@ def stage_new(results: Path, folder: Path, draft: Release, key: Path | None) -> 
         folder: the folder of built releases.
         draft: the release without files.
         key: file of an SSH key that signs the release; ``None`` to sign nothing.
+        traces: what is known of the runs' responses already.
     """
     site = folder / draft.version
-    build(results, site, version=draft.version, releases=[*releases(results), draft])
+    build(results, site, version=draft.version, releases=[*releases(results), draft], traces=traces)
     pages, data = _split(manifest(site))
     return Stage(site, completed(draft, pages, key, data))
 
 
-def stage_again(results: Path, folder: Path, release: Release) -> Stage:
+def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -> Stage:
     """Build the site of a frozen release again, from the ledger and the releases of that time.
 
     A site that an interrupted publication has left is used as it is.
@@ -103,7 +105,8 @@ def stage_again(results: Path, folder: Path, release: Release) -> Stage:
     if site.is_dir() and _split(manifest(site)) == wanted:
         return Stage(site, release)
     ledger = Ledger(results).until(release.ledger_digest)
-    build(results, site, version=release.version, releases=[*before(release, results), release], ledger=ledger)
+    known = [*before(release, results), release]
+    build(results, site, version=release.version, releases=known, ledger=ledger, traces=traces)
     if _split(manifest(site)) != wanted:
         shutil.rmtree(site)
         raise refusal
