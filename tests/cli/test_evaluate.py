@@ -93,7 +93,15 @@ def test_groups_are_the_submissions_without_keys_and_the_baselines_with_each_rea
     assert not {"zep", "mem0", "langmem", "letta"} & {choice.named for choice in every}
     assert len(every) == len(set(every)) and Choice("notebook") in every
     controls = choose_systems("controls")
-    assert [choice.named for choice in controls if choice.reader == CONTROLS[choice.named].readers[0]] == list(CONTROLS)
+    assert [choice.named for choice in controls if choice.reader is None] == list(CONTROLS)
+    assert ("no-memory", "extractive") in {(choice.named, choice.reader) for choice in controls}
+
+
+def test_a_baseline_skips_a_reader_that_the_benchmark_does_not_take(tmp_path: Path) -> None:
+    said = evaluate(tmp_path, "--systems", "controls", "--limit", "1", "--json")
+    found = {(each["system"], each["reader"]): each["state"] for each in json.loads(said.out)}
+    assert said.code == 0, said.err
+    assert (found["bm25", None], found["no-memory", "extractive"]) == ("done", "not applicable")
 
 
 def test_the_plan_is_one_line_of_json_for_a_matrix_of_jobs(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from memeval.cli.models import MaxCost, model_options
 from memeval.cli.options import Concurrency, Limit, Tier
 from memeval.cli.setup import Sandboxing, setup_of
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import BadInput, MemevalError, NotApplicable
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
@@ -53,9 +53,7 @@ def evaluate(
     limit: Limit = None,
     reader: Annotated[
         str | None,
-        typer.Option(
-            "--reader", help="Who writes the answer: native, extractive or openai:MODEL. Baselines have their own."
-        ),
+        typer.Option("--reader", help="Who writes the answer: native, extractive or openai:MODEL."),
     ] = None,
     judge: Annotated[str | None, typer.Option("--judge", help="Who grades: rules or openai:MODEL.")] = None,
     max_cost_usd: MaxCost = None,
@@ -146,9 +144,15 @@ def _run(
     choice: Choice, benchmark: str, options: RunOptions, python: Path | None, progress: Progress, as_json: bool
 ) -> Evaluation:
     from memeval import api
+    from memeval.benchmarks import find
     from memeval.cli.evaluations import Evaluation
-    from memeval.cli.outcomes import run_on
+    from memeval.cli.outcomes import BenchmarkResult, BenchmarkState, run_on
     from memeval.systems.source import find_system
+
+    own = find(benchmark).info.protocols[0].reader
+    if choice.reader is not None and own not in (None, choice.reader):
+        reason = NotApplicable(f"the benchmark has its own reader, '{own}'.")
+        return Evaluation(choice, BenchmarkResult(benchmark, BenchmarkState.NOT_APPLICABLE, error=reason))
 
     def run_one(name: str) -> list[RunFolder]:
         source = find_system(choice.named)

@@ -45,13 +45,13 @@ class Choice:
     named: str
     """How the caller or the group names it."""
     reader: str | None = None
-    """The reader of a baseline; ``None`` for that of the options."""
+    """A further reader of a baseline; ``None`` for that of the options."""
     in_group: bool = False
     """Whether it belongs to a group. Then it is no failure if it supports no benchmark."""
 
     @property
     def title(self) -> str:
-        """Its name, with the reader of a baseline."""
+        """Its name, with the further reader of a baseline."""
         return self.named if self.reader is None else f"{self.named} ({self.reader})"
 
 
@@ -152,7 +152,8 @@ def _controls() -> Iterator[Choice]:
     from memeval.systems.controls import CONTROLS as TABLE
 
     for slug, control in TABLE.items():
-        for reader in control.readers:
+        yield Choice(slug, in_group=True)
+        for reader in control.readers[1:]:  # the first one is its default
             yield Choice(slug, reader, in_group=True)
 
 
