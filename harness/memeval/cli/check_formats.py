@@ -39,7 +39,7 @@ def text_of(check: RegressionCheck) -> Iterator[str]:
 def verdict_of(check: RegressionCheck) -> str:
     """Return the result as one sentence."""
     if check.status is GateStatus.NO_BASELINE:
-        return "No baseline: nothing was compared. Accept a run first: memeval ledger accept."
+        return "No baseline: nothing was compared. Accept a run, or name one with --baseline."
     if check.status is GateStatus.PASSED:
         return "Passed: no metric passed its limit."
     failing = [metric.metric for metric in check.metrics if metric.status in FAILING]

@@ -19,13 +19,15 @@ def report(folder: RunFolder) -> None:
     run = folder.run
     scores = run.scores
     gated = is_over_gate(run)
-    head = f"no composite: {scores.composite.reason}"
+    head = f"no composite: {(scores.composite.reason or '').rstrip('.')}"
     if gated:
         head = f"no score: {failed_items(folder)}"
     elif scores.composite.value is not None:
         head = f"composite {score_of(scores.composite)}"
     others = {} if gated else scores.alternates
-    alternates = "".join(f", by the rule '{name}' {percent(c.value)}" for name, c in others.items())
+    alternates = "".join(
+        f", by the rule '{name}' {percent(c.value)}" for name, c in others.items() if c.value is not None
+    )
     track = f"protocol {run.track.protocol} (track {run.track_id})"
     print(
         f"{run.system.slug} on {run.track.benchmark}, {track}: {head}{alternates}; "
