@@ -38,5 +38,5 @@ class Project:
 @cache
 def project() -> Project:
     """Return the addresses of this memeval."""
-    text = resources.files("memeval").joinpath("project.toml").read_text("utf-8")
-    return Project(**parse_toml(text, "project.toml").data)
+    content = resources.files("memeval").joinpath("project.toml").read_bytes()
+    return Project(**parse_toml(content, "project.toml").data)

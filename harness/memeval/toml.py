@@ -118,23 +118,24 @@ def read_toml(path: Path, largest: int = LARGEST) -> Toml:
         content = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
-    try:
-        return parse_toml(content.decode(), path)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BadInput("is not UTF-8 text.", where=f"{path}:{line}", remedy="Save the file as UTF-8.") from None
+    return parse_toml(content, path)
 
 
-def parse_toml(text: str, where: object) -> Toml:
-    """Parse the text of a TOML file.
+def parse_toml(content: bytes, where: object) -> Toml:
+    """Parse the content of a TOML file.
 
     Args:
-        text: the text.
+        content: its bytes.
         where: the file, named in errors.
 
     Raises:
-        BadInput: it is not valid TOML.
+        BadInput: it is not UTF-8 text or valid TOML.
     """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        bad = content.count(b"\n", 0, error.start) + 1
+        raise BadInput("is not UTF-8 text.", where=f"{where}:{bad}", remedy="Save the file as UTF-8.") from None
     try:
         return Toml(where, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

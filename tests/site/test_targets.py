@@ -393,7 +393,7 @@ def test_a_branch_is_pushed_only_to_a_remote_that_is_named(board: Path, stored: 
 
 
 def test_branches_that_are_not_for_a_board_are_refused(board: Path) -> None:
-    with pytest.raises(BadInput, match="not a git repository"):
+    with pytest.raises(BadInput, match="not in a Git repository"):
         published(board / "results", open_target(board, "git:pages"), "1")
     repository(board)
     git(board, "branch", "other")

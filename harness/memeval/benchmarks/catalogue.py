@@ -20,4 +20,4 @@ def load(package: str) -> BenchmarkInfo:
         BadInput: the file is not a valid catalogue.
     """
     path = resources.files(package) / "catalogue.toml"
-    return parse_toml(path.read_text("utf-8"), path).record(BenchmarkInfo)
+    return parse_toml(path.read_bytes(), path).record(BenchmarkInfo)

@@ -117,20 +117,21 @@ def read_families(path: Path) -> tuple[Family, ...]:
         BadInput: the file cannot be read, or has another form.
     """
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        content = path.read_bytes()
+    except OSError as error:
         raise BadInput(
-            f"the model settings cannot be read ({why}).", where=path, remedy=f"Correct the path in {VARIABLE}."
+            f"the model settings cannot be read ({error.strerror}).",
+            where=path,
+            remedy=f"Correct the path in {VARIABLE}.",
         ) from None
-    return _families(text, path)
+    return _families(content, path)
 
 
 @cache
 def _shipped() -> tuple[Family, ...]:
     name = "families.toml"
-    return _families(resources.files("memeval.gateway").joinpath(name).read_text("utf-8"), name)
+    return _families(resources.files("memeval.gateway").joinpath(name).read_bytes(), name)
 
 
-def _families(text: str, where: object) -> tuple[Family, ...]:
-    return parse_toml(text, where).record(_Families).family
+def _families(content: bytes, where: object) -> tuple[Family, ...]:
+    return parse_toml(content, where).record(_Families).family

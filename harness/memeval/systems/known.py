@@ -76,7 +76,7 @@ class Known:
 @cache
 def known() -> Known:
     """Return all known digests."""
-    data = parse_toml(FILE.read_text("utf-8"), FILE).data if FILE.exists() else {}
+    data = parse_toml(FILE.read_bytes(), FILE).data if FILE.exists() else {}
     controls = (
         KnownControl(**{**each, "view": View(each["view"]), "capabilities": tuple(each["capabilities"])})
         for each in data.get("control", [])

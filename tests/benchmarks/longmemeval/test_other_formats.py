@@ -169,7 +169,7 @@ def test_memory_arenas_digest_is_of_both_files(tmp_path: Path) -> None:
             "'q9': its evidence 'answer_z' is not a session in sessions.jsonl.",
         ),
         ([asked("q9", "abstention")], SESSIONS, "questions.jsonl:1", "'category': Input should be "),
-        ([asked("", "temporal")], SESSIONS, "questions.jsonl:1", "'id': "),
+        ([asked("", "temporal")], SESSIONS, "questions.jsonl:1", "'id' does not have the required form."),
         ([asked("q9", "temporal", question=" ")], SESSIONS, "questions.jsonl:1", "'question': must not be blank"),
         ([asked("q9", "temporal", constraints={})], SESSIONS, "questions.jsonl:1", "'constraints.abstention_expected'"),
         (

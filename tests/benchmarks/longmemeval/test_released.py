@@ -61,9 +61,12 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"question_id": ""}, "question 1 (''): 'question_id': "),
-        ({"question_id": "../../x"}, "question 1 ('../../x'): 'question_id': "),
-        ({"question_id": "x" * 5000}, "question 1 ('" + "x" * 100 + "'): 'question_id': "),
+        ({"question_id": ""}, "question 1 (''): 'question_id' does not have"),
+        ({"question_id": "../../x"}, "question 1 ('../../x'): 'question_id' does not have"),
+        (
+            {"question_id": "x" * 5000},
+            "question 1 ('" + "x" * 100 + "'): 'question_id' does not have",
+        ),
         ({"question_id": 7}, "question 1: 'question_id': text belongs here."),
         ({"question_type": ""}, FIRST + "'question_type': Input should be 'single-session-user', "),
         ({"question_type": "multi-session_abs"}, FIRST + "'question_type': Input should be 'single-session-user', "),

@@ -31,4 +31,4 @@ def load(name: str) -> BenchmarkInfo:
 
 def _read(name: str) -> dict[str, Any]:
     path = resources.files(__package__) / "catalogues" / f"{name}.toml"
-    return parse_toml(path.read_text("utf-8"), path).data
+    return parse_toml(path.read_bytes(), path).data

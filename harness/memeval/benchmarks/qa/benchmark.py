@@ -35,7 +35,7 @@ INFO = load(__package__)
 def _smoke() -> BenchmarkInfo:
     """Return the catalogue of the built-in set: that of any question set, with its own fields on top."""
     path = resources.files(__package__) / "smoke.toml"
-    return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_text("utf-8"), path).data, path)
+    return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_bytes(), path).data, path)
 
 
 class _QuestionSet(Benchmark):

@@ -216,12 +216,14 @@ def run_git(folder: Path, words: Sequence[str], given: bytes, more: Mapping[str,
             cwd=folder,
             input=given,
             capture_output=True,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", **more},
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **more},
         )
     except FileNotFoundError:
         raise BadInput("Git is not installed.", where=where, remedy="Install git.") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
+        if "not a git repository" in " ".join(said):
+            raise BadInput("this folder is not in a Git repository.", where=folder, remedy="Run 'git init' first.")
         raise BadInput(
             f"git {words[0]} failed: {said[-1] if said else f'exit code {done.returncode}'}",
             where=where,

@@ -43,7 +43,10 @@ def open_target(board: Path, named: str | None = None, remote: str | None = None
         return GitTarget(board, branch, remote)
     if remote is not None:
         raise BadInput("--remote is for a Git branch only.", remedy="Leave it out, or publish to git:BRANCH.")
-    place = parse_place(to, endpoint=settings.endpoint, region=settings.region)
+    try:
+        place = parse_place(to, endpoint=settings.endpoint, region=settings.region)
+    except BadInput as error:
+        raise BadInput(error.problem, remedy="Write DIR, s3://BUCKET/PREFIX or git:BRANCH.") from None
     if place.folder is None:
         return BucketTarget(open_store(place))
     return FolderTarget(place.folder if named is not None else board / place.folder)

@@ -84,7 +84,7 @@ def editions() -> Editions:
         BadInput: the file is invalid.
     """
     path = resources.files(__package__) / "editions.toml"
-    return parse_toml(path.read_text("utf-8"), path).record(Editions)
+    return parse_toml(path.read_bytes(), path).record(Editions)
 
 
 def edition(edition_id: str) -> Edition:
