@@ -60,10 +60,10 @@ def check(
     """Check a run for regressions against its baseline.
 
     A metric is a regression if it is worse than its limit, and a one-sided paired test over the same items shows a
-    loss. The p-values are corrected for the number of tests. A metric beyond its limit without such a test result is a
-    warning. Limits are in the table [check] of memeval.toml, next to the results folder.
+    loss. The p-values are corrected for the number of tests. A metric beyond its limit without such a test result is
+    within noise, and does not fail. Limits are in the table [check] of memeval.toml, next to the results folder.
 
-    Exit code 1: a regression. Exit code 2: the baseline is on another track.
+    Exit code 1: a regression or a missing metric. Exit code 2: the baseline is on another track.
 
     Example: memeval check RUN --baseline last-5
     """
