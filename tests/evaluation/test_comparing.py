@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.stats import ttest_1samp
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
@@ -123,6 +122,8 @@ def test_credits_are_compared_by_the_paired_t_test_and_have_no_mcnemar(made: Mad
 
     (pair,) = compare_runs([made("a", of(0)), made("b", of(1))]).pairs
     (far,) = pair.categories
+    from scipy.stats import ttest_1samp
+
     expected = ttest_1samp([(place % 3) / 10 for place in range(24)], 0.0)
     assert (far.difference, far.p) == pytest.approx((0.1, expected.pvalue))
     assert far.mcnemar is None

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import boto3
-from moto.server import ThreadedMotoServer
-from mypy_boto3_s3 import S3Client
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 BUCKET = "memeval-test"
 CREDENTIALS = {"MEMEVAL_S3_KEY": "test", "MEMEVAL_S3_SECRET": "not-a-secret"}
@@ -29,6 +29,8 @@ class Bucket:
 
     def client(self) -> S3Client:
         """Return a client of the server that knows nothing of memeval."""
+        import boto3
+
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -41,6 +43,8 @@ class Bucket:
 @contextmanager
 def bucket_server() -> Iterator[Bucket]:
     """Run a server with an empty bucket, with its address in the environment of this process."""
+    from moto.server import ThreadedMotoServer  # imported where it is used: it takes a second
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     before = dict(os.environ)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from moto.s3 import models
 
 from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.pulling import PullState
@@ -98,7 +97,7 @@ def test_a_connection_cut_in_part_7_of_12_leaves_nothing_or_goes_on(
     store: ObjectStore, faulty: FaultyBucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(s3, "PART_BYTES", 1000)
-    monkeypatch.setattr(models, "S3_UPLOAD_PART_MIN_SIZE", 1)
+    monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
     content = bytes(range(240)) * 50
     for times in (100, 1):
         faulty.lines.clear()
