@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.remote.transfers import in_threads
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.verification import verify_results
+from memeval.evaluation.verification import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
@@ -55,11 +55,11 @@ def publish(
         raise BadInput(f"the name '{version}' is reserved.", remedy="Choose another version with --release.")
     folders = _runs(results)
     target.check_place(results)
-    findings = verify_results(results)
+    traces = Traces()
+    findings = [finding for check in checks_of_results(results, traces.add) for finding in check.findings]
     if findings:
         raise CheckFailed(f"{findings[0]} ({len(findings)} problems in all. Nothing was published.)")
     yield f"verified: {len(folders)}."
-    traces = Traces()
     board = build_board(folders, Ledger(results), traces)
     yield from _unaccepted(board)
     _refuse_doubtful(board)
