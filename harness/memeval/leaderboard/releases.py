@@ -120,6 +120,19 @@ def age(release: Release) -> tuple[str, str]:
     return release.date, by_number(release.version)
 
 
+def require_version(version: str) -> None:
+    """Check the version of a release.
+
+    Raises:
+        BadInput: it is not valid.
+    """
+    if not _VERSION.fullmatch(version):
+        raise BadInput(
+            f"{version!r} is not a valid version.",
+            remedy="Use at most 64 letters, digits, dots, dashes and underscores. Start with a letter or digit.",
+        )
+
+
 def frozen(
     board: Board, results: Path, version: str | None, memeval: str, *, anew: bool = False
 ) -> tuple[Release, bool]:
@@ -142,11 +155,8 @@ def frozen(
         BadInput: another board has that version, the version is not valid, the ledger lacks lines that an earlier
             release depends on, or ``memeval.toml`` is not valid.
     """
-    if version is not None and not _VERSION.fullmatch(version):
-        raise BadInput(
-            f"{version!r} is not a valid version.",
-            remedy="Use at most 64 letters, digits, dots, dashes and underscores. Start with a letter or digit.",
-        )
+    if version is not None:
+        require_version(version)
     known = {release.version: release for release in releases(results)}
     hold(results)
     parts = {

@@ -14,7 +14,15 @@ from memeval.evaluation.verification import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
-from memeval.leaderboard.releases import ReleaseFile, file_bytes, frozen, keep, release_files, release_path
+from memeval.leaderboard.releases import (
+    ReleaseFile,
+    file_bytes,
+    frozen,
+    keep,
+    release_files,
+    release_path,
+    require_version,
+)
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
@@ -53,6 +61,8 @@ def publish(
     """
     if version in TAKEN:
         raise BadInput(f"the name '{version}' is reserved.", remedy="Choose another version with --release.")
+    if version is not None:
+        require_version(version)
     folders = _runs(results)
     target.check_place(results)
     traces = Traces()
