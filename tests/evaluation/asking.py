@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation import models, plan
+from memeval.evaluation import judges, models, plan
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.plan import BenchmarkSession
@@ -128,7 +128,8 @@ def judged_run(folder: Path) -> Iterator[tuple[PickyServer, RunFolder]]:
 
     benchmark = TinyBenchmark(8, questions=4)
     with PickyServer() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "find", lambda _name: benchmark)
+        for module in (plan, judges):
+            patch.setattr(module, "find", lambda _name: benchmark)
         patch.setattr(models, "GatewayOptions", hasty)
         for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
             for name in ("BASE_URL", "API_KEY"):

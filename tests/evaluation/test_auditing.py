@@ -160,7 +160,7 @@ def test_the_rules_are_audited_without_server_key_or_record(tmp_path: Path) -> N
     assert findings(folder) == ""
 
 
-@pytest.mark.usefixtures("no_models")
+@pytest.mark.usefixtures("no_models", "tiny")
 def test_what_cannot_be_audited_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--items is 0"):
         audit_judge(choose_judge("rules"), benchmark_session(), auditing(tmp_path, items=0))

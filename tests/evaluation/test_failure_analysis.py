@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.api import failures as api_failures
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.evaluation import plan
 from memeval.evaluation.evidence_found import EvidenceFinder
 from memeval.evaluation.failure_analysis import failure, failures_of, failures_of_run, is_right, summary
@@ -17,21 +19,7 @@ from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.times import dates, durations, names_another_time, numbers
 from memeval.execution.contexts import TurnTexts
 from memeval.judging.abstaining import abstains
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    DeltaKey,
-    Fact,
-    ItemKey,
-    LocomoCategory,
-    LocomoKey,
-    LongMemEvalKey,
-    LongMemEvalType,
-    NoiseKey,
-    Stance,
-    TemporalKey,
-)
+from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey
 from memeval.records.failure import Cause, EvidenceFound, Failure
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Context, Outcome, Response, RetrievedItem, Timings

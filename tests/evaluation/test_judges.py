@@ -93,11 +93,13 @@ def test_an_invalid_base_url_is_reported_with_its_variable(monkeypatch: pytest.M
 @pytest.mark.usefixtures("elsewhere")
 def test_a_track_names_all_of_a_judge_and_keeps_the_readers_prompts(prompts: Path) -> None:
     readers = digest_bytes(b"read")
-    before = make_track(prompts={"reader/answer": readers, "judge/reminder": digest_bytes(b"old")})
+    before = make_track(
+        benchmark="beliefs@1", prompts={"reader/answer": readers, "judge/reminder": digest_bytes(b"old")}
+    )
     chosen = choose_judge("openai:gpt-4o", "us", prompts)
     track = chosen.on(before)
     assert (track.judge, track.judge_endpoint, track.judge_label) == (chosen.name, ELSEWHERE, "us")
-    assert track.prompts.keys() == {"reader/answer", "judge/reminder", *prompting.Prompts().of(track.benchmark)}
+    assert track.prompts.keys() == {"reader/answer", "judge/reminder", *prompting.Prompts().of(prompting.SHARED)}
     assert track.prompts["reader/answer"] == readers
     assert track.prompts[f"judge/{ANSWER}"] == digest_bytes(OTHER.encode())
     assert track.prompts["judge/reminder"] != before.prompts["judge/reminder"]
@@ -139,13 +141,15 @@ def test_a_stored_judge_keeps_its_stored_prompts(
 ) -> None:
     chosen = choose_judge("openai:gpt-4o", "us", prompts if own else None)
     assert chosen.model is not None
-    track = chosen.on(make_track())
+    track = chosen.on(make_track(benchmark="beliefs@1"))
     stored = chosen.prompt_rows(track.benchmark)
     asked = [request(CASE).to_json() for request in (chosen.model.request, chosen.model.reminder)]
     changed = tmp_path_factory.mktemp("changed")
     (changed / "prompts").mkdir()
-    for name in (*prompting.SHOWN, prompting.REMINDER):
-        (changed / "prompts" / f"{name}.txt").write_text("Changed. {answer}" if name in prompting.SHOWN else "Again?")
+    for name in (*prompting.prompt_names(prompting.SHARED), prompting.REMINDER):
+        (changed / "prompts" / f"{name}.txt").write_text(
+            "Again?" if name == prompting.REMINDER else "Changed. {answer}"
+        )
     monkeypatch.setattr(prompting, "resources", SimpleNamespace(files=lambda _package: changed))
     monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", "http://127.0.0.1:2/v1")
     now = choose_judge("openai:gpt-4o", "us").model

@@ -27,6 +27,7 @@ from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.evaluation.verifying import sessions
 from memeval.judging.calibration import trials
+from memeval.keys import NoiseKey
 from memeval.records.base import digest_bytes
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
@@ -106,7 +107,7 @@ def stretches() -> set[tuple[str, ...]]:
     sat = benchmark_session()
     texts = [turn.content for one in sat.scenarios.values() for s in one.sessions() for turn in s.turns]
     texts += [ask.question for one in sat.scenarios.values() for ask in one.questions()]
-    texts += [key.key.reference.text for key in sat.keys if key.key.kind == "noise-resistance"]
+    texts += [key.key.right.text for key in sat.keys if isinstance(key.key, NoiseKey)]
     return {tuple(words(text)[at : at + 3]) for text in texts for at in range(len(words(text)) - 2)}
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 

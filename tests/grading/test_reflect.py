@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from memeval.benchmarks import find
+from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
 from memeval.grading.judged import JUDGED
 from memeval.grading.reflect import Reflected
 from memeval.judging.base import Case, Ruling
 from memeval.judging.prompting import Prompts
 from memeval.judging.rules import RulesJudge
-from memeval.keys import AnswerKey, ReflectKey
+from memeval.keys import AnswerKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome
 from memeval.records.scenario import Reflect, Retain, Scenario
 from tests.grading.builders import NoJudge, fact, item, response
 
-KEY = ReflectKey(
+KEY = SuiteReflectKey(
     points=(fact("The sluice is jammed with ice", "jammed", "frozen shut"), fact("It will open in March", "March")),
     forbidden=(fact("The axle is broken", "broken axle", "axle is broken"),),
 )
@@ -39,7 +41,7 @@ class Says:
     def rule(self, case: Case) -> Ruling:
         self.cases.append(case)
         key = case.key
-        assert isinstance(key, ReflectKey)
+        assert isinstance(key, SuiteReflectKey)
         (about,) = key.points or key.forbidden
         stated = any(phrase in case.answer for phrase in about.phrases)
         state = self.states.get("point" if key.points else "claim", GradeState.GRADED)
@@ -77,19 +79,19 @@ def test_a_point_left_out_or_a_claim_made_is_wrong_and_each_is_measured() -> Non
 
 
 def test_one_of_several_forbidden_claims_is_a_hallucination_whole() -> None:
-    claims = ReflectKey(points=(), forbidden=(*KEY.forbidden, fact("The miller is away", "miller is away")))
+    claims = SuiteReflectKey(points=(), forbidden=(*KEY.forbidden, fact("The miller is away", "miller is away")))
     grade = graded("The axle is broken.", claims)
     assert (grade.verdict, grade.metrics) == (False, {"completeness": None, "hallucination": 1.0})
 
 
 def test_the_question_given_back_states_nothing() -> None:
-    key = ReflectKey(points=(fact("The mill", "mill"),))
+    key = SuiteReflectKey(points=(fact("The mill", "mill"),))
     assert graded("Why does the mill stand still, and till when?", key).verdict is False
 
 
 def test_a_bank_given_back_is_no_reflection() -> None:
     whole = " ".join(text for bank, text in TEXTS if bank == "mill")
-    grade = graded(whole, ReflectKey(points=KEY.points))
+    grade = graded(whole, SuiteReflectKey(points=KEY.points))
     assert (grade.verdict, grade.flags) == (False, (Flag.CONTEXT_DUMP,))
     assert "most of the history" in (grade.reason or "")
     assert graded(whole).metrics["hallucination"] is None, "who repeats everything claims nothing"
@@ -102,7 +104,7 @@ def test_a_bank_given_back_is_no_reflection() -> None:
 def test_a_model_judges_each_point_and_claim_and_the_deciding_judgment_is_named() -> None:
     judge = Says()
     grade = graded(RIGHT, judge=judge)
-    assert [len(case.key.points) for case in judge.cases if isinstance(case.key, ReflectKey)] == [1, 1, 0]
+    assert [len(case.key.points) for case in judge.cases if isinstance(case.key, SuiteReflectKey)] == [1, 1, 0]
     assert {session.session_id for case in judge.cases for session in case.scenario.sessions()} == {
         "s001",
         "s002",
@@ -134,7 +136,7 @@ def test_a_blank_answer_is_wrong_and_a_failure_is_an_error_and_no_judge_is_asked
 
 def test_a_reflection_without_a_truth_is_not_graded_here() -> None:
     with pytest.raises(ValueError, match="only reflections with an expected result"):
-        graded(RIGHT, ReflectKey(points=()))
+        graded(RIGHT, SuiteReflectKey(points=()))
 
 
 def test_a_judge_request_contains_one_point_or_claim_of_the_key() -> None:
@@ -153,6 +155,6 @@ def test_a_judge_request_contains_one_point_or_claim_of_the_key() -> None:
     ],
 )
 def test_the_suites_have_prompts_of_their_own_and_no_others_do(benchmark: str, names: set[str]) -> None:
-    assert set(Prompts().of(benchmark)) == names
+    assert set(Prompts().of(find(benchmark).prompts)) == names
     for other in ("beliefs@1", "deepmemeval@1", "locomo@1", "longmemeval@1"):
-        assert not {"judge/reflect-point", "judge/reflect-claim"} & set(Prompts().of(other))
+        assert not {"judge/reflect-point", "judge/reflect-claim"} & set(Prompts().of(find(other).prompts))

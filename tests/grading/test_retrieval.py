@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memeval.benchmarks.locomo.grading import LocomoRetrieval
 from memeval.grading.evidence import TurnIndex
-from memeval.grading.retrieval import Retrieval
 from memeval.judging.base import Case
 from memeval.records.grade import GradeState
 from memeval.records.response import Outcome, RetrievedItem
@@ -82,7 +82,7 @@ class TestRetrieved:
 
 def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
     response = answered(items=named("s001:t02", "s002:t01", "s002:t02"))
-    grade = Retrieval().grade(ITEM, HISTORY, [response], NoJudge())
+    grade = LocomoRetrieval().grade(ITEM, HISTORY, [response], NoJudge())
     assert (grade.state, grade.verdict, grade.credit, grade.grader) == (GradeState.GRADED, None, 0.5, "retrieval@2")
     assert grade.reason == "1 of 2 sessions of evidence are among the first 5."
     expected = {
@@ -106,7 +106,7 @@ def test_the_credit_is_the_recall_of_sessions_within_five() -> None:
 
 def test_upstreams_recall_is_over_sessions_where_sessions_are_named() -> None:
     response = answered(items=named("nowhere", "s002", "s001"))
-    metrics = Retrieval().grade(ITEM, HISTORY, [response], NoJudge()).metrics
+    metrics = LocomoRetrieval().grade(ITEM, HISTORY, [response], NoJudge()).metrics
     assert metrics["recall_upstream"] == 0.5
     assert metrics["turn_recall@5"] is None and metrics["turn_mrr"] is None
 
@@ -115,44 +115,44 @@ def test_naming_everything_in_one_item_gains_nothing() -> None:
     many = history(*([("user", f"Day {n}.")] for n in range(9)))
     item = locomo_item(sessions=["s009"], turns=["s009:t01"])
     everything = answered(items=named([f"s{n:03}" for n in range(1, 10)]))
-    assert Retrieval().grade(item, many, [everything], NoJudge()).credit == 0
+    assert LocomoRetrieval().grade(item, many, [everything], NoJudge()).credit == 0
 
 
 @pytest.mark.parametrize(("length", "without_choice"), [(4, 1.0), (5, 1.0), (6, 0.0)])
 def test_no_retrieval_is_1_at_depths_that_cover_all_sessions(length: int, without_choice: float) -> None:
     whole = history(*([("user", f"Day {n}.")] for n in range(length)))
-    grade = Retrieval().grade(locomo_item(sessions=["s001"]), whole, [answered(items=named("s001"))], NoJudge())
+    grade = LocomoRetrieval().grade(locomo_item(sessions=["s001"]), whole, [answered(items=named("s001"))], NoJudge())
     assert grade.metrics["no_retrieval@5"] == without_choice
 
 
 def test_a_system_without_retrieved_items_gets_no_credit_with_a_reason() -> None:
-    grade = Retrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
+    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered()], NoJudge())
     assert (grade.state, grade.credit) == (GradeState.GRADED, 0.0)
     assert grade.reason == "The system does not say what it retrieved."
     assert grade.metrics["recall_upstream"] == 1.0 and "session_mrr" not in grade.metrics
 
 
 def test_an_empty_retrieval_gets_no_credit() -> None:
-    grade = Retrieval().grade(ITEM, HISTORY, [answered(items=())], NoJudge())
+    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered(items=())], NoJudge())
     assert (grade.credit, grade.metrics["session_mrr"], grade.metrics["recall_upstream"]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome.is_error])
 def test_an_error_stays_an_error_whatever_came_with_it(outcome: Outcome) -> None:
-    grade = Retrieval().grade(ITEM, HISTORY, [answered("", named("s002"), outcome)], NoJudge())
+    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered("", named("s002"), outcome)], NoJudge())
     assert (grade.state.value, grade.credit, grade.metrics) == (outcome.value, None, {})
 
 
 def test_an_item_without_evidence_is_refused() -> None:
     with pytest.raises(ValueError, match="names no evidence"):
-        Retrieval().grade(locomo_item(), HISTORY, [answered(items=())], NoJudge())
+        LocomoRetrieval().grade(locomo_item(), HISTORY, [answered(items=())], NoJudge())
     nothing: tuple[Case, ...] = ()
-    assert Retrieval().cases(ITEM, HISTORY, [answered()]) == nothing
+    assert LocomoRetrieval().cases(ITEM, HISTORY, [answered()]) == nothing
 
 
 def test_the_same_grader_grades_one_history_after_the_other() -> None:
     grader, other = (
-        Retrieval(),
+        LocomoRetrieval(),
         history([("user", "In Quito.")], [("user", "No.")], [("user", "Yes.")], [("user", "So.")]),
     )
     response = answered(items=named("s004", "s002"))
@@ -169,12 +169,12 @@ def test_the_same_grader_grades_one_history_after_the_other() -> None:
 def test_turn_metrics_of_a_system_that_returns_sessions_are_none_with_the_reason() -> None:
     # The second item is the one turn of its session, word for word: version 1 took that for a system of turns.
     items = (*named("s002"), RetrievedItem(turn_id="s003:t01", source_ids=("s003",)))
-    grade = Retrieval().grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
+    grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
     assert {value for name, value in grade.metrics.items() if name.startswith("turn_")} == {None}
     assert grade.credit == 1.0
     assert grade.reason == (
         "2 of 2 sessions of evidence are among the first 5. The system returns sessions, so turn metrics are left out."
     )
-    before = Retrieval(version=1).grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
+    before = LocomoRetrieval(version=1).grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
     assert (before.grader, before.metrics["turn_recall@1"], before.metrics["turn_recall@5"]) == ("retrieval@1", 0, 0.5)
     assert before.reason == "2 of 2 sessions of evidence are among the first 5."

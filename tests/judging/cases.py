@@ -5,23 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
+from memeval.benchmarks.qa.keys import QaKey
 from memeval.judging.base import Case
 from memeval.judging.model import ModelJudge
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    LocomoCategory,
-    LocomoKey,
-    LongMemEvalKey,
-    LongMemEvalType,
-    NoiseKey,
-    QaKey,
-    ReflectKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
+from memeval.keys import AnswerKey, BeliefKey, CascadeKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from tests.grading.builders import fact, scenario
@@ -84,8 +74,8 @@ KEYS: dict[str, AnswerKey] = {
         answer="Suggestions that build on the Valkey that Ada runs.",
     ),
     "qa-answer": QaKey(needles=("GOLD: needle",), reference="In Valkey."),
-    "reflect-point": ReflectKey(points=(fact("Ada caches in Valkey.", "Valkey"),)),
-    "reflect-claim": ReflectKey(points=(), forbidden=(fact("Ada caches in Redis.", "Redis"),)),
+    "reflect-point": SuiteReflectKey(points=(fact("Ada caches in Valkey.", "Valkey"),)),
+    "reflect-claim": SuiteReflectKey(points=(), forbidden=(fact("Ada caches in Redis.", "Redis"),)),
     "longmemeval-abstention": LongMemEvalKey(
         question_type=LongMemEvalType.TEMPORAL_REASONING,
         abstention=True,

@@ -14,7 +14,18 @@ from memeval.judging.hedging import asks, hedges
 from memeval.judging.prompting import fence
 from memeval.judging.rules import RulesJudge
 from memeval.judging.text import states
-from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
+from memeval.keys import (
+    AnswerKey,
+    BeliefKey,
+    CascadeKey,
+    Fact,
+    ItemKey,
+    NoiseKey,
+    Stance,
+    StanceKey,
+    TemporalKey,
+    UncertaintyKey,
+)
 from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 from memeval.records.grade import GradeState
@@ -76,7 +87,9 @@ def test_there_are_twenty_items_of_each_judged_category_spread_over_people_and_s
     judged = {each.category for each in keys()} - {"delta-efficiency"}
     assert Counter(each.category for each in items.values()) == dict.fromkeys(judged, PER_CATEGORY)
     for category in ("cascade-propagation", "uncertainty-abstention"):
-        stances = Counter(each.key.stance for each in items.values() if each.category == category)  # type: ignore[union-attr]
+        stances = Counter(
+            each.key.stance for each in items.values() if each.category == category and isinstance(each.key, StanceKey)
+        )
         assert stances == {Stance.DOUBT: 10, Stance.CONFIDENT: 10}
     for category in ("belief-update", "noise-resistance", "temporal-belief"):
         assert len({each.cluster for each in items.values() if each.category == category}) == PER_CATEGORY

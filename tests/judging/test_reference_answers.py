@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import find
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.marks import marks
 from memeval.judging.references import says_missing
 from memeval.judging.rules import RulesJudge
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey
 from memeval.records.audit import ProbeKind
 from memeval.records.scenario import Scenario
 from tests.grading.histories import history

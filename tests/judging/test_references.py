@@ -6,10 +6,12 @@ import time
 
 import pytest
 
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.judging.base import Case
 from memeval.judging.references import says_missing
 from memeval.judging.rules import RulesJudge
-from memeval.keys import AnswerKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import AnswerKey
 from memeval.records.grade import Flag
 from tests.grading.builders import scenario
 from tests.judging.cases import KEYS

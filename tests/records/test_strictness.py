@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memeval.keys import ItemKey
 from memeval.records.base import Record, Stored
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, NewerSchema
@@ -98,17 +97,6 @@ def test_advice_on_an_unknown_key_comes_from_the_record_it_stands_in(
 ) -> None:
     key = sentence.split("'")[1].split(".")[0]
     assert refusal(Run, json.dumps(run | {key: change(run)})) == sentence
-
-
-def test_advice_on_one_kind_of_key_is_not_taken_from_another() -> None:
-    fact = {"text": "x", "phrases": ["x"]}
-    key = {"kind": "temporal-belief", "reference": fact, "others": [], "other": []}
-    item = {"schema_version": 1, "item_id": "i", "scenario_id": "s", "question_ids": ["q"], "category": "c"}
-    sentence = "unknown key 'key.temporal-belief.other'. Did you mean 'others'?"
-    assert refusal(ItemKey, json.dumps(item | {"cluster": "c", "key": key})) == sentence
-    noise = {"kind": "noise-resistance", "reference": fact, "stal": []}  # 'stale' belongs to belief-update alone
-    sentence = "unknown key 'key.noise-resistance.stal'."
-    assert refusal(ItemKey, json.dumps(item | {"cluster": "c", "key": noise})) == sentence
 
 
 def test_advice_reaches_into_the_steps_of_a_scenario() -> None:

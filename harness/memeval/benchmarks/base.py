@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memeval.grading.base import Grader
+from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
 from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
@@ -152,6 +153,8 @@ class Benchmark(ABC):
     info: BenchmarkInfo
     categories: tuple[Category, ...]
     """Categories of the default protocol."""
+    prompts: str = SHARED
+    """The package whose folder ``prompts`` has the judge prompts of its keys."""
     former: tuple[Grader, ...] = ()
     """Graders of earlier versions. They regrade stored runs whose track names them."""
 

@@ -279,8 +279,8 @@ def verify(
 
 def _print_controls(benchmark_session: BenchmarkSession) -> None:
     """Print the controls that pass the questions of a set without the answer; nothing for other benchmarks."""
+    from memeval.benchmarks.qa.controls import table
     from memeval.benchmarks.qa.dataset import QaDataset
-    from memeval.grading.qa_controls import table
 
     if isinstance(benchmark_session.dataset, QaDataset):
         print(table(benchmark_session.dataset.asked()))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.execution.contexts import TurnTexts, digest_of_text
-from memeval.grading.evidence import Retrieved, TurnIndex, evidence_turns
+from memeval.grading.evidence import Retrieved, TurnIndex
 from memeval.keys import ItemKey
 from memeval.records.failure import EvidenceFound
 from memeval.records.response import Context, Response, RetrievedItem
@@ -90,7 +90,7 @@ class EvidenceFinder:
 
     def _pieces(self, item: ItemKey, retrieved: Sequence[Retrieved], by_turn: bool) -> tuple[tuple[str, ...], bool]:
         """Return the ids of the evidence, and whether they are turn ids."""
-        turns = evidence_turns(item)
+        turns = item.key.relevant_turns
         if turns and by_turn and all(one.turns is not None or not one.sources for one in retrieved):
             return turns, True
         return item.evidence or tuple(dict.fromkeys(map(self.history.session_of, turns))), False

@@ -23,21 +23,16 @@ from memeval.judging.abstaining import abstains
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.text import normal, stated, states, without_framed, words
 from memeval.keys import (
-    BeliefKey,
-    CascadeKey,
     DeltaKey,
     Fact,
+    FactsKey,
     ItemKey,
-    LocomoCategory,
-    LocomoKey,
-    LongMemEvalKey,
-    LongMemEvalType,
-    NoiseKey,
     RecallKey,
+    ReferenceKey,
     ReflectKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
+    StanceKey,
+    WrongTime,
+    phrases_of,
 )
 from memeval.records.failure import CategoryFailures, Cause, EvidenceFound, Failure, FailureSummary, FoundCount
 from memeval.records.grade import Flag, Grade, GradeState
@@ -75,18 +70,15 @@ class _Case:
     @cached_property
     def own(self) -> str:
         """The answer without repeated words of the question, and without wrong values that only give a time."""
-        wrong = tuple(phrase for fact in self.facts[1] for phrase in fact.phrases)
-        named = tuple(phrase for phrase in wrong if states(self.question, (phrase,)))
+        named = tuple(phrase for phrase in phrases_of(self.facts[1]) if states(self.question, (phrase,)))
         return without_framed(without_echo(self.answer, self.question), named)
 
     @property
     def facts(self) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
         """The facts that a right answer states, and those that it must not state; empty if the key has no phrases."""
         match self.item.key:
-            case BeliefKey(current=current, stale=stale):
-                return (current,), stale
-            case NoiseKey(reference=reference, distractors=others) | TemporalKey(reference=reference, others=others):
-                return (reference,), others
+            case FactsKey(right=right, wrong=wrong):
+                return (right,), wrong
             case ReflectKey(points=points, forbidden=claims):
                 return points, claims
             case _:
@@ -95,33 +87,16 @@ class _Case:
     @cached_property
     def stated(self) -> tuple[bool, bool]:
         """Whether the answer states a right fact, and whether it states a wrong fact."""
-        right, wrong = (tuple(phrase for fact in facts for phrase in fact.phrases) for facts in self.facts)
-        has_right, has_wrong = stated(self.own, right, wrong)
+        has_right, has_wrong = stated(self.own, *map(phrases_of, self.facts))
         return has_right, has_wrong
-
-    @property
-    def has_no_answer(self) -> bool:
-        """Whether the question has no answer, so that an abstention is right."""
-        key = self.item.key
-        match key:
-            case CascadeKey(stance=stance) | UncertaintyKey(stance=stance):
-                return stance is Stance.DOUBT
-            case LocomoKey(category=category):
-                return category is LocomoCategory.ADVERSARIAL
-            case LongMemEvalKey(abstention=abstention):
-                return abstention
-            case RecallKey(absent=absent):
-                return absent
-            case _:
-                return False
 
     @cached_property
     def abstains(self) -> bool:
         """Whether the answer abstains."""
         match self.item.key:
-            case CascadeKey() | UncertaintyKey():
+            case StanceKey():
                 return hedges(self.answer, self.question)
-            case LocomoKey() | LongMemEvalKey():
+            case ReferenceKey(doubt_abstains=False):
                 return abstains(self.answer, self.question)
             case _:
                 doubts = hedges(self.answer, self.question) or abstains(self.answer, self.question)
@@ -130,7 +105,7 @@ class _Case:
     @property
     def evidence(self) -> EvidenceFound:
         """How much evidence was retrieved; unknown if that cannot explain the grade."""
-        explains = self.of_retrieval or not (self.has_no_answer or isinstance(self.item.key, DeltaKey))
+        explains = self.of_retrieval or not (self.item.key.unanswerable or isinstance(self.item.key, DeltaKey))
         return self.availability.found if explains else EvidenceFound.UNKNOWN
 
 
@@ -139,23 +114,23 @@ def _abstained(case: _Case) -> bool:
 
 
 def _abstained_wrongly(case: _Case) -> bool:
-    return not case.has_no_answer and _abstained(case)
+    return not case.item.key.unanswerable and _abstained(case)
 
 
 def _wrong_person(case: _Case) -> bool:
     match case.item.key:
-        case NoiseKey():
+        case FactsKey(wrong_cause=Cause.WRONG_PERSON):
             return case.stated[1]
-        case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap) if trap is not None:
-            return not _abstained(case) and _contains(case.answer, trap)
+        case ReferenceKey(unanswerable=True, misleading=str(wrong)):
+            return not _abstained(case) and _contains(case.answer, wrong)
         case _:
             return False
 
 
 def _answered_wrongly(case: _Case) -> bool:
     if isinstance(case.item.key, RecallKey):
-        return case.has_no_answer
-    return case.has_no_answer and bool(case.answer.strip()) and not _abstained(case)
+        return case.item.key.unanswerable
+    return case.item.key.unanswerable and bool(case.answer.strip()) and not _abstained(case)
 
 
 def _broke_the_filter(case: _Case) -> bool:
@@ -164,23 +139,21 @@ def _broke_the_filter(case: _Case) -> bool:
 
 def _wrong_time(case: _Case) -> bool:
     match case.item.key:
-        case BeliefKey() | TemporalKey():
+        case FactsKey(wrong_cause=Cause.WRONG_TIME):
             return case.stated[1]
-        case LocomoKey(category=LocomoCategory.TEMPORAL, answer=answer) if answer is not None:
-            return names_another_time(case.answer, answer)
-        case LongMemEvalKey(question_type=LongMemEvalType.TEMPORAL_REASONING, answer=answer):
-            return names_another_time(case.answer, answer)
-        case LongMemEvalKey(question_type=LongMemEvalType.KNOWLEDGE_UPDATE) as key:
+        case ReferenceKey(wrong_time=WrongTime.DATE, expected=expected):
+            return names_another_time(case.answer, expected)
+        case ReferenceKey(wrong_time=WrongTime.OLDER_NUMBER) as key:
             return _names_an_older_number(case, key)
         case _:
             return False
 
 
-def _names_an_older_number(case: _Case, key: LongMemEvalKey) -> bool:
+def _names_an_older_number(case: _Case, key: ReferenceKey) -> bool:
     """Return whether an answer has a number of older evidence instead of the reference's number."""
     turns = case.finder.history.turns
-    known = [turns[turn] for turn in key.evidence_turns if turn in turns]
-    expected, answered = numbers(key.answer), numbers(case.answer)
+    known = [turns[turn] for turn in key.relevant_turns if turn in turns]
+    expected, answered = numbers(key.expected), numbers(case.answer)
     if not known or not expected or expected & answered:
         return False
     latest = max(session.session_id for session, _ in known)

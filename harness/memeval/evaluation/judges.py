@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from memeval.benchmarks import all_benchmarks, find
 from memeval.gateway.endpoints import dated, endpoint_for, is_makers
 from memeval.judging.base import Judge
 from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJudge, judge_spec
@@ -44,7 +45,7 @@ class ChosenJudge:
         Raises:
             BadInput: the caller's prompts have none for the track's benchmark.
         """
-        if self.model is not None and not self.model.brings(track.benchmark):
+        if self.model is not None and not self.model.brings(find(track.benchmark).prompts):
             raise BadInput(
                 f"none of the prompts is for {track.benchmark}.",
                 remedy="Remove --prompts, or name a folder with prompts of this benchmark.",
@@ -66,7 +67,7 @@ class ChosenJudge:
 
     def prompt_rows(self, benchmark: str) -> list[Prompt]:
         """Return its prompts for a benchmark as stored with a run."""
-        texts = {} if self.model is None else self.model.prompts(benchmark)
+        texts = {} if self.model is None else self.model.prompts(find(benchmark).prompts)
         return [Prompt(name=name, text=text) for name, text in sorted(texts.items())]
 
     def recorded(self, calls: Mapping[Digest, Call]) -> Judge:
@@ -93,7 +94,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
     if named.startswith("rules@"):
         raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"Use {RulesJudge.name}.")
     url = endpoint_for(Caller.JUDGE, needs_key=False).url
-    judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts))
+    judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts, _packages()))
     if label is not None and not (label.strip() and label.isprintable()):
         raise BadInput("--judge-label is blank or has unprintable characters.", remedy="Name who serves the model.")
     if label is None and not is_makers(url, judge.model):
@@ -112,7 +113,7 @@ def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
         prompts: the prompts stored with the run.
 
     Raises:
-        BadInput: this memeval does not have the judge.
+        BadInput: this memeval does not have the judge, or a stored prompt has no ``{answer}``.
     """
     if track.judge_endpoint is None:
         return choose_judge(track.judge)
@@ -131,6 +132,11 @@ def _parse_settings(settings: str) -> dict[str, JsonValue]:
     if not isinstance(parsed, dict):
         raise BadInput(f"the run's {SETTINGS} is not a JSON object.", remedy="Restore the run, or record a new one.")
     return parsed
+
+
+def _packages() -> set[str]:
+    """Return the packages with the prompts of all benchmarks."""
+    return {benchmark.prompts for benchmark in all_benchmarks()}
 
 
 def is_judged_by(track: Track, named: str) -> bool:

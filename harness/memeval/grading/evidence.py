@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from memeval.grading.ranking import DEPTHS, measures
-from memeval.keys import ItemKey, LocomoKey, LongMemEvalKey
+from memeval.keys import ItemKey
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
 
@@ -179,7 +179,7 @@ def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | 
     """
     if not item.evidence:
         return {}
-    turns = evidence_turns(item)
+    turns = item.key.relevant_turns
     found: dict[str, float | None] = {
         f"session_{name}": value for name, value in measures(retrieved.sessions, set(item.evidence)).items()
     }
@@ -195,11 +195,6 @@ def few_measures(item: ItemKey, history: TurnIndex, response: Response) -> dict[
         return {}
     found = evidence_measures(item, history.retrieved(response.items))
     return {name: found[name] for name in FEW if name in found}
-
-
-def evidence_turns(item: ItemKey) -> tuple[str, ...]:
-    """Return the ordinals of an item's evidence turns; empty if the benchmark names none."""
-    return item.key.evidence_turns if isinstance(item.key, LocomoKey | LongMemEvalKey) else ()
 
 
 def without_choice(history: TurnIndex) -> dict[str, float | None]:

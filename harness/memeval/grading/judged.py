@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import CascadeKey, ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, Stance, UncertaintyKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -46,7 +46,7 @@ class Judged:
         """
         cases = self.cases(item, scenario, responses)
         metrics = self.metrics(item, scenario, responses[0])
-        answerable = is_answerable(item)
+        answerable = not item.key.unanswerable
         if failure := first_failure(responses):
             state, reason = failure
             verdict = False if state is GradeState.EMPTY else None
@@ -83,14 +83,3 @@ class Judged:
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
         """Return the verdicts under other rules of the benchmark; see :class:`Grade`."""
         return {}
-
-
-def is_answerable(item: ItemKey) -> bool:
-    """Return whether a plain answer to the item is right, not doubt or abstention."""
-    match item.key:
-        case CascadeKey(stance=Stance.DOUBT) | UncertaintyKey(stance=Stance.DOUBT):
-            return False
-        case LocomoKey(category=LocomoCategory.ADVERSARIAL) | LongMemEvalKey(abstention=True):
-            return False
-        case _:
-            return True

@@ -38,8 +38,8 @@ class Reflected:
         bank = asked.bank if isinstance(asked, Reflect) else None
         texts = (step for step in scenario.steps if isinstance(step, Retain))
         bank_content = scenario.only(frozenset(text.text_id for text in texts if text.bank == bank))
-        parts = [ReflectKey(points=(point,)) for point in key.points]
-        parts += [ReflectKey(points=(), forbidden=(claim,)) for claim in key.forbidden]
+        parts = [key.model_copy(update={"points": (point,), "forbidden": ()}) for point in key.points]
+        parts += [key.model_copy(update={"points": (), "forbidden": (claim,)}) for claim in key.forbidden]
         return tuple(Case(item.item_id, asked.question, response.answer, part, bank_content) for part in parts)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:

@@ -10,14 +10,12 @@ from memeval.grading.evidence import (
     TurnIndexes,
     Version,
     evidence_measures,
-    evidence_turns,
     without_choice,
 )
-from memeval.grading.locomo import dia_id, recall_upstream
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import ItemKey, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -75,7 +73,7 @@ class Retrieval:
             credit = metrics[HEADLINE] or 0.0
             found = round(credit * len(item.evidence))
             reason = f"{found} of {len(item.evidence)} sessions of evidence are among the first 5."
-            if self.version > 1 and evidence_turns(item) and retrieved.turns is None and response.items:
+            if self.version > 1 and item.key.relevant_turns and retrieved.turns is None and response.items:
                 reason += f" {NO_TURNS}"
         return row(
             item,
@@ -89,14 +87,11 @@ class Retrieval:
         )
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        """Return the metrics of the benchmark's own code.
+        """Return the metrics of the benchmark's own code; subclasses override it.
 
         Args:
             item: the item's key.
             history: the turn index of the scenario.
             retrieved: the retrieved sources; ``None`` if the system returned no items.
         """
-        if not isinstance(item.key, LocomoKey):
-            return {}
-        ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
-        return {"recall_upstream": recall_upstream(item.key.evidence, ids)}
+        return {}

@@ -24,22 +24,9 @@ from itertools import zip_longest
 from memeval.judging import reference_answers
 from memeval.judging.base import Case, Ruling
 from memeval.judging.phrasing import NAME, NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
-from memeval.judging.prompting import is_judged, prompt_name
+from memeval.judging.prompting import prompt_name
 from memeval.judging.text import normal, words
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    Fact,
-    ItemKey,
-    LocomoKey,
-    LongMemEvalKey,
-    NoiseKey,
-    QaKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
+from memeval.keys import AnswerKey, Fact, FactsKey, ItemKey, ReferenceKey, StanceKey
 from memeval.records.audit import Probe, ProbeKind
 from memeval.records.scenario import Scenario
 
@@ -102,7 +89,11 @@ def trials(
         scenarios: its scenarios, by id.
         per_category: number of items of each category for which answers are made.
     """
-    judged = [item for item in keys if is_judged(item.key) and item.slices.get("errata", "none") == "none"]
+    judged = [
+        item
+        for item in keys
+        if isinstance(item.key, FactsKey | StanceKey | ReferenceKey) and item.slices.get("errata", "none") == "none"
+    ]
     chosen = {item.item_id for item in _chosen(judged, per_category)}
     values = _values(judged)
     made = []
@@ -142,14 +133,12 @@ def _spread(items: list[ItemKey]) -> list[ItemKey]:
 def _answers(item: ItemKey, values: Sequence[_CalibrationValue], judged: Sequence[ItemKey]) -> Iterator[Answer]:
     """Yield the answers for one item: kind, text, and whether it is right."""
     match item.key:
-        case BeliefKey(current=right, stale=wrong):
-            yield from _plain(item, right, wrong, _REPLACED, values)
-        case NoiseKey(reference=right, distractors=wrong) | TemporalKey(reference=right, others=wrong):
-            yield from _plain(item, right, wrong, _BOTH, values)
-        case CascadeKey(dependent=fact, stance=stance) | UncertaintyKey(dependent=fact, stance=stance):
-            yield from (_doubtful if stance is Stance.DOUBT else _standing)(item, fact, values)
-        case LocomoKey() | LongMemEvalKey() | QaKey():
-            yield from reference_answers.answers(item, item.key, judged)
+        case FactsKey() as key:
+            yield from _plain(item, key.right, key.wrong, _REPLACED if key.replaces else _BOTH, values)
+        case StanceKey(dependent=fact, unanswerable=doubt_is_right):
+            yield from (_doubtful if doubt_is_right else _standing)(item, fact, values)
+        case ReferenceKey() as key:
+            yield from reference_answers.answers(item, key, judged)
         case _:
             raise TypeError(f"{NAME} makes no answers from keys of kind {item.key.kind!r}")
 
@@ -228,13 +217,9 @@ def _values(items: Iterable[ItemKey]) -> list[_CalibrationValue]:
 
 def _facts(key: AnswerKey) -> tuple[Fact, ...]:
     match key:
-        case BeliefKey():
-            return (key.current, *key.stale)
-        case NoiseKey():
-            return (key.reference, *key.distractors)
-        case TemporalKey():
-            return (key.reference, *key.others)
-        case CascadeKey() | UncertaintyKey():
+        case FactsKey():
+            return (key.right, *key.wrong)
+        case StanceKey():
             return (key.dependent,)
         case _:
             return ()

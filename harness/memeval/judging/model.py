@@ -80,7 +80,7 @@ class ModelJudge:
         settings: settings of the requests; ``None`` for those of the model's family.
 
     Raises:
-        BadInput: the prompts, or the user's file of settings, cannot be used.
+        BadInput: a prompt of the user has no ``{answer}``, or the user's file of settings cannot be used.
     """
 
     def __init__(
@@ -101,17 +101,17 @@ class ModelJudge:
         """Name and version; part of the track."""
         return f"openai:{self.model}@{VERSION}"
 
-    def prompts(self, benchmark: str) -> dict[str, str]:
-        """Return the prompts for a benchmark's keys, by name in its tracks.
+    def prompts(self, package: str) -> dict[str, str]:
+        """Return the prompts of a benchmark with the prompts of a package, by name in its tracks.
 
         Changed settings are included as JSON, so they are stored and hashed like prompts.
         """
         text = settings_text(self.settings, USUAL)
-        return self._prompts.of(benchmark) | ({} if text is None else {SETTINGS: text})
+        return self._prompts.of(package) | ({} if text is None else {SETTINGS: text})
 
-    def brings(self, benchmark: str) -> bool:
-        """Return whether the user's prompts include one for the benchmark; true without prompts of the user."""
-        return not self._prompts.brought or not self._prompts.brought.isdisjoint(self._prompts.of(benchmark))
+    def brings(self, package: str) -> bool:
+        """Return whether the user's prompts include one of a package; true without prompts of the user."""
+        return self._prompts.brings(package)
 
     def request(self, case: Case) -> ModelRequest:
         """Return the request about a case.

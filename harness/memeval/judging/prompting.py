@@ -1,36 +1,21 @@
-"""The prompts of the model judge: one per kind of key and stance, with the answer fenced as data.
+"""The prompts of the model judge, with the answer fenced as data.
 
-The prompts are files next to this module, in memeval's own words. A placeholder ``{name}`` is replaced with a part of
-the case. ``{answer}`` includes the fence, so a user's prompt is fenced too.
+A prompt is a file in the folder ``prompts`` of the package that its key names, in memeval's own words. A placeholder
+``{name}`` is replaced with a part of the case. ``{answer}`` includes the fence, so a user's prompt is fenced too. A
+user's prompt may have the placeholders of the prompt that it replaces.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from memeval.judging.base import Case
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    Fact,
-    LocomoCategory,
-    LocomoKey,
-    LongMemEvalKey,
-    LongMemEvalType,
-    NoiseKey,
-    QaKey,
-    ReflectKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
-from memeval.records.base import Digest, digest_bytes, digest_of
+from memeval.keys import AnswerKey
+from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 
 REMINDER = "reminder"
@@ -39,117 +24,74 @@ REMINDER = "reminder"
 JUDGES = "judge/"
 """Prefix of the names of a judge's prompts in a track."""
 
-SHOWN: dict[str, frozenset[str]] = {
-    "belief-update": frozenset({"current", "stale"}),
-    "cascade-propagation": frozenset({"root_change", "dependent"}),
-    "cascade-propagation-confirmed": frozenset({"root_change", "dependent"}),
-    "noise-resistance": frozenset({"reference", "distractors"}),
-    "temporal-belief": frozenset({"reference", "others"}),
-    "uncertainty-abstention": frozenset({"reason"}),
-    "uncertainty-abstention-confirmed": frozenset({"reason", "dependent"}),
-    "locomo-answer": frozenset({"reference"}),
-    "locomo-all-parts": frozenset({"reference"}),
-    "locomo-period": frozenset({"reference", "dates"}),
-    "locomo-adversarial": frozenset(),
-    "longmemeval-answer": frozenset({"reference"}),
-    "longmemeval-time": frozenset({"reference"}),
-    "longmemeval-update": frozenset({"reference"}),
-    "longmemeval-preference": frozenset({"rubric"}),
-    "longmemeval-abstention": frozenset({"explanation"}),
-    "qa-answer": frozenset({"reference"}),
-    "reflect-point": frozenset({"reference"}),
-    "reflect-claim": frozenset({"claim"}),
-}
-"""Per prompt, the allowed placeholders from the key. ``question``, ``answer`` and ``fence`` are always allowed."""
-
-SETS = ("lenient",)
-"""Additional sets of prompts in memeval, by name; each replaces some of the default prompts."""
-
-_FAMILIES = {"astrocyte": "reflect", "locomo": "locomo", "longmemeval": "longmemeval", "qa": "qa"}
-"""Per family of benchmarks (the first part of the name), the prefix of its prompts. Other benchmarks share the other
-prompts."""
-
-_LOCOMO = {
-    LocomoCategory.SINGLE_HOP: "locomo-answer",
-    LocomoCategory.OPEN_DOMAIN: "locomo-answer",
-    LocomoCategory.MULTI_HOP: "locomo-all-parts",
-    LocomoCategory.TEMPORAL: "locomo-period",
-    LocomoCategory.ADVERSARIAL: "locomo-adversarial",
-}
-
-_LONGMEMEVAL = {
-    LongMemEvalType.SINGLE_SESSION_USER: "longmemeval-answer",
-    LongMemEvalType.SINGLE_SESSION_ASSISTANT: "longmemeval-answer",
-    LongMemEvalType.MULTI_SESSION: "longmemeval-answer",
-    LongMemEvalType.TEMPORAL_REASONING: "longmemeval-time",
-    LongMemEvalType.KNOWLEDGE_UPDATE: "longmemeval-update",
-    LongMemEvalType.SINGLE_SESSION_PREFERENCE: "longmemeval-preference",
-}
+SHARED = "memeval.judging"
+"""The package with the prompts that benchmarks share."""
 
 ANSWER_CHARACTERS = 24_000
 """Longer answers lose their middle. The limit is part of the judge's version."""
 
-_ALWAYS = frozenset({"question", "answer", "fence"})
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Prompts:
-    """The prompts in use.
+    """The prompts in use. Each is read on first use.
 
     Args:
         brought: the user's prompts, by name in a track; they replace memeval's.
 
     Raises:
-        BadInput: a prompt has an unknown name, an unknown placeholder, or no ``{answer}``.
+        BadInput: a prompt of the user has no ``{answer}``.
     """
 
     def __init__(self, brought: Mapping[str, str] | None = None) -> None:
-        texts = {f"{JUDGES}{name}": (_shipped() / f"{name}.txt").read_text("utf-8") for name in (*SHOWN, REMINDER)}
-        for name, text in (brought or {}).items():
-            _check(name.removeprefix(JUDGES), text, name)
-        self.texts: dict[str, str] = dict(sorted((texts | dict(brought or {})).items()))
-        """All prompts, by name in the track."""
-        self.brought = frozenset(brought or ())
-        """The user's prompts, by name in the track."""
+        self._brought = frozenset(brought or ())
+        self._texts = dict(brought or {})
+        for name, text in self._texts.items():
+            if name != JUDGES + REMINDER:
+                _require_answer(text, name)
 
-    @property
-    def digests(self) -> dict[str, Digest]:
-        """Digest of each prompt's bytes, by name, as in the track."""
-        return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
+    def of(self, package: str) -> dict[str, str]:
+        """Return the prompts of a benchmark with the prompts of a package, by name in its tracks."""
+        names = sorted((REMINDER, *prompt_names(package)))
+        return {f"{JUDGES}{name}": self._text(package, name) for name in names}
 
-    def of(self, benchmark: str) -> dict[str, str]:
-        """Return the prompts for a benchmark's keys, by name in its tracks.
-
-        Args:
-            benchmark: name of the benchmark, with or without its version.
-        """
-        family = benchmark.partition("@")[0].partition("-")[0]
-        owners = (None, _FAMILIES.get(family, ""))
-        return {each: text for each, text in self.texts.items() if _owner(each) in owners}
+    def brings(self, package: str) -> bool:
+        """Return whether the user's prompts include one of a package; true without prompts of the user."""
+        return not self._brought or not self._brought.isdisjoint(self.of(package))
 
     def asking(self, case: Case) -> str:
         """Return the text of the request about a case.
 
         Raises:
             TypeError: keys of this kind are not judged.
+            BadInput: the prompt has an unknown placeholder.
         """
         mark = _mark(case)
-        values = _shown(case.key) | {
+        values = {
+            **case.key.shown,
             "question": case.question,
             "fence": mark,
             "answer": fenced(_bounded(case.answer), mark),
         }
+        name = prompt_name(case.key)
+
+        def value(found: re.Match[str]) -> str:
+            if found.group(1) not in values:
+                raise _unknown_placeholder(found.group(1), values, JUDGES + name)
+            return values[found.group(1)]
+
         # One pass: a placeholder inside a value is never replaced.
-        return _PLACEHOLDER.sub(lambda found: values[found.group(1)], self.texts[f"{JUDGES}{prompt_name(case.key)}"])
+        return _PLACEHOLDER.sub(value, self._text(case.key.prompts, name))
 
     def asking_again(self, case: Case) -> str:
         """Return the text of the second request: the first, and a reminder of the required form."""
-        return f"{self.asking(case)}\n{self.texts[JUDGES + REMINDER]}"
+        return f"{self.asking(case)}\n{self._text(SHARED, REMINDER)}"
 
-
-def is_judged(key: AnswerKey) -> bool:
-    """Return whether answers to keys of this kind are judged."""
-    return key.kind in SHOWN or isinstance(key, LocomoKey | LongMemEvalKey | QaKey)
+    def _text(self, package: str, name: str) -> str:
+        full = f"{JUDGES}{name}"
+        if full not in self._texts:
+            self._texts[full] = _read(SHARED if name == REMINDER else package, name)
+        return self._texts[full]
 
 
 def prompt_name(key: AnswerKey) -> str:
@@ -158,23 +100,9 @@ def prompt_name(key: AnswerKey) -> str:
     Raises:
         TypeError: keys of this kind are not judged.
     """
-    match key:
-        case LocomoKey(category=category):
-            return _LOCOMO[category]
-        case LongMemEvalKey(abstention=True):
-            return "longmemeval-abstention"
-        case LongMemEvalKey(question_type=question_type):
-            return _LONGMEMEVAL[question_type]
-        case QaKey():
-            return "qa-answer"
-        case CascadeKey(stance=Stance.CONFIDENT) | UncertaintyKey(stance=Stance.CONFIDENT):
-            return f"{key.kind}-confirmed"
-        case ReflectKey(points=points):
-            return "reflect-point" if points else "reflect-claim"
-        case _ if key.kind in SHOWN:
-            return key.kind
-        case _:
-            raise TypeError(f"no model judges keys of kind {key.kind!r}")
+    if key.prompt is None:
+        raise TypeError(f"no model judges keys of kind {key.kind!r}")
+    return key.prompt
 
 
 def fenced(answer: str, mark: str) -> str:
@@ -214,96 +142,90 @@ def _bounded(answer: str) -> str:
     return f"{answer[:kept]}\n[{len(answer) - 2 * kept} characters left out here]\n{answer[-kept:]}"
 
 
-def _shown(key: AnswerKey) -> dict[str, str]:
-    """Return the values of a key's placeholders."""
-    match key:
-        case BeliefKey():
-            return {"current": key.current.text, "stale": _listed(key.stale)}
-        case CascadeKey():
-            return {"root_change": key.root_change, "dependent": key.dependent.text}
-        case NoiseKey():
-            return {"reference": key.reference.text, "distractors": _listed(key.distractors)}
-        case TemporalKey():
-            return {"reference": key.reference.text, "others": _listed(key.others)}
-        case UncertaintyKey():
-            return {"reason": key.reason, "dependent": key.dependent.text}
-        case LocomoKey():
-            return {"reference": key.answer or "None", "dates": ", ".join(key.dates) or "Not known"}
-        case LongMemEvalKey():
-            return dict.fromkeys(("reference", "rubric", "explanation"), key.answer)
-        case QaKey():
-            return {"reference": key.answer}
-        case ReflectKey():
-            return {"reference": _listed(key.points), "claim": _listed(key.forbidden)}
-        case _:
-            raise TypeError(f"no model judges keys of kind {key.kind!r}")
-
-
-def _listed(facts: tuple[Fact, ...]) -> str:
-    return ", ".join(fact.text.rstrip(".") for fact in facts) or "None"
-
-
 def is_judges(prompt: str) -> bool:
     """Return whether a prompt's name in a track is the judge's."""
     return prompt.startswith(JUDGES)
 
 
-def _shipped() -> Traversable:
-    return resources.files("memeval.judging") / "prompts"
+def _read(package: str, name: str, set_name: str = "") -> str:
+    return (resources.files(package) / "prompts" / set_name / f"{name}.txt").read_text("utf-8")
 
 
-def _owner(prompt: str) -> str | None:
-    """Return the family of a prompt; blank for the prompts of other benchmarks, ``None`` for the reminder."""
-    name = prompt.removeprefix(JUDGES)
-    beginning = name.partition("-")[0]
-    return None if name == REMINDER else beginning if beginning in _FAMILIES.values() else ""
+def prompt_names(package: str, set_name: str = "") -> tuple[str, ...]:
+    """Return the names of the prompts in the folder ``prompts`` of a package, in order; without the reminder.
+
+    Args:
+        package: the package.
+        set_name: name of a further set of prompts, a folder in that folder; blank for the usual prompts.
+    """
+    folder = resources.files(package) / "prompts" / set_name
+    files = folder.iterdir() if folder.is_dir() else ()
+    return tuple(sorted({Path(file.name).stem for file in files if file.name.endswith(".txt")} - {REMINDER}))
 
 
-def prompts_in(folder: Path) -> dict[str, str]:
-    """Return the prompts in a user's folder, or of a set in memeval, by name in a track.
+def prompts_in(folder: Path, packages: Iterable[str]) -> dict[str, str]:
+    """Return the prompts in a user's folder, or of a set that a benchmark has, by name in a track.
 
     Args:
         folder: a folder of ``.txt`` files named like memeval's; or the name of a set, if there is no such folder.
+        packages: the packages with prompts.
 
     Raises:
         BadInput: there are no prompts, or one has an unknown name, an unknown placeholder, or no ``{answer}``.
     """
-    if str(folder) in SETS and not folder.exists():
-        shipped = _shipped() / str(folder)
-        return {f"{JUDGES}{Path(file.name).stem}": file.read_text("utf-8") for file in shipped.iterdir()}
+    packages = sorted({SHARED, *packages})
+    if folder.name == str(folder) and not folder.exists():
+        found = {
+            f"{JUDGES}{name}": _read(each, name, str(folder))
+            for each in packages
+            for name in prompt_names(each, str(folder))
+        }
+        if found:
+            return found
     try:
-        files = sorted(path for path in folder.iterdir() if path.suffix == ".txt")
-        raw = {path: path.read_bytes() for path in files}
+        raw = {path: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix == ".txt"}
     except OSError as error:
         raise BadInput(f"the prompts cannot be read ({error.strerror}).", where=folder) from None
+    known = {name: package for package in packages for name in prompt_names(package)} | {REMINDER: SHARED}
     if not raw:
-        raise BadInput("no prompts in this folder.", where=folder, remedy=f"Names: {_names()}.")
-    found = {}
+        raise BadInput("no prompts in this folder.", where=folder, remedy=f"Names: {_file_names(known)}.")
+    texts = {}
     for path, data in raw.items():
         try:
-            text = data.decode()
+            texts[f"{JUDGES}{path.stem}"] = data.decode()
         except UnicodeDecodeError:
             raise BadInput("the prompt is not UTF-8 text.", where=path) from None
-        _check(path.stem, text, path)
-        found[f"{JUDGES}{path.stem}"] = text
-    return found
+        _check(path, texts[f"{JUDGES}{path.stem}"], known)
+    return texts
 
 
-def _check(name: str, text: str, where: object) -> None:
-    if name not in (*SHOWN, REMINDER):
-        near = difflib.get_close_matches(name, (*SHOWN, REMINDER), n=1)
-        hint = f"Did you mean '{near[0]}.txt'?" if near else f"Names: {_names()}."
-        raise BadInput(f"unknown prompt '{name}'.", where=where, remedy=hint)
-    used = set(_PLACEHOLDER.findall(text))
-    known = SHOWN[name] | _ALWAYS if name in SHOWN else frozenset()
-    if unknown := sorted(used - known):
-        offered = ", ".join(f"{{{each}}}" for each in sorted(known)) or "none"
-        raise BadInput(
-            f"unknown placeholder {{{unknown[0]}}}.", where=where, remedy=f"Placeholders of this prompt: {offered}."
-        )
-    if name in SHOWN and "answer" not in used:
+def _check(path: Path, text: str, known: Mapping[str, str]) -> None:
+    """Check a user's prompt, given the package of each known prompt by name.
+
+    Raises:
+        BadInput: it has an unknown name, a placeholder that memeval's prompt lacks, or no ``{answer}``.
+    """
+    name = path.stem
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"Did you mean '{near[0]}.txt'?" if near else f"Names: {_file_names(known)}."
+        raise BadInput(f"unknown prompt '{name}'.", where=path, remedy=hint)
+    offered = set(_PLACEHOLDER.findall(_read(known[name], name)))
+    for placeholder in sorted(set(_PLACEHOLDER.findall(text)) - offered):
+        raise _unknown_placeholder(placeholder, offered, path)
+    if name != REMINDER:
+        _require_answer(text, path)
+
+
+def _require_answer(text: str, where: object) -> None:
+    if "answer" not in _PLACEHOLDER.findall(text):
         raise BadInput("the prompt has no {answer}, so the judge would not see it.", where=where)
 
 
-def _names() -> str:
-    return ", ".join(f"{name}.txt" for name in (*SHOWN, REMINDER))
+def _unknown_placeholder(name: str, offered: Iterable[str], where: object) -> BadInput:
+    listed = ", ".join(f"{{{each}}}" for each in sorted(offered)) or "none"
+    return BadInput(f"unknown placeholder {{{name}}}.", where=where, remedy=f"Placeholders of this prompt: {listed}.")
+
+
+def _file_names(names: Iterable[str]) -> str:
+    return ", ".join(f"{name}.txt" for name in names)

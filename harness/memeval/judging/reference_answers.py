@@ -1,4 +1,4 @@
-"""Calibration answers for reference answers in words: LoCoMo, LongMemEval, and question sets.
+"""Calibration answers for reference answers in words.
 
 Right answers are the reference itself, or the reference with dates in another format or a list in another order. Wrong
 answers are another item's reference of the same form, another time, or a part of the list. Not made, because
@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from memeval.judging.marks import DateMark, is_number, marks
 from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
 from memeval.judging.references import main_answer, polarity, says_missing
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
+from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.audit import ProbeKind
 
 _UNTOLD = (
@@ -36,7 +36,7 @@ _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b")
 _MONTHS = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
 
 
-def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def answers(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     """Yield the answers for one item: kind, text, and whether it is right.
 
     Args:
@@ -44,19 +44,14 @@ def answers(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequ
         key: its key.
         judged: all judged items; wrong answers come from other items.
     """
-    match key:
-        case LocomoKey(category=LocomoCategory.ADVERSARIAL) | LongMemEvalKey(abstention=True):
-            yield from _unanswerable(item, key, judged)
-        case _:
-            yield from _answerable(item, key, judged)
+    yield from (_unanswerable if key.unanswerable else _answerable)(item, key, judged)
 
 
-def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def _answerable(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     pen = PhraseChooser(item)
-    rubric = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.SINGLE_SESSION_PREFERENCE
     reference = _plain(key)
     false = []
-    if not rubric:
+    if not key.is_rubric:
         yield ProbeKind.RIGHT, pen.two(VALUE, p=reference)[0], True
         yield ProbeKind.RIGHT, pen.two(VALUE, p=_reworded(key, reference))[1], True
         if (other := _other_reference(item, reference, judged)) is not None:
@@ -72,12 +67,12 @@ def _answerable(item: ItemKey, key: LocomoKey | LongMemEvalKey | QaKey, judged: 
     yield from pen.injections(false[0][1] if false[0][0] is ProbeKind.OFF else false[-1][1])
 
 
-def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
+def _unanswerable(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     pen = PhraseChooser(item)
     for text in pen.two(_UNTOLD):
         yield ProbeKind.RIGHT, text, True
     yield ProbeKind.REFUSED, pen.one(NOTHING, ProbeKind.REFUSED), True
-    trap = key.trap if isinstance(key, LocomoKey) else None
+    trap = key.misleading
     wrong = None
     if trap is not None and not says_missing(trap):
         wrong = pen.one(VALUE, ProbeKind.STALE, p=trap)
@@ -91,13 +86,12 @@ def _unanswerable(item: ItemKey, key: LocomoKey | LongMemEvalKey, judged: Sequen
         yield from pen.injections(wrong)
 
 
-def _plain(key: LocomoKey | LongMemEvalKey | QaKey) -> str:
+def _plain(key: ReferenceKey) -> str:
     """Return a reference without its reasons and its full stop."""
-    loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
-    return main_answer(key.answer or "", loose).strip().rstrip(".")
+    return main_answer(key.expected, key.is_loose).strip().rstrip(".")
 
 
-def _reworded(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
+def _reworded(key: ReferenceKey, reference: str) -> str:
     """Return a reference with its dates in another format, or the parts of a list in another order."""
     parts = _parts(key, reference)
     if parts:
@@ -105,15 +99,15 @@ def _reworded(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str:
     return _DATE.sub(lambda found: _written(_date(found)) or found.group(), reference)
 
 
-def _part(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> str | None:
+def _part(key: ReferenceKey, reference: str) -> str | None:
     """Return a list without its last part; ``None`` if the reference is not a list."""
     parts = _parts(key, reference)
     return ", ".join(parts[:-1]) if parts else None
 
 
-def _parts(key: LocomoKey | LongMemEvalKey | QaKey, reference: str) -> list[str]:
+def _parts(key: ReferenceKey, reference: str) -> list[str]:
     """Return the parts of a reference that is a list of three or more; else an empty list."""
-    if not isinstance(key, LocomoKey) or key.category is not LocomoCategory.MULTI_HOP or ". " in reference:
+    if not key.is_list or ". " in reference:
         return []
     parts = [re.sub(r"^and\s+", "", part.strip()) for part in reference.split(",")]
     return parts if len(parts) >= 3 and all(marks(part) for part in parts) else []
@@ -166,12 +160,9 @@ def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -
 
 
 def _reference_of(item: ItemKey) -> str:
-    key = item.key
-    if isinstance(key, LocomoKey):
-        return key.trap or "" if key.category is LocomoCategory.ADVERSARIAL else _plain(key)
-    if isinstance(key, LongMemEvalKey):
-        return "" if key.abstention else _plain(key)
-    return _plain(key) if isinstance(key, QaKey) else ""
+    if not isinstance(item.key, ReferenceKey):
+        return ""
+    return item.key.misleading or "" if item.key.unanswerable else _plain(item.key)
 
 
 def _form(reference: str) -> str:

@@ -1,4 +1,4 @@
-"""The rules for reference answers in words: LoCoMo, LongMemEval, and question sets.
+"""The rules for reference answers in words.
 
 They match marks, not meaning: an answer is right if it contains every date, number and content word of the reference,
 in any order and format. They reject paraphrases that a person would accept, and accept answers that use the same words
@@ -17,7 +17,7 @@ from memeval.judging.base import Case
 from memeval.judging.hedging import plain, without_echo
 from memeval.judging.marks import DateMark, Mark, is_number, marks
 from memeval.judging.text import states
-from memeval.keys import LocomoCategory, LocomoKey, LongMemEvalKey, LongMemEvalType, QaKey
+from memeval.keys import ReferenceKey
 
 Verdict = tuple[bool, str]
 
@@ -43,17 +43,13 @@ _RELATIVE = frozenset(
 """Marks before a date that change its meaning."""
 
 
-def by_reference(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
-    """Judge an answer to a question of LoCoMo, LongMemEval, or a question set."""
-    match key:
-        case LocomoKey(category=LocomoCategory.ADVERSARIAL, trap=trap):
-            return _missing(case, trap)
-        case LongMemEvalKey(abstention=True):
-            return _missing(case, None)
-        case LongMemEvalKey(question_type=LongMemEvalType.SINGLE_SESSION_PREFERENCE):
-            return False, "The reference is a rubric, which rules cannot read."
-        case _:
-            return _stated(case, key)
+def by_reference(case: Case, key: ReferenceKey) -> Verdict:
+    """Judge an answer to a question with a reference answer."""
+    if key.unanswerable:
+        return _missing(case, key.misleading)
+    if key.is_rubric:
+        return False, "The reference is a rubric, which rules cannot read."
+    return _stated(case, key)
 
 
 def says_missing(text: str) -> bool:
@@ -81,28 +77,21 @@ def _missing(case: Case, trap: str | None) -> Verdict:
     return True, "The answer says that this was not told."
 
 
-def _stated(case: Case, key: LocomoKey | LongMemEvalKey | QaKey) -> Verdict:
+def _stated(case: Case, key: ReferenceKey) -> Verdict:
     """Judge an answer that must state the reference."""
     answer = without_echo(case.answer, case.question)
     if _begins_missing(answer):
         return False, "The answer begins by saying that this was not told."
-    reference = key.answer or ""
+    reference = key.expected
     wanted = polarity(reference)
     if wanted is not None:
         if polarity(answer) is wanted:
             return True, "The answer is the yes or no that the reference is."
         return False, "The answer does not begin with the yes or no that the reference is."
-    loose = isinstance(key, LocomoKey) and key.category is LocomoCategory.OPEN_DOMAIN
-    off = (-1, 1) if _counts_time(case.question, key) else ()
-    if any(_holds(answer, alternative, case.question, off) for alternative in _alternatives(reference, loose)):
+    off = (-1, 1) if key.counts_loosely and _COUNTED.search(case.question.lower()) else ()
+    if any(_holds(answer, alternative, case.question, off) for alternative in _alternatives(reference, key.is_loose)):
         return True, "The answer holds all that tells of the reference: its dates, numbers and words."
     return False, "The answer lacks a date, a number or a telling word of the reference."
-
-
-def _counts_time(question: str, key: LocomoKey | LongMemEvalKey | QaKey) -> bool:
-    """Return whether LongMemEval accepts a count of days, weeks or months that is off by one."""
-    temporal = isinstance(key, LongMemEvalKey) and key.question_type is LongMemEvalType.TEMPORAL_REASONING
-    return temporal and _COUNTED.search(question.lower()) is not None
 
 
 def polarity(text: str) -> bool | None:

@@ -12,20 +12,8 @@ from collections import Counter
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.references import by_reference
-from memeval.judging.text import Phrases, covered, normal, stated, states, without_framed, words
-from memeval.keys import (
-    BeliefKey,
-    CascadeKey,
-    Fact,
-    LocomoKey,
-    LongMemEvalKey,
-    NoiseKey,
-    QaKey,
-    ReflectKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
+from memeval.judging.text import covered, normal, stated, states, without_framed, words
+from memeval.keys import Fact, FactsKey, ReferenceKey, ReflectKey, StanceKey, phrases_of
 from memeval.records.grade import Flag, GradeState
 
 DUMP_SHARE = 0.5
@@ -91,32 +79,27 @@ def holds_most_of_the_history(case: Case) -> bool:
 
 def _verdict(case: Case, hedged: bool) -> Verdict:
     match case.key:
-        case BeliefKey(current=current, stale=stale):
-            return _right_and_nothing_wrong(case, current, stale, "current value", "a value that no longer holds")
-        case NoiseKey(reference=reference, distractors=distractors):
-            return _right_and_nothing_wrong(case, reference, distractors, "asked fact", "what someone else said")
-        case TemporalKey(reference=reference, others=others):
-            return _right_and_nothing_wrong(
-                case, reference, others, "value of the asked time", "a value of another time"
-            )
-        case CascadeKey(dependent=dependent, stance=stance) | UncertaintyKey(dependent=dependent, stance=stance):
-            return _doubted(hedged) if stance is Stance.DOUBT else _confirmed(case, dependent, hedged)
-        case LocomoKey() | LongMemEvalKey() | QaKey():
-            return by_reference(case, case.key)
+        case FactsKey() as key:
+            return _right_and_nothing_wrong(case, key)
+        case StanceKey(dependent=dependent, unanswerable=doubt_is_right):
+            return _doubted(hedged) if doubt_is_right else _confirmed(case, dependent, hedged)
+        case ReferenceKey() as key:
+            return by_reference(case, key)
         case ReflectKey(points=points, forbidden=claims):
             return _stated_in_part(case, points, claims)
         case _:
             raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
 
 
-def _right_and_nothing_wrong(case: Case, right: Fact, wrong: tuple[Fact, ...], wanted: str, unwanted: str) -> Verdict:
+def _right_and_nothing_wrong(case: Case, key: FactsKey) -> Verdict:
     """Judge an answer that must state one fact and no other.
 
     The answer may repeat a wrong value from the question if it only marks a time, as in "before the move to Nomad".
     """
-    named = tuple(phrase for phrase in _phrases(wrong) if states(case.question, (phrase,)))
+    wrong, wanted, unwanted = phrases_of(key.wrong), key.right_is, key.wrong_is
+    named = tuple(phrase for phrase in wrong if states(case.question, (phrase,)))
     answer = without_framed(without_echo(case.answer, case.question), named)
-    has_right, has_wrong = stated(answer, right.phrases, _phrases(wrong))
+    has_right, has_wrong = stated(answer, key.right.phrases, wrong)
     if has_right and has_wrong:
         return False, f"The answer states the {wanted} and also {unwanted}."
     if has_right:
@@ -132,7 +115,7 @@ def _stated_in_part(case: Case, points: tuple[Fact, ...], claims: tuple[Fact, ..
     for point in points:
         if not states(answer, point.phrases):
             return False, "The answer does not state a point that it should."
-    if states(answer, _phrases(claims)):
+    if states(answer, phrases_of(claims)):
         return False, "The answer makes a claim that it must not."
     return True, "The answer states what it should." if points else "The answer stays clear of the claim."
 
@@ -158,7 +141,3 @@ def _confirmed(case: Case, dependent: Fact, hedged: bool) -> Verdict:
     if reply or states(answer, dependent.phrases):
         return True, "The answer states the fact without hedging."
     return False, "The answer does not state the fact, which stands."
-
-
-def _phrases(facts: tuple[Fact, ...]) -> Phrases:
-    return tuple(phrase for fact in facts for phrase in fact.phrases)

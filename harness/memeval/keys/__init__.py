@@ -1,25 +1,11 @@
 """Answer keys. No system may ever see them."""
 
-from memeval.keys.fact import Fact
-from memeval.keys.key import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    DeltaKey,
-    ItemKey,
-    LocomoCategory,
-    LocomoKey,
-    LongMemEvalKey,
-    LongMemEvalType,
-    NoiseKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
-from memeval.keys.memorycd import MemoryCDKey, MemoryCDTask
-from memeval.keys.qa import QaKey
-from memeval.keys.store import StoredTopic, StoreKey
-from memeval.keys.suites import RecallKey, ReflectKey
+from memeval.keys.base import AnswerKey, ItemKey
+from memeval.keys.facts import BeliefKey, DeltaKey, Fact, FactsKey, NoiseKey, TemporalKey, listed, phrases_of
+from memeval.keys.reference import ReferenceKey, WrongTime
+from memeval.keys.stance import CascadeKey, Stance, StanceKey, UncertaintyKey
+from memeval.keys.steps import RecallKey, ReflectKey
+from memeval.keys.stored import StoredTopic, StoreKey
 
 __all__ = [
     "AnswerKey",
@@ -27,20 +13,19 @@ __all__ = [
     "CascadeKey",
     "DeltaKey",
     "Fact",
+    "FactsKey",
     "ItemKey",
-    "LocomoCategory",
-    "LocomoKey",
-    "LongMemEvalKey",
-    "LongMemEvalType",
-    "MemoryCDKey",
-    "MemoryCDTask",
     "NoiseKey",
-    "QaKey",
     "RecallKey",
+    "ReferenceKey",
     "ReflectKey",
     "Stance",
+    "StanceKey",
     "StoreKey",
     "StoredTopic",
     "TemporalKey",
     "UncertaintyKey",
+    "WrongTime",
+    "listed",
+    "phrases_of",
 ]

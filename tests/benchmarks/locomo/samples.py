@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from memeval.benchmarks.locomo.dataset import LocomoDataset
+from memeval.benchmarks.locomo.keys import LocomoKey
 from memeval.benchmarks.locomo.released import LocomoFile, parse
-from memeval.keys import ItemKey, LocomoKey
+from memeval.keys import ItemKey
 
 Sample = dict[str, Any]
 

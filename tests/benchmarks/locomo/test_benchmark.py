@@ -2,7 +2,7 @@
 
 from memeval.benchmarks import find
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.keys import LocomoCategory
+from memeval.benchmarks.locomo.keys import LocomoCategory
 from memeval.records.track import CategoryPlan, Redistribution
 from tests.benchmarks.locomo.samples import made
 

@@ -8,10 +8,11 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.benchmarks.longmemeval.grading import LongMemEvalRetrieval
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.grading.longmemeval import LongMemEvalRetrieval
 from memeval.judging.rules import RulesJudge
-from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings

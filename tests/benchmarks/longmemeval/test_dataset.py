@@ -8,7 +8,8 @@ import pytest
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
-from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey
 from memeval.records.scenario import Ask, Ingest, Scenario
 from tests.benchmarks.longmemeval.rows import KINDS, keys_of, row, rows, turn, written
 from tests.support.data import test_data

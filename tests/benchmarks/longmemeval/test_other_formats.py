@@ -9,7 +9,7 @@ import pytest
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
-from memeval.keys import LongMemEvalKey
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.records.errors import BadInput
 from tests.benchmarks.longmemeval.rows import keys_of
 from tests.support.data import test_data

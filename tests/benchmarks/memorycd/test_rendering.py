@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.rendering import INSTRUCTIONS, UNKNOWN, candidates, query, remembered, work
 from memeval.benchmarks.memorycd.users import Interaction
-from memeval.keys import MemoryCDTask
 
 RATING, TITLE, REVIEW, RANKING = MemoryCDTask
 LAMP = Product("Osmark desk lamp", 4.3, "Electronics", "['Bends.', 'Shines.']" + "d" * 400)

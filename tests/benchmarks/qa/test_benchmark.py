@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
+from memeval.benchmarks.qa.controls import controls
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.grading.qa_controls import controls
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.qa import QaSmokeBenchmark
+from memeval.benchmarks.qa.controls import controls
 from memeval.benchmarks.qa.rows import FIELDS, Scorer, rows_of
 from memeval.evaluation.matrix_file import read_matrix
-from memeval.grading.qa_controls import controls
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "site/questions.md").read_text("utf-8")

@@ -21,6 +21,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.evaluation.exchange.memorycd import read
 from memeval.evaluation.exchange.memorycd_bertscore import NAMES, bert_scores
 from memeval.evaluation.exchange.memorycd_names import RunName, sources_name
@@ -28,7 +29,6 @@ from memeval.evaluation.exchange.memorycd_writing import write
 from memeval.evaluation.exchange.reading import AnswerFile
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.keys import MemoryCDKey, MemoryCDTask
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.systems.source import file_source, find_system

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.evaluation.quoting.literals import STYLES, written
 from memeval.evaluation.quoting.quoter import Quoter
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 

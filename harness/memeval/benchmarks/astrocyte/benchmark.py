@@ -35,6 +35,8 @@ class _SuiteBenchmark(Benchmark):
         name: name of the catalogue.
     """
 
+    prompts = __package__
+
     def __init__(self, name: str) -> None:
         self.info = load(name)
         self._tables = {

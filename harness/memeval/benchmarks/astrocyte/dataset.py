@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
 from memeval.benchmarks.astrocyte.suite import RecallCase, ReflectCase, Suite
 from memeval.benchmarks.base import Dataset, Parameters
-from memeval.keys import ItemKey, RecallKey, ReflectKey
+from memeval.keys import ItemKey, RecallKey
 from memeval.records.scenario import Scenario
 
 REFLECT, UNLABELLED = "reflect", "unlabelled"
@@ -59,9 +60,9 @@ class SuiteDataset(Dataset):
         return self._item(case, key, case.category if self._own else kind)
 
     def _reflect(self, case: ReflectCase) -> ItemKey:
-        return self._item(case, ReflectKey(points=case.points, forbidden=case.forbidden), REFLECT)
+        return self._item(case, SuiteReflectKey(points=case.points, forbidden=case.forbidden), REFLECT)
 
-    def _item(self, case: RecallCase | ReflectCase, key: RecallKey | ReflectKey, category: str | None) -> ItemKey:
+    def _item(self, case: RecallCase | ReflectCase, key: RecallKey | SuiteReflectKey, category: str | None) -> ItemKey:
         """Return the item key of a case. Cases with the same first relevant text are one cluster."""
         name = case.step.question_id
         relevant = case.relevant if isinstance(case, RecallCase) else ()

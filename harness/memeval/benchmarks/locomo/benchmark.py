@@ -12,11 +12,10 @@ from memeval.benchmarks.data import locate
 from memeval.benchmarks.errata import read_errata
 from memeval.benchmarks.locomo.choice import Chosen
 from memeval.benchmarks.locomo.dataset import LocomoDataset
+from memeval.benchmarks.locomo.grading import LocomoF1, LocomoJudged, LocomoRetrieval
 from memeval.benchmarks.locomo.released import FULL_DIGEST, read
 from memeval.benchmarks.locomo.sampling import SAMPLERS
 from memeval.grading.base import Grader
-from memeval.grading.locomo import LocomoF1, LocomoJudged
-from memeval.grading.retrieval import Retrieval
 from memeval.keys import ItemKey
 from memeval.records.errata import Errata
 from memeval.records.errors import BadInput
@@ -33,13 +32,14 @@ class LocomoBenchmark(Benchmark):
     """LoCoMo as released, version 1."""
 
     info = INFO
-    former = (Chosen(LocomoF1(version=1)), Chosen(LocomoJudged(version=1)), Retrieval(version=1))
+    prompts = __package__
+    former = (Chosen(LocomoF1(version=1)), Chosen(LocomoJudged(version=1)), LocomoRetrieval(version=1))
 
     def __init__(self) -> None:
         self._tables = {
             "f1": _table("f1", Chosen(LocomoF1())),
             "judge": _table("judge", Chosen(LocomoJudged())),
-            "retrieval": _table("retrieval", Retrieval()),
+            "retrieval": _table("retrieval", LocomoRetrieval()),
         }
         self.categories = self._tables["f1"]
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from memeval.benchmarks.locomo.keys import LocomoKey
 from memeval.grading.base import Grader
 from memeval.judging.base import Case, Judge
-from memeval.keys import ItemKey, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario

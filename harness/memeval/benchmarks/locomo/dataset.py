@@ -8,8 +8,9 @@ from functools import cached_property
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo.choice import options_of, with_options
 from memeval.benchmarks.locomo.conversation import Conversation
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.errata import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario

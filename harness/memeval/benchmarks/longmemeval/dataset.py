@@ -8,9 +8,10 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.released import LOCAL, PULL, LongMemEvalFile, LongMemEvalQuestion, QuestionHead
 from memeval.benchmarks.longmemeval.replay import iso, ordinals_of, scenario_of
-from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
 

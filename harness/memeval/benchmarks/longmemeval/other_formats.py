@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.benchmarks.longmemeval.released import Answer, Id, QuestionType, Role, Text
 from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of
-from memeval.keys import ItemKey, LongMemEvalKey, LongMemEvalType
+from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of, misfit
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario

@@ -12,8 +12,8 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from memeval.benchmarks.large import Indexed, indexed
+from memeval.benchmarks.longmemeval.keys import LongMemEvalType
 from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order
-from memeval.keys import LongMemEvalType
 from memeval.records.base import Digest, Record, misfit, validated
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput

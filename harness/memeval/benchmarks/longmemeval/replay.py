@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memeval.grading.official import MARK, UNMARKED
+from memeval.benchmarks.longmemeval.official import MARK, UNMARKED
 from memeval.records.scenario import Ask, Ingest, Scenario
 
 _WRITTEN = re.compile(r"\s*(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^()]*\))?\s+(\d{1,2}):(\d{2})\s*", re.ASCII)

@@ -11,15 +11,16 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.places import metadata_files, users_file
+from memeval.benchmarks.memorycd.ranking import MemoryCDRanking
+from memeval.benchmarks.memorycd.rating import MemoryCDRating
 from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
+from memeval.benchmarks.memorycd.text import MemoryCDText
 from memeval.benchmarks.memorycd.users import read_users
 from memeval.grading.base import Grader
-from memeval.grading.memorycd_ranking import MemoryCDRanking
-from memeval.grading.memorycd_rating import MemoryCDRating
-from memeval.grading.memorycd_text import MemoryCDText
-from memeval.keys import ItemKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 
 GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {

@@ -9,11 +9,12 @@ from functools import cached_property, lru_cache
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product
 from memeval.benchmarks.memorycd.rendering import candidates, query, remembered, work
 from memeval.benchmarks.memorycd.splits import Split, SplitSetting, split
 from memeval.benchmarks.memorycd.users import Interaction, Users
-from memeval.keys import ItemKey, MemoryCDKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task

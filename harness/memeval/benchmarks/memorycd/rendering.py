@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.users import Interaction
-from memeval.keys import MemoryCDTask
 
 REVIEW_CHARACTERS = 200
 """Characters of a remembered review that are shown."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.qa.dataset import PREPARED, STORES, QaDataset
+from memeval.benchmarks.qa.grading import QaExact, QaJudged
 from memeval.benchmarks.qa.rows import QuestionRow, Scorer, read_rows, rows_of
-from memeval.grading.qa import QaExact, QaJudged
 from memeval.records.base import digest_bytes, validated
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
@@ -40,6 +40,8 @@ def _smoke() -> BenchmarkInfo:
 
 class _QuestionSet(Benchmark):
     """Base of both question sets."""
+
+    prompts = __package__
 
     def __init__(self) -> None:
         (info,) = self.info.categories

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.qa.keys import QaKey
+from memeval.benchmarks.qa.needles import holds
 from memeval.benchmarks.qa.rows import QuestionRow
-from memeval.judging.needles import holds
-from memeval.keys import ItemKey, QaKey
+from memeval.keys import ItemKey
 from memeval.records.base import Digest
 from memeval.records.scenario import Ask, Retain, Scenario
 

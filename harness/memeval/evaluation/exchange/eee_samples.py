@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.items import RunItem, RunItems, references
+from memeval.evaluation.exchange.items import RunItem, RunItems
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.scoring import headline
 from memeval.records.base import canonical_json
@@ -53,7 +53,7 @@ def samples(folder: RunFolder, benchmark_session: BenchmarkSession, names: Sampl
     """
     for item in RunItems(folder, benchmark_session):
         if item.key is not None and item.answers and all(each.ask is not None for each in item.answers):
-            yield _sample(item, references(item.key.key), names)
+            yield _sample(item, item.key.key.references, names)
 
 
 def _sample(item: RunItem, reference: tuple[str, ...], names: SampleNames) -> Data:

@@ -23,7 +23,6 @@ from memeval.evaluation.exchange.items import (
     RunItem,
     RunItems,
     ordinals,
-    references,
     text_of_context,
     text_of_item,
 )
@@ -122,7 +121,7 @@ class _Log:
             "id": _safe(grade.item_id),
             "epoch": 1,
             "input": _numbered([each.ask.question for each in item.answers if each.ask is not None]) or grade.item_id,
-            "target": "" if key is None else "\n".join(references(key.key)),
+            "target": "" if key is None else "\n".join(key.key.references),
             "messages": messages,
             "output": self._output(last),
             "scores": self._scores(item, answer_text),

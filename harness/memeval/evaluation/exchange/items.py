@@ -9,29 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import Contexts, TurnTexts
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    DeltaKey,
-    ItemKey,
-    LocomoKey,
-    LongMemEvalKey,
-    MemoryCDKey,
-    NoiseKey,
-    QaKey,
-    RecallKey,
-    ReflectKey,
-    StoreKey,
-    TemporalKey,
-    UncertaintyKey,
-)
+from memeval.keys import ItemKey
 from memeval.records.call import Call, Caller
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response, RetrievedItem
@@ -39,9 +22,6 @@ from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 
 _ORDINAL = re.compile(r"s[0-9]{3,}(:t[0-9]{2,})?")
-
-UNANSWERABLE = "No answer: the history does not say."
-"""The reference of a question without an answer."""
 
 
 @dataclass(frozen=True)
@@ -183,30 +163,3 @@ def _turn(turn_id: str, dated: bool, turns: TurnTexts | None) -> str | None:
         return turns.text(RetrievedItem(turn_id=turn_id, dated=dated))
     except KeyError:
         return None
-
-
-def references(key: AnswerKey) -> tuple[str, ...]:
-    """Return the reference answers for readers: one text, or one text per fact."""
-    match key:
-        case BeliefKey():
-            return (key.current.text,)
-        case NoiseKey() | TemporalKey():
-            return (key.reference.text,)
-        case CascadeKey() | UncertaintyKey():
-            return (key.reference,)
-        case DeltaKey():
-            return tuple(dict.fromkeys(fact.text for fact in chain.from_iterable(key.facts_by_turn)))
-        case LocomoKey():
-            return (UNANSWERABLE if key.answer is None else key.answer,)
-        case LongMemEvalKey():
-            return (key.answer,)
-        case RecallKey():
-            return key.keywords
-        case ReflectKey():
-            return tuple(point.text for point in key.points)
-        case MemoryCDKey():
-            return (next(str(value) for value in (key.rating, key.text, key.chosen, "") if value is not None),)
-        case QaKey():
-            return key.needles if key.reference is None else (key.reference,)
-        case StoreKey():
-            return tuple(fact.text for fact in key.current)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import (
     AnswerFile,
@@ -25,7 +26,7 @@ from memeval.evaluation.exchange.reading import (
     refuse,
 )
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
 from memeval.systems.output import visible

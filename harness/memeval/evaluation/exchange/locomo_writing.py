@@ -13,12 +13,13 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.locomo.choice import chosen
+from memeval.benchmarks.locomo.grading import DECIMALS, official_f1, recall_upstream, rounded_f1
+from memeval.benchmarks.locomo.keys import LocomoKey
 from memeval.evaluation.exchange.answers import UNKNOWN_SOURCE
 from memeval.evaluation.exchange.locomo import CATEGORIES, bare_question
 from memeval.evaluation.exchange.writing import answered, require_session, sources_of, write_json
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.grading.locomo import DECIMALS, official_f1, recall_upstream, rounded_f1
-from memeval.keys import ItemKey, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
+from memeval.benchmarks.longmemeval.official import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
 from memeval.evaluation.exchange.writing import (
@@ -23,8 +25,7 @@ from memeval.evaluation.exchange.writing import (
 )
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.evidence import TurnIndex
-from memeval.grading.official import NAMES, OFFICIAL_DEPTHS, corpus
-from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.imported import Claim, Imported
 from memeval.records.response import Outcome, Response

@@ -14,13 +14,14 @@ from typing import Any
 from pydantic import Field
 
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST
 from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
 from memeval.evaluation.exchange.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.evaluation.exchange.memorycd_names import RunName
 from memeval.evaluation.exchange.reading import AnswerFile, Count, ForeignRecord, Id, Name, Text, fitted, refuse
 from memeval.evaluation.plan import BenchmarkSession
-from memeval.grading.memorycd_parsing import HIGHEST, LOWEST
-from memeval.keys import ItemKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
 

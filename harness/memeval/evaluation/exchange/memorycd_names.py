@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
 
 TASKS = {
     MemoryCDTask.RATING: "rating_prediction",

@@ -17,8 +17,13 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.grading import PUBLISHED, macro_average
+from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
+from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
+from memeval.benchmarks.memorycd.ranking import DEPTHS, rank_of, ranking_metrics
 from memeval.benchmarks.memorycd.splits import Split
+from memeval.benchmarks.memorycd.text import text_metrics
 from memeval.benchmarks.memorycd.users import Interaction
 from memeval.evaluation.exchange.items import RunItem, RunItems, text_of_context
 from memeval.evaluation.exchange.memorycd import FAILED, test_index
@@ -28,11 +33,6 @@ from memeval.evaluation.exchange.writing import require_session, write_json
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.model_reader import PREFIX
-from memeval.grading.memorycd import PUBLISHED, macro_average
-from memeval.grading.memorycd_parsing import parsed_ranking, parsed_rating, published_ranking
-from memeval.grading.memorycd_ranking import DEPTHS, rank_of, ranking_metrics
-from memeval.grading.memorycd_text import text_metrics
-from memeval.keys import MemoryCDKey, MemoryCDTask
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.run import Run

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.grading.bleu import bleu
-from memeval.grading.memorycd import key_of, state_of
-from memeval.grading.rouge import rouge
+from memeval.benchmarks.memorycd.bleu import bleu
+from memeval.benchmarks.memorycd.grading import key_of, state_of
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.rouge import rouge
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import ItemKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.grading.memorycd import PUBLISHED, key_of, parse_rates, state_of
-from memeval.grading.memorycd_parsing import HIGHEST, LOWEST, ParseState, parsed_rating
+from memeval.benchmarks.memorycd.grading import PUBLISHED, key_of, parse_rates, state_of
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST, ParseState, parsed_rating
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import ItemKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
+from memeval.benchmarks.longmemeval.official import corpus, dcg, official_measures, turns_as_sessions
 from memeval.grading.evidence import TurnIndex
 from memeval.grading.judged import JUDGED
-from memeval.grading.longmemeval import LongMemEvalJudged, LongMemEvalRetrieval
-from memeval.grading.official import corpus, dcg, official_measures, turns_as_sessions
 from memeval.judging.base import Ruling
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

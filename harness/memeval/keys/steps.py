@@ -1,14 +1,15 @@
-"""Keys of suites: expected results of searches, and expected content of reflections."""
+"""Keys of searches and reflections: expected results, and expected content."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-from memeval.keys.fact import Fact
-from memeval.records.base import Record
+from memeval.keys.base import AnswerKey
+from memeval.keys.facts import Fact, listed
 
 
-class RecallKey(Record):
+class RecallKey(AnswerKey):
     """The expected results of a search. The ordinals of the relevant texts are the item's evidence."""
 
     kind: Literal["recall"] = "recall"
@@ -26,8 +27,18 @@ class RecallKey(Record):
     graded: bool = True
     """Whether the item can be graded; false if the suite names no expected result."""
 
+    @property
+    def unanswerable(self) -> bool:
+        """Whether the search should return nothing."""
+        return self.absent
 
-class ReflectKey(Record):
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The keywords."""
+        return self.keywords
+
+
+class ReflectKey(AnswerKey):
     """The expected and forbidden content of a reflection; both empty if the suite names none."""
 
     kind: Literal["reflect"] = "reflect"
@@ -36,3 +47,18 @@ class ReflectKey(Record):
     """The points it should state, the central one first."""
     forbidden: tuple[Fact, ...] = ()
     """The claims it must not make."""
+
+    @property
+    def prompt(self) -> str:
+        """The prompt about a point, or about a claim if there is no point."""
+        return "reflect-point" if self.points else "reflect-claim"
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The points and the claims."""
+        return {"reference": listed(self.points), "claim": listed(self.forbidden)}
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The points."""
+        return tuple(point.text for point in self.points)

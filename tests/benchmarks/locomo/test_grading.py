@@ -11,11 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo import LocomoBenchmark
+from memeval.benchmarks.locomo.grading import (
+    LocomoF1,
+    LocomoJudged,
+    abstains,
+    dia_id,
+    official_f1,
+    recall_upstream,
+    rounded_f1,
+)
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.grading.judged import JUDGED
-from memeval.grading.locomo import LocomoF1, LocomoJudged, abstains, dia_id, official_f1, recall_upstream, rounded_f1
 from memeval.grading.scoring import score
 from memeval.judging.base import Ruling
-from memeval.keys import BeliefKey, ItemKey, LocomoCategory, LocomoKey
+from memeval.keys import BeliefKey, ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome
 from memeval.records.track import CategoryPlan

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from memeval.grading.qa import QaExact, QaJudged
-from memeval.grading.qa_controls import MOST_ANSWERS, controls, table
+from memeval.benchmarks import find
+from memeval.benchmarks.qa.controls import MOST_ANSWERS, controls, table
+from memeval.benchmarks.qa.grading import QaExact, QaJudged
+from memeval.benchmarks.qa.keys import QaKey
 from memeval.grading.scoring import score
 from memeval.judging.calibration import trials
 from memeval.judging.prompting import Prompts, prompt_name
 from memeval.judging.rules import RulesJudge
-from memeval.keys import BeliefKey, QaKey
+from memeval.keys import BeliefKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome
 from memeval.records.track import CategoryPlan
@@ -90,9 +92,9 @@ def test_a_judge_is_shown_the_reference_and_no_needle() -> None:
 def test_the_prompt_is_in_the_tracks_of_question_sets_and_in_no_others() -> None:
     prompts = Prompts()
     for name in ("qa@1", "qa-smoke@1"):
-        assert set(prompts.of(name)) == {"judge/qa-answer", "judge/reminder"}
+        assert set(prompts.of(find(name).prompts)) == {"judge/qa-answer", "judge/reminder"}
     for name in ("beliefs@1", "locomo@1", "deepmemeval@1", "longmemeval@1"):
-        assert "judge/qa-answer" not in prompts.of(name)
+        assert "judge/qa-answer" not in prompts.of(find(name).prompts)
 
 
 def test_the_rule_set_goes_by_the_telling_words_of_the_reference() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-from memeval.records.base import Record
+from memeval.keys import ReferenceKey
 
 
-class QaKey(Record):
+class QaKey(ReferenceKey):
     """The expected content of an answer."""
+
+    prompts = __package__
+    doubt_abstains = True
 
     kind: Literal["qa"] = "qa"
     """Type of the key."""
@@ -22,6 +26,21 @@ class QaKey(Record):
     """Whether the question contains a needle, so that repeating the question passes."""
 
     @property
-    def answer(self) -> str:
+    def prompt(self) -> str:
+        """The one prompt of question sets."""
+        return "qa-answer"
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The reference answer."""
+        return {"reference": self.expected}
+
+    @property
+    def expected(self) -> str:
         """The reference answer; blank if there is none."""
         return self.reference or ""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The reference answer, or the needles if there is none."""
+        return self.needles if self.reference is None else (self.reference,)

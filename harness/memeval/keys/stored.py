@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memeval.keys.fact import Fact
+from memeval.keys.base import AnswerKey
+from memeval.keys.facts import Fact
 from memeval.records.base import Record
 
 
@@ -21,7 +22,7 @@ class StoredTopic(Record):
     """Plausible facts that the history never states about anybody."""
 
 
-class StoreKey(Record):
+class StoreKey(AnswerKey):
     """The expected content of a memory store at the end of a history."""
 
     kind: Literal["store"] = "store"
@@ -43,3 +44,8 @@ class StoreKey(Record):
     def never(self) -> tuple[Fact, ...]:
         """The facts that were never stated."""
         return tuple(fact for subject in self.subjects for fact in subject.never)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The facts that are valid at the end."""
+        return tuple(fact.text for fact in self.current)

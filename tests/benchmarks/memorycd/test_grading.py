@@ -6,13 +6,14 @@ import math
 
 import pytest
 
+from memeval.benchmarks.memorycd.grading import macro_average
+from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
+from memeval.benchmarks.memorycd.ranking import MemoryCDRanking, ranking_metrics
+from memeval.benchmarks.memorycd.rating import MemoryCDRating
+from memeval.benchmarks.memorycd.text import MemoryCDText
 from memeval.grading.base import Grader
-from memeval.grading.memorycd import macro_average
-from memeval.grading.memorycd_ranking import MemoryCDRanking, ranking_metrics
-from memeval.grading.memorycd_rating import MemoryCDRating
-from memeval.grading.memorycd_text import MemoryCDText
 from memeval.grading.scoring import score
-from memeval.keys import BeliefKey, ItemKey, MemoryCDKey, MemoryCDTask
+from memeval.keys import BeliefKey, ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome
 from memeval.records.track import CategoryPlan

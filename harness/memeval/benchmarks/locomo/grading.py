@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.evidence import TurnIndexes, Version, few_measures
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.locomo.overlap import f1, multi_f1
+from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
-from memeval.grading.overlap import f1, multi_f1
+from memeval.grading.retrieval import Retrieval
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.keys import ItemKey, LocomoCategory, LocomoKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
@@ -159,6 +161,14 @@ class LocomoJudged(Judged):
         key = _key(item, self.name)
         score = None if response.outcome.is_error else official_f1(key, response.answer)
         return _measured(item, key, response, score) | few_measures(item, self._histories.of(scenario), response)
+
+
+class LocomoRetrieval(Retrieval):
+    """Grades the retrieved items of one question, and adds the recall of LoCoMo's code."""
+
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+        ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
+        return {"recall_upstream": recall_upstream(_key(item, self.name).evidence, ids)}
 
 
 def _key(item: ItemKey, grader: str) -> LocomoKey:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from memeval.records.base import Record
+from memeval.keys import AnswerKey
 
 
 class MemoryCDTask(StrEnum):
@@ -19,7 +19,7 @@ class MemoryCDTask(StrEnum):
     RANKING = "ranking"
 
 
-class MemoryCDKey(Record):
+class MemoryCDKey(AnswerKey):
     """A person's rating, text or choice."""
 
     kind: Literal["memorycd"] = "memorycd"
@@ -34,3 +34,8 @@ class MemoryCDKey(Record):
     """The id of the item the person chose, for a ranking; ``None`` otherwise."""
     candidates: tuple[str, ...] = ()
     """The ids to rank, in the order of the prompt; empty otherwise."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The rating, the text or the chosen item."""
+        return (next(str(value) for value in (self.rating, self.text, self.chosen, "") if value is not None),)

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import fsum
 
-from memeval.grading.memorycd_parsing import ParseState
+from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
+from memeval.benchmarks.memorycd.parsing import ParseState
 from memeval.grading.outcomes import first_failure
-from memeval.keys import ItemKey, MemoryCDKey, MemoryCDTask
+from memeval.keys import ItemKey
 from memeval.records.grade import GradeState
 from memeval.records.response import Response
 

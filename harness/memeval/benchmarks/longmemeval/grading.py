@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
+from memeval.benchmarks.longmemeval.official import official_retrieval
 from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
-from memeval.grading.official import official_retrieval
 from memeval.grading.retrieval import Retrieval
-from memeval.keys import ItemKey, LongMemEvalKey
+from memeval.keys import ItemKey
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 

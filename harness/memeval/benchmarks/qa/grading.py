@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memeval.benchmarks.qa.keys import QaKey
+from memeval.benchmarks.qa.needles import holds, holds_anywhere
 from memeval.grading.evidence import TurnIndexes, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
 from memeval.judging.base import Case, Judge
-from memeval.judging.needles import holds, holds_anywhere
-from memeval.keys import ItemKey, QaKey
+from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario

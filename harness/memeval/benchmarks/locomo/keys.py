@@ -1,0 +1,104 @@
+"""LoCoMo's answer key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from memeval.keys import ReferenceKey, WrongTime
+
+UNANSWERABLE = "No answer: the history does not say."
+"""The reference that readers see for a question without one."""
+
+
+class LocomoCategory(StrEnum):
+    """LoCoMo's categories, numbered 1 to 5 in its file, in this order."""
+
+    MULTI_HOP = "multi-hop"
+    TEMPORAL = "temporal"
+    OPEN_DOMAIN = "open-domain"
+    SINGLE_HOP = "single-hop"
+    ADVERSARIAL = "adversarial"
+
+
+_PROMPTS = {
+    LocomoCategory.SINGLE_HOP: "locomo-answer",
+    LocomoCategory.OPEN_DOMAIN: "locomo-answer",
+    LocomoCategory.MULTI_HOP: "locomo-all-parts",
+    LocomoCategory.TEMPORAL: "locomo-period",
+    LocomoCategory.ADVERSARIAL: "locomo-adversarial",
+}
+
+
+class LocomoKey(ReferenceKey):
+    """LoCoMo's key of a question."""
+
+    prompts = __package__
+
+    kind: Literal["locomo"] = "locomo"
+    """Type of the key."""
+    category: LocomoCategory
+    """The category; it determines the scoring rule."""
+    answer: str | None
+    """The reference answer as text; ``None`` if the file has none, as for most adversarial questions."""
+    trap: str | None = None
+    """The wrong answer that an adversarial question suggests; it is right about another person or thing."""
+    evidence: tuple[str, ...] = ()
+    """Evidence as in the file, including malformed and repeated entries."""
+    evidence_turns: tuple[str, ...] = ()
+    """Ordinals of the turns (``s004:t03``) in well-formed evidence, without repetitions."""
+    dates: tuple[str, ...] = ()
+    """Dates of the evidence's sessions, shown to judges of times."""
+    options: tuple[str, ...] = ()
+    """The two options of an adversarial question, (a) first; empty if the question has no options."""
+
+    @property
+    def prompt(self) -> str:
+        """The prompt of the category."""
+        return _PROMPTS[self.category]
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The reference, and the dates of the evidence."""
+        return {"reference": self.answer or "None", "dates": ", ".join(self.dates) or "Not known"}
+
+    @property
+    def expected(self) -> str:
+        """The reference answer; blank if there is none."""
+        return self.answer or ""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The reference, or a sentence that there is none."""
+        return (UNANSWERABLE if self.answer is None else self.answer,)
+
+    @property
+    def relevant_turns(self) -> tuple[str, ...]:
+        """The evidence turns."""
+        return self.evidence_turns
+
+    @property
+    def unanswerable(self) -> bool:
+        """Whether the question is adversarial."""
+        return self.category is LocomoCategory.ADVERSARIAL
+
+    @property
+    def misleading(self) -> str | None:
+        """The trap of an adversarial question."""
+        return self.trap
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the question is multi-hop."""
+        return self.category is LocomoCategory.MULTI_HOP
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether the question is open-domain."""
+        return self.category is LocomoCategory.OPEN_DOMAIN
+
+    @property
+    def wrong_time(self) -> WrongTime | None:
+        """Another date, for a temporal question with a reference."""
+        return WrongTime.DATE if self.category is LocomoCategory.TEMPORAL and self.answer is not None else None

@@ -1,0 +1,66 @@
+"""The base of all answer keys, and the key of an item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field, SerializeAsAny
+
+from memeval.records.base import Record, Stored
+
+
+class AnswerKey(Record):
+    """What a right answer is. Each shape of keys is a subclass; a benchmark may add fields in a subclass of its own."""
+
+    prompts: ClassVar[str] = "memeval.judging"
+    """The package whose folder ``prompts`` has the judge prompt."""
+
+    kind: str
+    """Type of the key; each class has its own."""
+
+    @property
+    def prompt(self) -> str | None:
+        """Name of the judge prompt, a file without its ending; ``None`` if no judge decides."""
+        return None
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The values of the judge prompt's placeholders, by name."""
+        return {}
+
+    @property
+    def unanswerable(self) -> bool:
+        """Whether doubt, an abstention or an empty result is right, and a plain answer is wrong."""
+        return False
+
+    @property
+    def relevant_turns(self) -> tuple[str, ...]:
+        """Ordinals of the evidence turns (``s004:t03``); empty if the benchmark names none."""
+        return ()
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Right answers for readers of the results: one text, or one text per fact."""
+        return ()
+
+
+class ItemKey(Stored):
+    """The key of one item, with its category and slices."""
+
+    item_id: str
+    """Unique within the benchmark."""
+    scenario_id: str
+    """The scenario of its questions."""
+    question_ids: tuple[str, ...] = Field(min_length=1)
+    """The item's questions, in order."""
+    category: str
+    """The item's category."""
+    cluster: str
+    """The item's cluster; items of one cluster are not statistically independent."""
+    slices: dict[str, str] = {}
+    """Declared slices, such as ``difficulty: hard``."""
+    evidence: tuple[str, ...] | None = None
+    """Ordinals of the evidence sessions (``s004``); ``None`` if the benchmark lists no evidence."""
+    key: SerializeAsAny[AnswerKey]
+    """The answer key."""

@@ -1,0 +1,171 @@
+"""Keys of facts: what a right answer states, and what it must not state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from itertools import chain
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from memeval.keys.base import AnswerKey
+from memeval.records.base import Record
+from memeval.records.failure import Cause
+
+
+class Fact(Record):
+    """A fact, and the phrases by which a rule recognises it in an answer."""
+
+    text: str
+    """The fact as a sentence, shown to judges and readers."""
+    phrases: tuple[str, ...] = Field(min_length=1)
+    """Key phrase and aliases. An answer states the fact if it contains one of them as whole words, in any case."""
+
+
+def listed(facts: tuple[Fact, ...]) -> str:
+    """Return facts as a list in one line; ``None`` in words if there are none."""
+    return ", ".join(fact.text.rstrip(".") for fact in facts) or "None"
+
+
+def phrases_of(facts: tuple[Fact, ...]) -> tuple[str, ...]:
+    """Return the phrases of all facts, in order."""
+    return tuple(phrase for fact in facts for phrase in fact.phrases)
+
+
+class FactsKey(AnswerKey):
+    """One fact that an answer must state, and others that it must not state."""
+
+    right_is: ClassVar[str]
+    """What the right fact is, for reasons: ``current value``."""
+    wrong_is: ClassVar[str]
+    """What a wrong fact is, for reasons: ``a value of another time``."""
+    wrong_cause: ClassVar[Cause]
+    """The cause of a failure whose answer states a wrong fact."""
+    replaces: ClassVar[bool] = False
+    """Whether the right fact took the place of the wrong ones."""
+
+    @property
+    @abstractmethod
+    def right(self) -> Fact:
+        """The fact that a right answer states."""
+
+    @property
+    @abstractmethod
+    def wrong(self) -> tuple[Fact, ...]:
+        """The facts that a right answer does not state."""
+
+    @property
+    def prompt(self) -> str:
+        """The kind of the key."""
+        return self.kind
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The right fact."""
+        return (self.right.text,)
+
+
+class BeliefKey(FactsKey):
+    """A fact after its last update."""
+
+    right_is = "current value"
+    wrong_is = "a value that no longer holds"
+    wrong_cause = Cause.WRONG_TIME
+    replaces = True
+
+    kind: Literal["belief-update"] = "belief-update"
+    """Type of the key."""
+    current: Fact
+    """The current fact."""
+    stale: tuple[Fact, ...]
+    """Earlier facts, which the answer must not state as current."""
+
+    @property
+    def right(self) -> Fact:
+        """The current fact."""
+        return self.current
+
+    @property
+    def wrong(self) -> tuple[Fact, ...]:
+        """The earlier facts."""
+        return self.stale
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The current fact and the earlier ones."""
+        return {"current": self.current.text, "stale": listed(self.stale)}
+
+
+class NoiseKey(FactsKey):
+    """One fact in a long conversation about other things."""
+
+    right_is = "asked fact"
+    wrong_is = "what someone else said"
+    wrong_cause = Cause.WRONG_PERSON
+
+    kind: Literal["noise-resistance"] = "noise-resistance"
+    """Type of the key."""
+    reference: Fact
+    """The requested fact."""
+    distractors: tuple[Fact, ...] = ()
+    """Facts about other people in the conversation, which the answer must not state instead."""
+
+    @property
+    def right(self) -> Fact:
+        """The requested fact."""
+        return self.reference
+
+    @property
+    def wrong(self) -> tuple[Fact, ...]:
+        """The facts about other people."""
+        return self.distractors
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The requested fact and those about other people."""
+        return {"reference": self.reference.text, "distractors": listed(self.distractors)}
+
+
+class TemporalKey(FactsKey):
+    """A fact at a given time."""
+
+    right_is = "value of the asked time"
+    wrong_is = "a value of another time"
+    wrong_cause = Cause.WRONG_TIME
+
+    kind: Literal["temporal-belief"] = "temporal-belief"
+    """Type of the key."""
+    reference: Fact
+    """The fact at the requested time, or the requested time."""
+    others: tuple[Fact, ...]
+    """Facts at other times, which the answer must not state."""
+
+    @property
+    def right(self) -> Fact:
+        """The fact at the requested time."""
+        return self.reference
+
+    @property
+    def wrong(self) -> tuple[Fact, ...]:
+        """The facts at other times."""
+        return self.others
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """The fact at the requested time and those at other times."""
+        return {"reference": self.reference.text, "others": listed(self.others)}
+
+
+class DeltaKey(AnswerKey):
+    """The facts that each question's answer should contain: early ones, and ones added between questions."""
+
+    kind: Literal["delta-efficiency"] = "delta-efficiency"
+    """Type of the key."""
+    facts_by_turn: tuple[tuple[Fact, ...], ...]
+    """The facts that the answer should contain, by question."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Each fact once."""
+        return tuple(dict.fromkeys(fact.text for fact in chain.from_iterable(self.facts_by_turn)))
