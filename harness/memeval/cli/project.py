@@ -7,6 +7,8 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +17,7 @@ import typer
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
+    from memeval.records.base import Record
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
 
@@ -85,10 +88,8 @@ def schema(
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of all files, by name."""
-    from memeval.keys import ItemKey
     from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Bridge, Probe
-    from memeval.records.base import Record
     from memeval.records.benchmark import BenchmarkInfo
     from memeval.records.call import Call
     from memeval.records.check import RegressionCheck
@@ -125,7 +126,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "failures": Failure,
         "grades": Grade,
         "judgments": Call,
-        "keys": ItemKey,
+        "keys": _item_key(),
         "ledger": LedgerEntry,
         "log": LogLine,
         "matrix": Matrix,
@@ -146,6 +147,22 @@ def schemas() -> dict[str, dict[str, Any]]:
         name: json_schema(model, "validation" if model in (Settings, Submission) else "serialization")
         for name, model in files.items()
     }
+
+
+def _item_key() -> type[Record]:
+    """Return the record of an item's key with the keys of all benchmarks in memeval."""
+    from pydantic import Field, create_model
+
+    from memeval.benchmarks import all_benchmarks
+    from memeval.keys import AnswerKey, ItemKey
+    from memeval.records.base import subclasses
+
+    all_benchmarks()  # imports their keys
+    own = [each for each in subclasses(AnswerKey) if each.__module__.startswith("memeval.")]
+    kinds = sorted((each for each in own if "kind" in each.__annotations__), key=lambda each: each.__name__)
+    union: Any = reduce(or_, kinds)
+    field = (union, Field(discriminator="kind"))
+    return create_model("ItemKey", __base__=ItemKey, __doc__=ItemKey.__doc__, __module__=ItemKey.__module__, key=field)
 
 
 def _pretty(value: dict[str, Any]) -> str:

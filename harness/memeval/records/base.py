@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -164,6 +164,13 @@ class Stored(Record):
             except (AttributeError, LookupError, TypeError, ValueError) as error:
                 raise BadInput(f"no {cls.__name__} of schema version {step} ({error!r}).", where=where) from None
         return validated(cls, data, where)
+
+
+def subclasses(record: type[R]) -> Iterator[type[R]]:
+    """Yield all imported subclasses of a record, at any depth."""
+    for each in record.__subclasses__():
+        yield each
+        yield from subclasses(each)
 
 
 def validated(model: type[R], data: Any, where: object) -> R:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from memeval.records.base import Record
+from memeval.records.base import Record, subclasses
 
 
 def json_schema(model: type[Record], mode: Literal["validation", "serialization"] = "serialization") -> dict[str, Any]:
@@ -26,7 +26,7 @@ def json_schema(model: type[Record], mode: Literal["validation", "serialization"
     """
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= model.model_json_schema(mode=mode)
-    known = {each.__name__: each for each in (model, *_below(Record))}
+    known = {each.__name__: each for each in (*subclasses(Record), model)}
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
         if name in known:
             words = descriptions(known[name])
@@ -43,12 +43,6 @@ def descriptions(model: type[Record]) -> dict[str, str]:
         if issubclass(each, Record):
             found.update(_docstrings(each))
     return {name: text for name, text in found.items() if name in model.model_fields}
-
-
-def _below(base: type[Record]) -> Iterator[type[Record]]:
-    for model in base.__subclasses__():
-        yield model
-        yield from _below(model)
 
 
 def _docstrings(model: type[Record]) -> Iterator[tuple[str, str]]:
