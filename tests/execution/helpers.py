@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memeval.execution.readers import ReaderAnswer, ReaderFailed
 from memeval.execution.work import ScenarioWork
+from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess

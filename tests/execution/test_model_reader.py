@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.execution.model_reader import PROMPT, ModelReader
-from memeval.execution.readers import ReaderFailed
 from memeval.execution.runner import ScenarioRunner
 from memeval.gateway.budget import Budget, parse_caps
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway, GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
+from memeval.reading import ReaderFailed
 from memeval.records.base import digest_bytes
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput

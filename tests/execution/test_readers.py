@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-from importlib.util import find_spec
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.execution.readers import ExtractiveReader, reader_named
+from memeval.evaluation.readers import reader_named
+from memeval.execution.readers import ExtractiveReader
 
 CONTEXT = "\n".join(
     [
@@ -73,12 +69,3 @@ def test_the_chunks_reader_answers_with_the_retrieved_text() -> None:
     assert reader is not None and reader.name == "chunks@1"
     assert reader.read("Where?", None, ["one\ntwo", "three"]).answer == "one\ntwo\n\nthree"
     assert reader.read("Where?", "2025-01-01", [""]).answer == ""
-
-
-@pytest.mark.parametrize("name", ["chunks", "habits", "reading"])
-def test_a_reader_does_not_import_the_list_of_readers(name: str) -> None:
-    spec = find_spec(f"memeval.execution.{name}")
-    assert spec is not None and spec.origin is not None
-    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert "memeval.execution.readers" not in imported

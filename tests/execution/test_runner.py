@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from memeval.execution.readers import NoReader, Reader
+from memeval.execution.readers import NoReader
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
+from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task

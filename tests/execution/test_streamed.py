@@ -8,8 +8,8 @@ from typing import overload
 
 import pytest
 
+from memeval.evaluation.readers import reader_named
 from memeval.execution.contexts import TurnTexts, digest_of_text
-from memeval.execution.readers import reader_named
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import Lookahead
 from memeval.execution.work import ScenarioWork

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memeval.grading.base import CORRECTED, RunGrader
 from memeval.grading.doubted import DoubtJudged
-from memeval.grading.judged import JUDGED, Judged
+from memeval.grading.judged import Judged
 from memeval.records.grade import Flag, Grade, GradeState
 from tests.grading.builders import grade
 
@@ -82,4 +82,4 @@ def test_another_false_hedge_never_raises_the_corrected_score(
 
 def test_only_this_grader_looks_at_the_whole_run_and_its_answers_are_judged() -> None:
     assert isinstance(DoubtJudged(), RunGrader) and not isinstance(Judged(), RunGrader)
-    assert DoubtJudged.name in JUDGED
+    assert DoubtJudged.asks_judge

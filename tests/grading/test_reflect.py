@@ -6,7 +6,6 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
-from memeval.grading.judged import JUDGED
 from memeval.grading.reflect import Reflected
 from memeval.judging.base import Case, Ruling
 from memeval.judging.prompting import Prompts
@@ -113,7 +112,7 @@ def test_a_model_judges_each_point_and_claim_and_the_deciding_judgment_is_named(
     assert (grade.verdict, grade.judgment_key) == (True, f"sha256:{3:064}")
     wrong = graded("jammed, and a broken axle", judge=Says())
     assert (wrong.verdict, wrong.judgment_key) == (False, f"sha256:{2:064}")
-    assert Reflected.name in JUDGED
+    assert Reflected.asks_judge
 
 
 @pytest.mark.parametrize("what", ["point", "claim"])

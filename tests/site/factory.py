@@ -15,7 +15,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.evaluation import summary
 from memeval.gateway.replies import text_of
-from memeval.grading.base import Grader
+from memeval.grading.base import RuleGrader
 from memeval.grading.scoring import score
 from memeval.keys import BeliefKey, Fact, ItemKey, NoiseKey
 from memeval.records.audit import ProbeKind
@@ -78,16 +78,13 @@ METRICS = (
 )
 
 
-class NoGrader(Grader):
+class NoGrader(RuleGrader):
     """Graders do not run here."""
 
     name = "test@1"
 
     def grade(self, *_args: object, **_kwargs: object) -> Grade:
         raise NotImplementedError
-
-    def cases(self, *_args: object, **_kwargs: object) -> tuple[()]:
-        return ()
 
 
 @dataclass

@@ -12,6 +12,7 @@ from pathlib import Path
 from memeval.grading.base import Grader
 from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
+from memeval.reading import Reader
 from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
 from memeval.records.errata import Errata, Erratum
@@ -155,6 +156,8 @@ class Benchmark(ABC):
     """Categories of the default protocol."""
     prompts: str = SHARED
     """The package whose folder ``prompts`` has the judge prompts of its keys."""
+    readers: tuple[Reader, ...] = ()
+    """Its own readers, which need no model."""
     former: tuple[Grader, ...] = ()
     """Graders of earlier versions. They regrade stored runs whose track names them."""
 
@@ -203,6 +206,12 @@ class Benchmark(ABC):
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the weights and graders of a protocol and a tier; ``None``: the default tier."""
         return self.categories
+
+    def judged_graders(self) -> frozenset[str]:
+        """Return the names of the graders whose grades need verdicts of a judge, earlier versions included."""
+        tables = [self.table(protocol.name) for protocol in self.info.protocols]
+        graders = [*self.former, *(category.grader for table in tables for category in table)]
+        return frozenset(grader.name for grader in graders if grader.asks_judge)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol, in the given order."""

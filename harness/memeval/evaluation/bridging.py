@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memeval.archive.audits import BridgeFolder, stored_bridges, write_bridge
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.judges import ChosenJudge, judged_graders
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
 from memeval.execution.progress import Progress
 from memeval.grading.audit import bridge_line
-from memeval.grading.judged import JUDGED
 from memeval.judging.prompting import is_judges
 from memeval.records.audit import Bridge, BridgedRun
 from memeval.records.base import Digest, digest_of
@@ -99,18 +98,18 @@ def bridge_judges(
 
 def _pairs(old: RunFolder, new: RunFolder) -> list[tuple[str, Pair]]:
     """Return the category and both verdicts of each item on which both judges gave a verdict."""
-    new_verdicts = {grade.item_id: grade.verdict for grade in new.grades() if _has_verdict(grade)}
+    new_verdicts = {grade.item_id: grade.verdict for grade in _verdicts(new)}
     return [
         (grade.category, (grade.verdict, verdict))
-        for grade in old.grades()
-        if _has_verdict(grade)
-        and grade.verdict is not None
-        and (verdict := new_verdicts.get(grade.item_id)) is not None
+        for grade in _verdicts(old)
+        if grade.verdict is not None and (verdict := new_verdicts.get(grade.item_id)) is not None
     ]
 
 
-def _has_verdict(grade: Grade) -> bool:
-    return grade.grader in JUDGED and grade.state is GradeState.GRADED
+def _verdicts(folder: RunFolder) -> Iterator[Grade]:
+    """Yield the grades with a verdict of the judge."""
+    judged = judged_graders(folder.run.track)
+    return (grade for grade in folder.grades() if grade.grader in judged and grade.state is GradeState.GRADED)
 
 
 def _bridged(old: RunFolder, new: RunFolder) -> BridgedRun:

@@ -134,6 +134,15 @@ def _parse_settings(settings: str) -> dict[str, JsonValue]:
     return parsed
 
 
+def judged_graders(track: Track) -> frozenset[str]:
+    """Return the names of a track's graders that need a judge; all of them if this memeval lacks the benchmark."""
+    graders = frozenset(category.grader for category in track.categories)
+    try:
+        return graders & find(track.benchmark).judged_graders()
+    except BadInput:
+        return graders
+
+
 def _packages() -> set[str]:
     """Return the packages with the prompts of all benchmarks."""
     return {benchmark.prompts for benchmark in all_benchmarks()}

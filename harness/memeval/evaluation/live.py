@@ -13,14 +13,15 @@ from memeval.benchmarks import find
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import BenchmarkSession, choose_reader
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
+from memeval.evaluation.readers import choose_reader
 from memeval.evaluation.suite_metrics import metrics_of_rows
 from memeval.evaluation.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.progress import Progress, Silent
-from memeval.execution.readers import NATIVE, Reader
+from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import REDACTED, redact
 from memeval.execution.work import ScenarioWork
@@ -28,6 +29,7 @@ from memeval.gateway.record import CallRecord
 from memeval.grading.recall import DEPTHS, Hits, TextIndex
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, RecallKey, ReflectKey
+from memeval.reading import Reader
 from memeval.records.errors import BadInput
 from memeval.records.evalresult import EvalResult, Hit, QueryResult
 from memeval.records.grade import Grade

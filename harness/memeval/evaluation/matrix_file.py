@@ -12,8 +12,9 @@ from memeval.benchmarks import find
 from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.matrix_gates import metric_names
+from memeval.evaluation.readers import reader_named
 from memeval.execution.model_reader import PREFIX
-from memeval.execution.readers import NATIVE, OFFLINE, reader_named
+from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.readers import reader_named
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.model_reader import PREFIX
-from memeval.execution.readers import NATIVE, Reader, reader_named
+from memeval.execution.readers import NATIVE
+from memeval.reading import Reader
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Export, Question, Recall, Reflect, Scenario
 

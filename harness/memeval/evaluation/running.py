@@ -15,8 +15,9 @@ from memeval.evaluation.disk_space import disk_space_warning
 from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.plan import BenchmarkSession, choose_reader, protocols_for
+from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
+from memeval.evaluation.readers import choose_reader, protocols_for
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import find_run_folder, start
 from memeval.evaluation.runtime import (
@@ -35,12 +36,13 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.progress import Progress, Silent
-from memeval.execution.readers import NATIVE, Reader
+from memeval.execution.readers import NATIVE
 from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
+from memeval.reading import Reader
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import Plan

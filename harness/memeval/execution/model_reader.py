@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from memeval.execution.readers import distinct_lines
-from memeval.execution.reading import ReaderAnswer, ReaderFailed
 from memeval.gateway.endpoints import dated
 from memeval.gateway.settings import settings_for, settings_text
+from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
@@ -81,7 +81,7 @@ class ModelReader:
 
     @property
     def name(self) -> str:
-        """See :class:`memeval.execution.reading.Reader`."""
+        """See :class:`memeval.reading.Reader`."""
         return f"{PREFIX}{self.model}@{VERSION}"
 
     @property
@@ -101,7 +101,7 @@ class ModelReader:
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Answer a question; see :class:`memeval.execution.reading.Reader`.
+        """Answer a question; see :class:`memeval.reading.Reader`.
 
         One context is sent unchanged; of several, the distinct lines are sent, in order of first occurrence. Whole
         lines beyond the budget are omitted from the end, where the lowest-ranked items are.

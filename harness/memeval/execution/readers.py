@@ -9,21 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, log
 
-from memeval.execution.chunks import ChunksReader
-from memeval.execution.habits import HabitsReader
-from memeval.execution.reading import Reader, ReaderAnswer, ReaderFailed
-
-__all__ = [
-    "NATIVE",
-    "OFFLINE",
-    "ExtractiveReader",
-    "NoReader",
-    "Reader",
-    "ReaderAnswer",
-    "ReaderFailed",
-    "distinct_lines",
-    "reader_named",
-]
+from memeval.reading import Reader, ReaderAnswer
 
 CACHED_CHARACTERS = 10_000
 """Longer lines are not cached."""
@@ -52,6 +38,16 @@ class NoReader:
         return ReaderAnswer("")
 
 
+class ChunksReader:
+    """Answers with the whole retrieved text, to grade whether it contains the answer."""
+
+    name = "chunks@1"
+
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
+        """Return the contexts, separated by blank lines; see :class:`Reader`."""
+        return ReaderAnswer("\n\n".join(contexts))
+
+
 class ExtractiveReader:
     """Answers with the sentence of the context that shares most words with the question; of equals, the latest.
 
@@ -78,12 +74,6 @@ class ExtractiveReader:
 def distinct_lines(contexts: Sequence[str]) -> list[str]:
     """Return the distinct lines of all contexts, in order of first occurrence."""
     return list(dict.fromkeys(line for context in contexts for line in context.split("\n")))
-
-
-def reader_named(name: str) -> Reader | None:
-    """Return the reader of a name, with or without its version; ``None`` if unknown."""
-    readers: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader(), HabitsReader())
-    return next((reader for reader in readers if name in (reader.name, reader.name.partition("@")[0])), None)
 
 
 _DATED = re.compile(r"^\[(\d{4}-\d\d-\d\d[^\]]*)\] (?:([^:]{1,60}): )?")
@@ -146,3 +136,7 @@ _cached = lru_cache(maxsize=20_000)(_parsed)
 def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:
     """Return the weight of the shared words of sentence and question; the sum does not depend on their order."""
     return fsum(weight[word] for word in sentence.words if word in weight)
+
+
+READERS: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader())
+"""The readers for every benchmark that need no model."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
 from memeval.execution.model_access import ModelAccess, NoModelAccess
-from memeval.execution.readers import NoReader, Reader, ReaderAnswer, ReaderFailed
+from memeval.execution.readers import NoReader
 from memeval.execution.secrets import redact
 from memeval.execution.steps import CountedIngests, Lookahead
 from memeval.execution.usage import UsageMeter
 from memeval.execution.work import FinishedItems, ScenarioWork
+from memeval.reading import Reader, ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Progress
-from memeval.execution.readers import Reader
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import redact
 from memeval.execution.work import FinishedItems, ScenarioWork
+from memeval.reading import Reader
 from memeval.records.log import LogLine
 from memeval.records.response import Response
 from memeval.systems.process import SystemProcess

@@ -33,6 +33,10 @@ class Grader(Protocol):
     def name(self) -> str:
         """Name and version, such as ``judged@1``; part of the track."""
 
+    @property
+    def asks_judge(self) -> bool:
+        """Whether its grades need verdicts of a judge."""
+
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return the cases that :meth:`grade` submits to the judge for one item.
 
@@ -51,6 +55,16 @@ class Grader(Protocol):
         Returns:
             The grade. An item takes the first outcome among its responses that is not ``ok``.
         """
+
+
+class RuleGrader:
+    """Base of the graders that need no judge."""
+
+    asks_judge = False
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return no cases; see :meth:`Grader.cases`."""
+        return ()
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memeval.grading.base import CORRECTED, DeliveredContexts
+from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader
 from memeval.grading.delta import (
     EARLY_TURNS,
     Efficiency,
@@ -22,7 +22,7 @@ from memeval.grading.delta import (
     verdict_reason,
 )
 from memeval.grading.outcomes import first_failure
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -34,7 +34,7 @@ SELF_REPORTED = "The system writes its own answers, so its context is self-repor
 NOT_STORED = "Not every question has a stored context."
 
 
-class DeliveredDelta:
+class DeliveredDelta(RuleGrader):
     """Grades the questions of one scenario together, by the contexts that a reader answered from.
 
     The published rule is DeepMemEval's own and reads token counts only, as version 2 of
@@ -47,10 +47,6 @@ class DeliveredDelta:
     def __init__(self, headline: Headline) -> None:
         self.headline = headline
         self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@3"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item without its contexts; the gated rule then fails."""

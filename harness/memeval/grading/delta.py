@@ -13,8 +13,9 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
+from memeval.grading.base import RuleGrader
 from memeval.grading.outcomes import first_failure
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
@@ -116,7 +117,7 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
     )
 
 
-class DeltaEfficiency:
+class DeltaEfficiency(RuleGrader):
     """Grades the questions of one scenario together, without a judge.
 
     The published rule of version 2 is DeepMemEval's own: it reads token counts only, so blank answers have no effect.
@@ -132,10 +133,6 @@ class DeltaEfficiency:
         self.headline = headline
         self.version = version
         self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@{version}"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

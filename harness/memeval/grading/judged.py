@@ -12,19 +12,12 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
-JUDGED = frozenset(
-    {
-        *("judged@1", "judged@2", "qa-judged@1", "reflect@1"),
-        *("locomo-judged@1", "locomo-judged@2", "longmemeval-judged@1", "longmemeval-judged@2"),
-    }
-)
-"""Names of the graders that submit every answer to a judge."""
-
 
 class Judged:
     """Submits an item's one answer to the judge, unless it is blank or an error."""
 
     name = "judged@1"
+    asks_judge = True
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return the item's one case; none if its answer is blank or an error.

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from memeval.grading.base import RuleGrader
 from memeval.grading.outcomes import first_failure
 from memeval.grading.ranking import measures
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
@@ -178,17 +179,13 @@ class Hits:
         return count
 
 
-class Recalled:
+class Recalled(RuleGrader):
     """Grades the hits of a search of a bank, without a judge."""
 
     name = "recall@1"
 
     def __init__(self) -> None:
         self._indexes = TextIndexes()
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one search; see :class:`memeval.grading.base.Grader`.
@@ -258,14 +255,10 @@ def _present(hits: Hits, evidence: Sequence[str], k: int) -> tuple[float, str, d
     return found[f"ndcg@{k}"], f"{reason} Relevance by text." if hits.by_text else reason, metrics
 
 
-class Unlabelled:
+class Unlabelled(RuleGrader):
     """Records questions for which the suite names no expected result; they earn no credit."""
 
     name = "unlabelled@1"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Record the item; see :class:`memeval.grading.base.Grader`."""

@@ -20,6 +20,7 @@ class Reflected:
     """
 
     name = "reflect@1"
+    asks_judge = True
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return a case for each point, then one for each forbidden claim; none if the answer is blank or an error.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import (
     Retrieved,
     TurnIndex,
@@ -14,7 +15,7 @@ from memeval.grading.evidence import (
 )
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
@@ -27,7 +28,7 @@ NO_TURNS = "The system returns sessions, so turn metrics are left out."
 """Added to the reason of a grade without turn metrics although the key names turns."""
 
 
-class Retrieval:
+class Retrieval(RuleGrader):
     """Grades the retrieved items of one question, without a judge.
 
     Args:
@@ -41,10 +42,6 @@ class Retrieval:
         self.version = version
         self.name = f"{self.family}@{version}"
         self._histories = TurnIndexes(mixed=version == 1)
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

@@ -33,11 +33,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import TurnIndex, TurnIndexes
 from memeval.grading.mentions import Mentions
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.judging.text import normal, words
 from memeval.keys import ItemKey, StoreKey
 from memeval.records.grade import Grade, GradeState
@@ -114,17 +115,13 @@ class Claims:
         return self.current + self.stale + self.invented
 
 
-class StoredFacts:
+class StoredFacts(RuleGrader):
     """Grades the content of a system's store at the end of a history, without a judge."""
 
     name = "stored-facts@1"
 
     def __init__(self) -> None:
         self._histories = TurnIndexes()
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

@@ -15,8 +15,8 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import BENCHMARKS
 from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
-from memeval.grading.judged import JUDGED
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
 from memeval.leaderboard.board_settings import (
     board_settings,
@@ -316,7 +316,7 @@ def judge_label(track: Track) -> str:
 
 def asks_judge(track: Track) -> bool:
     """Return whether a track's grades need verdicts of a judge."""
-    return not track.categories or any(category.grader in JUDGED for category in track.categories)
+    return not track.categories or bool(judged_graders(track))
 
 
 def _has_llm_judge(track: Track) -> bool:

@@ -10,10 +10,11 @@ from memeval.benchmarks.beliefs.plan import plan
 from memeval.benchmarks.beliefs.stored import CATEGORY, stored
 from memeval.benchmarks.beliefs.timeline import Act, DependentStatus
 from memeval.benchmarks.beliefs.world import Life, live
-from memeval.evaluation.plan import BenchmarkSession, choose_reader
-from memeval.execution.readers import Reader
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.readers import choose_reader
 from memeval.grading.stored import claimed, measures
 from memeval.keys import ItemKey, StoreKey
+from memeval.reading import Reader
 from memeval.records.errors import NotApplicable
 from memeval.records.scenario import Export, Scenario
 

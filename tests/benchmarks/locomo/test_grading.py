@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.benchmarks import find
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.grading import (
     LocomoF1,
@@ -21,7 +22,6 @@ from memeval.benchmarks.locomo.grading import (
     rounded_f1,
 )
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.grading.judged import JUDGED
 from memeval.grading.scoring import score
 from memeval.judging.base import Ruling
 from memeval.keys import BeliefKey, ItemKey
@@ -167,7 +167,7 @@ class TestJudged:
             LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge()).metrics["f1"]
         )
         assert score == (1.0 if outcome is Outcome.EMPTY else None)
-        assert LocomoJudged.name in JUDGED and LocomoF1.name not in JUDGED
+        assert find("locomo@1").judged_graders() == {"locomo-judged@1", "locomo-judged@2"}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memeval.benchmarks import find
 from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.official import corpus, dcg, official_measures, turns_as_sessions
 from memeval.grading.evidence import TurnIndex
-from memeval.grading.judged import JUDGED
 from memeval.judging.base import Ruling
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
@@ -175,7 +175,7 @@ class TestJudged:
             {"substring": False, "abstention": True},
         ]
         assert [grade.answerable for grade in grades] == [True, False]
-        assert {grade.grader for grade in grades} == {"longmemeval-judged@2"} <= JUDGED
+        assert {grade.grader for grade in grades} == {"longmemeval-judged@2"} <= find("longmemeval@1").judged_graders()
 
     @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
     def test_what_failed_counts_in_it_as_wrong(self, outcome: Outcome) -> None:

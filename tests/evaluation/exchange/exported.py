@@ -11,7 +11,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import find
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.judging.base import Case, Judge
+from memeval.grading.base import RuleGrader
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
@@ -47,14 +48,10 @@ class Searching:
 """A system that only retrieves: two turns, and an item of its own whose source is made of words."""
 
 
-class Measuring:
+class Measuring(RuleGrader):
     """A grader with credit 0.25 for all items; another rule excludes one item."""
 
     name = "measuring@1"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """See :class:`Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """See :class:`Grader`."""

@@ -62,6 +62,11 @@ class Chosen:
         """Name and version of the inner grader."""
         return self._inner.name
 
+    @property
+    def asks_judge(self) -> bool:
+        """Whether the inner grader does."""
+        return self._inner.asks_judge
+
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return the cases for a judge; see :class:`memeval.grading.base.Grader`."""
         return self._inner.cases(item, scenario, _with_option_texts(item, responses))

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.locomo.overlap import f1, multi_f1
+from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.retrieval import Retrieval
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
@@ -96,7 +97,7 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
     return sum(piece in retrieved for piece in evidence) / len(evidence)
 
 
-class LocomoF1:
+class LocomoF1(RuleGrader):
     """Scores one answer like LoCoMo's code, without a judge.
 
     Args:
@@ -108,10 +109,6 @@ class LocomoF1:
     def __init__(self, version: Version = 2) -> None:
         self.name = f"locomo-f1@{version}"
         self._histories = TurnIndexes(mixed=version == 1)
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

@@ -16,6 +16,7 @@ from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.places import metadata_files, users_file
 from memeval.benchmarks.memorycd.ranking import MemoryCDRanking
 from memeval.benchmarks.memorycd.rating import MemoryCDRating
+from memeval.benchmarks.memorycd.reader import HabitsReader
 from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
 from memeval.benchmarks.memorycd.text import MemoryCDText
 from memeval.benchmarks.memorycd.users import read_users
@@ -45,6 +46,7 @@ class MemoryCDBenchmark(Benchmark):
     """MemoryCD as released, version 1: four of the twelve domains of the paper."""
 
     info = load(__package__)
+    readers = (HabitsReader(),)
 
     def __init__(self) -> None:
         self._tables = {

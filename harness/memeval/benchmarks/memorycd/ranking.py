@@ -8,8 +8,9 @@ from math import log2
 from memeval.benchmarks.memorycd.grading import PUBLISHED, key_of, parse_rates, state_of
 from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.parsing import ParseState, parsed_ranking, published_ranking
+from memeval.grading.base import RuleGrader
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
@@ -22,7 +23,7 @@ HEADLINE = "ndcg@5"
 """The metric that is an item's credit."""
 
 
-class MemoryCDRanking:
+class MemoryCDRanking(RuleGrader):
     """Grades one ranking, without a judge.
 
     The credit is nDCG at 5. An answer that omits a candidate, and a blank one, get 0. Under ``published``, unrecognised
@@ -31,10 +32,6 @@ class MemoryCDRanking:
     """
 
     name = "memorycd-ranking@1"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

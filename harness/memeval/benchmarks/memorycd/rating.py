@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from memeval.benchmarks.memorycd.grading import PUBLISHED, key_of, parse_rates, state_of
 from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST, ParseState, parsed_rating
+from memeval.grading.base import RuleGrader
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 
-class MemoryCDRating:
+class MemoryCDRating(RuleGrader):
     """Grades one predicted rating, without a judge.
 
     The credit is ``1 - |error| / 4``, and 0 for an answer that is blank or has no number. Under ``published`` such an
@@ -24,10 +25,6 @@ class MemoryCDRating:
     """
 
     name = "memorycd-rating@1"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

@@ -8,25 +8,22 @@ from memeval.benchmarks.memorycd.bleu import bleu
 from memeval.benchmarks.memorycd.grading import key_of, state_of
 from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.rouge import rouge
+from memeval.grading.base import RuleGrader
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 
-class MemoryCDText:
+class MemoryCDText(RuleGrader):
     """Grades one title or review, without a judge.
 
     The credit is the F-measure of ROUGE-L. A blank answer gets 0, like in the released code; a failure has no metrics.
     """
 
     name = "memorycd-text@1"
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.

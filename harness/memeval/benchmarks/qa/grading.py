@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.qa.keys import QaKey
 from memeval.benchmarks.qa.needles import holds, holds_anywhere
+from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import TurnIndexes, few_measures
 from memeval.grading.judged import Judged
 from memeval.grading.outcomes import first_failure
 from memeval.grading.rows import only, row
-from memeval.judging.base import Case, Judge
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 
-class QaExact:
+class QaExact(RuleGrader):
     """Looks for needles as whole words, without a judge.
 
     The alternate ``published`` finds a needle anywhere in the answer. ``without-echo`` excludes the rows that pass by
@@ -28,10 +29,6 @@ class QaExact:
 
     def __init__(self) -> None:
         self._histories = TurnIndexes()
-
-    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return no cases; see :class:`memeval.grading.base.Grader`."""
-        return ()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`.

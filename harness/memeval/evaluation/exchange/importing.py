@@ -18,6 +18,7 @@ from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, models_for
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
+from memeval.evaluation.readers import reader_named
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal
@@ -25,7 +26,6 @@ from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
-from memeval.execution.readers import reader_named
 from memeval.execution.secrets import redact
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey

@@ -10,10 +10,10 @@ from contextlib import closing
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.readers import reader_named
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.model_reader import PREFIX
-from memeval.execution.readers import reader_named
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
 from memeval.records.response import Response

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.judges import judged_graders
 from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.evaluation.verifying.subject import Subject
 from memeval.evaluation.withholding import has_verdict
 from memeval.gateway.replies import text_of
-from memeval.grading.judged import JUDGED
 from memeval.records.call import Caller, Phase
 from memeval.records.grade import GradeState
 from memeval.records.track import Redistribution
@@ -38,6 +38,7 @@ def _judgments(subject: Subject) -> Iterator[Finding]:
     run, judgments = subject.run, subject.judgments
     replies = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
     model = run.track.judge.partition(":")[2].rpartition("@")[0]
+    judged = judged_graders(run.track) if run.track.judge_endpoint is not None else frozenset()
     for number, call in enumerate(judgments, start=1):
         asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
         if asked != (Caller.JUDGE, Phase.JUDGE, run.track.judge_endpoint, model):
@@ -45,7 +46,7 @@ def _judgments(subject: Subject) -> Iterator[Finding]:
     for number, grade in enumerate(subject.grades, start=1):
         where = subject.where("grades.jsonl", number)
         if grade.judgment_key is None:
-            if run.track.judge_endpoint is not None and grade.grader in JUDGED and grade.state in _RULED:
+            if grade.grader in judged and grade.state in _RULED:
                 yield Finding(where, f"{grade.item_id} has no judgment, but its judge is a model.")
         elif grade.judgment_key not in replies:
             yield Finding(where, f"{grade.item_id} names a judgment that is missing from judgments.jsonl.gz.")

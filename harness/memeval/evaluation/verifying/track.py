@@ -8,11 +8,13 @@ from importlib.resources import files
 
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import BenchmarkSession, choose_reader
+from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.readers import choose_reader, reader_named
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.model_reader import PREFIX, PROMPT, SEED, SETTINGS, VERSION
-from memeval.execution.readers import NATIVE, NoReader, Reader, reader_named
+from memeval.execution.readers import NATIVE, NoReader
+from memeval.reading import Reader
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, MemevalError

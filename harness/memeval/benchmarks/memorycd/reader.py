@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum, log, sqrt
 
-from memeval.execution.reading import ReaderAnswer
+from memeval.reading import ReaderAnswer
 
 LIKED = 4.0
 """Fewest stars for a liked product."""
@@ -62,7 +62,7 @@ class HabitsReader:
     name = "habits@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Solve a task; see :class:`memeval.execution.reading.Reader`."""
+        """Solve a task; see :class:`memeval.reading.Reader`."""
         asked = _TASK.match(question)
         known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in reviews_in(text))))
         if asked is None or not known.reviews:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.execution.habits import HabitsReader, reviews_in
-from memeval.execution.readers import reader_named
+from memeval.benchmarks.memorycd.reader import HabitsReader, reviews_in
+from memeval.evaluation.readers import reader_named
 
 
 def review(stars: float | str, title: str, text: str = "Fine.", **more: str) -> str:
