@@ -1,16 +1,20 @@
-"""A real Chromium on a real server, which serves the site under a sub-path."""
+"""A real Chromium on a real server, which serves the site under a sub-path.
+
+The tests of a module share one window: a new one takes a process of its own, which starts slower than a page loads.
+"""
 
 from __future__ import annotations
 
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
 from tests.site.conftest import Built, shared_board
 
@@ -26,8 +30,20 @@ FLAGS = [
 ]
 
 
+EMPTY = "empty-page-between-tests"
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+
+
 class SubPath(SimpleHTTPRequestHandler):
-    """Serves a folder under ``/deep/board/`` and nothing elsewhere."""
+    """Serves a folder and an empty page under ``/deep/board/``, and nothing elsewhere."""
+
+    def do_GET(self) -> None:
+        if self.path != f"/deep/board/{EMPTY}":
+            return super().do_GET()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b'<link rel="icon" href="data:,">')  # else the browser asks for one, once
 
     def translate_path(self, path: str) -> str:
         if not path.startswith("/deep/board/"):
@@ -49,6 +65,12 @@ class Visit:
     def go(self, path: str = "") -> Page:
         self.page.goto(self.base + path, wait_until="load")
         return self.page
+
+    def forget(self) -> None:
+        """Leave the page, and remove what pages stored."""
+        self.go(EMPTY)
+        self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        self.page.context.clear_cookies()
 
 
 @pytest.fixture(scope="session")
@@ -100,11 +122,26 @@ def visit(context: BrowserContext, base: str) -> Visit:
     return seen
 
 
+@pytest.fixture(scope="module")
+def window(chromium: Browser, base: str) -> Iterator[Visit]:
+    """Return the window that the tests of a module share."""
+    with chromium.new_context(viewport=WIDE) as context:
+        yield visit(context, base)
+
+
+@contextmanager
+def afresh(window: Visit) -> Iterator[Visit]:
+    """Give a shared window to one test."""
+    window.faults.clear()
+    window.page.set_viewport_size(WIDE)
+    window.page.emulate_media(color_scheme="light")
+    yield window
+    window.forget()
+
+
 @pytest.fixture
-def wide(chromium: Browser, base: str) -> Iterator[Visit]:
-    """Return a page in a wide window; nothing may go wrong on it."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    seen = visit(context, base)
-    yield seen
-    context.close()
-    assert seen.faults == []
+def wide(window: Visit) -> Iterator[Visit]:
+    """Return a page in a wide window, which remembers nothing; nothing may go wrong on it."""
+    with afresh(window):
+        yield window
+    assert window.faults == []

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Response, expect
 
 from memeval.archive.runs import sealed_runs
 from memeval.site.targets import FolderTarget
-from tests.browser.conftest import SubPath, Visit, visit
+from tests.browser.conftest import SubPath, Visit, afresh
 from tests.support.boards import add_run, published
 
 pytestmark = pytest.mark.browser
@@ -67,19 +67,29 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server.shutdown()
 
 
+@pytest.fixture(scope="module")
+def base(board: Served) -> str:
+    """Return the address of the published board."""
+    return board.base
+
+
 @pytest.fixture
-def opened(chromium: Browser, board: Served) -> Iterator[Visit]:
+def opened(window: Visit) -> Iterator[Visit]:
     """Return a page on which nothing may go wrong."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    seen = visit(context, board.base)
     missing: list[str] = []
-    seen.page.on("response", lambda reply: missing.append(reply.url) if reply.status == 404 else None)
-    yield seen
-    context.close()
+
+    def answered(reply: Response) -> None:
+        if reply.status == 404:
+            missing.append(reply.url)
+
+    window.page.on("response", answered)
+    with afresh(window):
+        yield window
+    window.page.remove_listener("response", answered)
     assert {url.rpartition("/")[2] for url in missing} <= {"sitemap.xml"}, (
         "the theme asks for it before it follows a link"
     )
-    assert len(seen.faults) == len(missing), seen.faults
+    assert len(window.faults) == len(missing), window.faults
 
 
 def test_the_root_and_the_alias_lead_to_the_newest_release(opened: Visit, board: Served) -> None:
@@ -123,11 +133,10 @@ def test_both_releases_load_the_shared_data(opened: Visit, board: Served) -> Non
     expect(page.get_by_role("alert")).to_contain_text("no such run")
 
 
-def test_an_address_below_the_alias_leads_to_the_same_page_of_the_newest(chromium: Browser, board: Served) -> None:
-    page = chromium.new_page()
-    page.goto(f"{board.base}latest/items/?run={board.second}#q=tiny-000-q01")
-    page.wait_for_url(f"{board.base}1.1/items/?run={board.second}#q=tiny-000-q01")
-    expect(page.locator(".mv-item h2")).to_be_visible()
-    page.goto(f"{board.base}nowhere/")
-    expect(page.get_by_role("heading")).to_have_text("Page not found")
-    page.close()
+def test_an_address_below_the_alias_leads_to_the_same_page_of_the_newest(window: Visit, board: Served) -> None:
+    with afresh(window):
+        page = window.go(f"latest/items/?run={board.second}#q=tiny-000-q01")
+        page.wait_for_url(f"{board.base}1.1/items/?run={board.second}#q=tiny-000-q01")
+        expect(page.locator(".mv-item h2")).to_be_visible()
+        window.go("nowhere/")
+        expect(page.get_by_role("heading")).to_have_text("Page not found")
