@@ -1,14 +1,23 @@
 """Finding benchmarks by name."""
 
+import ast
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
-from memeval.benchmarks import BENCHMARKS, all_benchmarks, find
+from memeval.benchmarks import all_benchmarks, find, known_ids, registry
+from memeval.benchmarks.base import Benchmark
 from memeval.records.errors import BadInput
+from tests.support.registered import Distribution, Entry
+from tests.support.tiny import TinyBenchmark
 
-NAMES = [each.partition("@")[0] for each in BENCHMARKS]
+NAMES = [each.partition("@")[0] for each in known_ids()]
 
 
 def test_a_benchmark_is_found_by_name_and_by_id() -> None:
@@ -33,6 +42,103 @@ def test_an_unknown_name_is_refused_with_a_hint(name: str, sentence: str) -> Non
 
 
 def test_no_benchmark_is_imported_before_it_is_asked_for() -> None:
-    code = "import sys, memeval.benchmarks; print([m for m in sys.modules if m.startswith('memeval.benchmarks.')])"
+    code = "import sys; from memeval.benchmarks import known_ids; known_ids(); print([*sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    imported = {name for name in ast.literal_eval(out.stdout) if name.startswith("memeval.benchmarks.")}
+    assert imported == {"memeval.benchmarks.registry"}
+
+
+def test_the_order_of_boards_is_that_of_the_catalogues() -> None:
+    names = [benchmark.info.name for benchmark in all_benchmarks()]
+    assert names[:3] == ["beliefs", "beliefs-fresh-202612", "astrocyte-basic"]
+    assert names.index("deepmemeval") < names.index("locomo") < names.index("longmemeval") < names.index("qa-smoke")
+
+
+class Broken(TinyBenchmark):
+    """A benchmark with one fault."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__(2)
+        self.info = self.info.model_copy(update={"id": "foreign@1", **changes})
+
+
+def unbalanced() -> Broken:
+    """Return a benchmark whose weights sum to 0.5."""
+    broken = Broken()
+    broken.categories = tuple(replace(each, weight=0.5 / len(broken.categories)) for each in broken.categories)
+    return broken
+
+
+def without_prompts() -> Broken:
+    """Return a benchmark that names its own package for prompts and has none."""
+    broken = Broken()
+    broken.prompts = broken.__module__.rpartition(".")[0]
+    return broken
+
+
+def without_info() -> Broken:
+    """Return a benchmark without a catalogue."""
+    broken = Broken()
+    del broken.info
+    return broken
+
+
+def raises(error: BaseException) -> Callable[[], Benchmark]:
+    """Return a factory that fails."""
+
+    def make() -> Benchmark:
+        raise error
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("factory", "says"),
+    [
+        (raises(ImportError("No module named 'torch'")), r"fails \(ImportError: No module named 'torch'\)"),
+        (raises(SystemExit(3)), r"fails \(SystemExit: 3\)"),
+        (raises(BadInput("its catalogue is empty.")), r"fails \(BadInput: its catalogue is empty.\)"),
+        (object, "gives object, and not a Benchmark"),
+        (without_info, "has no catalogue"),
+        (partial(Broken, id="other@1"), "its catalogue says other@1"),
+        (partial(Broken, licence=" "), "names no licence"),
+        (unbalanced, "the weights of the protocol 'judge' sum to 0.5"),
+        (without_prompts, "has no folder 'prompts'"),
+    ],
+)
+def test_a_benchmark_that_cannot_be_used_is_named_and_the_others_work(
+    monkeypatch: pytest.MonkeyPatch, factory: Callable[[], Any], says: str
+) -> None:
+    entry = Entry("foreign@1", factory, Distribution("memeval-foreign", "0.3"))
+    usual = registry._entries()
+    monkeypatch.setattr(registry, "_problems", {})
+    monkeypatch.setattr(registry, "_entries", lambda: {**usual, "foreign@1": entry})
+    assert {each.info.id for each in all_benchmarks()} == usual.keys()
+    (problem,) = registry.problems()
+    assert re.search(f"the benchmark foreign@1 of memeval-foreign 0.3 cannot be used: .*{says}", str(problem))
+    assert problem.remedy
+    with pytest.raises(registry.BrokenBenchmark):
+        find("foreign")
+
+
+def test_the_id_of_another_benchmark_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = Entry("locomo@1", TinyBenchmark, value="memeval:x")
+    other = Entry("locomo@1", TinyBenchmark, Distribution("a-stranger", "2"), value="stranger:x")
+    monkeypatch.setattr(registry, "_problems", {})
+    monkeypatch.setattr(registry, "entry_points", lambda group: [other, mine])
+    registry._entries.cache_clear()
+    try:
+        assert registry._entries() == {"locomo@1": mine}
+    finally:
+        registry._entries.cache_clear()
+    (problem,) = registry.problems()
+    assert "memeval-leaderboard 1.0 already has the benchmark locomo@1" in str(problem) and "a-stranger 2" in str(
+        problem
+    )
+
+
+def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    registry._entries.cache_clear()
+    with pytest.raises(BadInput, match=r"no benchmark is installed\. Install memeval again"):
+        known_ids()

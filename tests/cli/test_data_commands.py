@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval import benchmarks
-from memeval.benchmarks import large
+from memeval.benchmarks import known_ids, large
 from memeval.benchmarks.beliefs.benchmark import DEFAULTS
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.cli import data as commands
@@ -25,6 +24,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.benchmark import Source
 from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
+from tests.support.registered import register
 
 Call = Callable[..., tuple[int, str, str]]
 BYTES = json.dumps(rows()).encode()
@@ -73,7 +73,7 @@ def call(
         class Made(LongMemEvalBenchmark):
             info = LongMemEvalBenchmark.info.model_copy(update={"sources": sources})
 
-        monkeypatch.setitem(benchmarks.BENCHMARKS, "longmemeval@1", Made)
+        register(monkeypatch, {"longmemeval@1": Made})
         monkeypatch.chdir(tmp_path)
 
         def run(*words: str) -> tuple[int, str, str]:
@@ -171,13 +171,13 @@ def test_the_list_begins_with_what_is_ready_and_gives_each_benchmark_a_line(call
     assert summary.startswith(f"{ready} benchmarks ready to run, {need} need data: memeval data pull NAME.")
     assert (code, blank, head.split()) == (0, "", ["benchmark", "items", "size", "licence", "state"])
     states = {line.split()[0]: line for line in lines}
-    assert set(states) == set(benchmarks.BENCHMARKS)
+    assert set(states) == set(known_ids())
     assert "2.2 MB" in states["deepmemeval@1"] and "sha256" not in out
 
 
 def test_machines_get_the_whole_catalogue(call: Call) -> None:
     rows = {row["id"]: row for row in json.loads(call("list", "--json")[1])}
-    assert set(rows) == set(benchmarks.BENCHMARKS)
+    assert set(rows) == set(known_ids())
     row = rows["longmemeval@1"]
     assert [(file["name"], file["here"], file["bytes"]) for file in row["files"]] == [
         ("s", False, len(BYTES)),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memeval import benchmarks
 from memeval.archive.runs import sealed_runs
 from memeval.cli.main import main
 from memeval.records.errors import ExitCode
+from tests.support.registered import register
 from tests.support.tiny import TinyBenchmark
 
 Call = Callable[..., tuple[int, str, str]]
@@ -34,7 +34,7 @@ def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: Path) -> Call:
     """Call the command line where there is a tiny benchmark only; gives exit code, standard output and error."""
     monkeypatch.chdir(where)
-    monkeypatch.setattr(benchmarks, "BENCHMARKS", {"tiny@1": lambda: TinyBenchmark(2)})
+    register(monkeypatch, {"tiny@1": lambda: TinyBenchmark(2)}, only=True)
 
     def run(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["memeval", *words])

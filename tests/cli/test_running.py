@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from copy import copy
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memeval import benchmarks
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.cli.main import main
@@ -17,6 +18,7 @@ from memeval.execution.readers import NATIVE
 from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errors import BadInput, ExitCode
 from tests.support.adapters import plain_adapter
+from tests.support.registered import register
 from tests.support.tiny import TinyBenchmark
 
 Call = Callable[..., tuple[int, str, str]]
@@ -58,7 +60,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     monkeypatch.chdir(tmp_path)
 
     def run(here: list[Benchmark], *words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(benchmarks, "BENCHMARKS", {each.info.id: (lambda each=each: each) for each in here})
+        for place, benchmark in enumerate(here):
+            benchmark.info = benchmark.info.model_copy(update={"position": place})
+        register(monkeypatch, {each.info.id: partial(copy, each) for each in here}, only=True)
         monkeypatch.setattr(sys, "argv", ["memeval", *words])
         with pytest.raises(SystemExit) as ended:
             main()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memeval.benchmarks import BENCHMARKS, find
+from memeval.benchmarks import all_benchmarks
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import CitedWork, WorkKind
 from memeval.records.release import Release
@@ -198,11 +198,10 @@ def test_a_reference_names_the_year_once() -> None:
 
 
 def test_every_benchmark_that_others_made_says_what_to_cite() -> None:
-    for name in BENCHMARKS:
-        info = find(name).info
-        assert info.works or info.citation is None, name
+    for info in (each.info for each in all_benchmarks()):
+        assert info.works or info.citation is None, info.id
         for work in info.works:
-            assert work.doi is None or work.doi.startswith("10."), name
+            assert work.doi is None or work.doi.startswith("10."), info.id
 
 
 def test_the_citation_of_memeval_follows_from_the_catalogues() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from memeval.benchmarks import BENCHMARKS, find
+from memeval.benchmarks import all_benchmarks
 from memeval.project import project
 from memeval.site.citing import Citation, citation_file, works_of
 
@@ -21,7 +21,7 @@ def memeval_citation() -> bytes:
             authors=tuple(author["name"] for author in about["authors"]),
             abstract=about["description"],
             kind="software",
-            works=works_of(find(name).info for name in BENCHMARKS),
+            works=works_of(each.info for each in all_benchmarks()),
             version=about["version"],
             licence=about["license"],
             repository=project().repository or None,

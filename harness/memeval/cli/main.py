@@ -106,9 +106,18 @@ def main() -> None:
             setattr(error, "message", message.removeprefix("Value error, "))  # noqa: B010 (click's exception, untyped)
         error.show()  # a wrong call: click has its own message
         sys.exit(ExitCode.BAD_INPUT)
+    finally:
+        _print_broken_benchmarks()
     if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code
         _print_error(f"interrupted. {RESUME_HINT}")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+
+
+def _print_broken_benchmarks() -> None:
+    """Print a warning for each installed benchmark that the command needed and that cannot be used."""
+    if (registry := sys.modules.get("memeval.benchmarks.registry")) is not None:
+        for problem in registry.problems():
+            _print_error(f"warning: {problem}")
 
 
 def _print_error(message: str) -> None:

@@ -90,10 +90,10 @@ def skipped(tier: str | None, protocol: str | None) -> list[BenchmarkResult]:
 
 def runnable(outcomes: Sequence[BenchmarkResult]) -> list[str]:
     """Return the ids of the benchmarks that are not skipped, in catalogue order."""
-    from memeval.benchmarks import BENCHMARKS
+    from memeval.benchmarks import all_benchmarks
 
     skipped_ids = {outcome.benchmark for outcome in outcomes}
-    return [name for name in BENCHMARKS if name not in skipped_ids]
+    return [each.info.id for each in all_benchmarks() if each.info.id not in skipped_ids]
 
 
 def _skip_reason(benchmark: Benchmark, tier: str | None, protocol: str | None) -> tuple[str, str] | None:

@@ -154,7 +154,7 @@ def run(
     """
     from memeval import api
     from memeval.archive.remote.automatic import push_after_run, pushes_after_run
-    from memeval.benchmarks import BENCHMARKS
+    from memeval.benchmarks import all_benchmarks
     from memeval.cli.outcomes import conclude, print_skipped, run_on, runnable, skipped
     from memeval.cli.reporting import print_estimate
     from memeval.execution.progress import Bar
@@ -220,7 +220,7 @@ def run(
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
             for warning in push_after_run(outcomes[-1].folders, results) if is_pushed else ():
                 print(visible(f"memeval: {warning}"), file=sys.stderr)
-    order = {name: position for position, name in enumerate(BENCHMARKS)}
+    order = {each.info.id: position for position, each in enumerate(all_benchmarks())}
     outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
     conclude(
         outcomes,

@@ -255,6 +255,8 @@ class BenchmarkInfo(Record):
     """Other scoring rules for the same answers, by name, each with a sentence."""
     defects: tuple[Defect, ...] = ()
     """Known problems."""
+    position: int = 1000
+    """Its place on boards and in lists: the lowest first; equal ones by name."""
     by_name_only: bool = False
     """Whether it runs only if the caller names it, because it takes long."""
     brought: bool = False

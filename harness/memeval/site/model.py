@@ -13,7 +13,7 @@ from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
-from memeval.benchmarks import BENCHMARKS
+from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
@@ -264,13 +264,18 @@ def read_site(
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
-    board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: _place(table.track.benchmark))))
+    places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
+
+    def place(benchmark: str) -> tuple[int, str]:
+        return places.get(benchmark, len(places)), benchmark
+
+    board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: place(table.track.benchmark))))
     names = {table.track.benchmark for table in board.tables}
     if find is None:
-        names |= set(BENCHMARKS if file.settings.benchmarks is None else file.settings.benchmarks)
+        names |= set(places if file.settings.benchmarks is None else file.settings.benchmarks)
     return SiteModel(
         board=board,
-        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=_place)},
+        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
         releases=tuple(reversed(list(releases))),
         version=version,
         audits=tuple(stored_audits(results)),
@@ -321,12 +326,6 @@ def asks_judge(track: Track) -> bool:
 
 def _has_llm_judge(track: Track) -> bool:
     return asks_judge(track) and track.judge.partition("@")[0] != "rules"
-
-
-def _place(benchmark: str) -> tuple[int, str]:
-    """Return the sort key of a benchmark: the built-in one first, unknown ones last."""
-    known = list(BENCHMARKS)
-    return (known.index(benchmark) if benchmark in known else len(known), benchmark)
 
 
 def _shipped(name: str) -> Benchmark:

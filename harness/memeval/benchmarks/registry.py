@@ -1,0 +1,202 @@
+"""The benchmarks that are installed: entry points of the group ``memeval.benchmarks``, memeval's own and others'.
+
+The name of an entry point is the id of the benchmark, and its object makes the benchmark when called without arguments:
+``"locomo@1" = "memeval.benchmarks.locomo:LocomoBenchmark"``. A benchmark is imported on first use. One that cannot be
+used is left out and named in :func:`problems`, and the others keep working.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
+
+from memeval.records.errors import BadInput
+
+if TYPE_CHECKING:
+    from memeval.benchmarks.base import Benchmark
+
+GROUP = "memeval.benchmarks"
+"""The group of the entry points."""
+
+OWN = "memeval-leaderboard"
+"""The distribution of memeval itself."""
+
+TOLERANCE = 1e-9
+"""Largest difference between 1 and the sum of a benchmark's weights."""
+
+
+class BrokenBenchmark(BadInput):
+    """An installed benchmark cannot be used."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The installed package that has a benchmark."""
+
+    package: str
+    """Name of the distribution; blank if unknown."""
+    version: str
+    """Its version; blank if unknown."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the benchmark is memeval's own."""
+        return self.package == OWN
+
+    def __str__(self) -> str:
+        return f"{self.package} {self.version}".strip() or "an unknown package"
+
+
+def known_ids() -> tuple[str, ...]:
+    """Return the ids of the installed benchmarks; nothing is imported."""
+    return tuple(_entries())
+
+
+def origin(benchmark_id: str) -> Origin:
+    """Return the package that has a benchmark.
+
+    Raises:
+        KeyError: no package has it.
+    """
+    return _origin(_entries()[benchmark_id])
+
+
+def all_benchmarks() -> tuple[Benchmark, ...]:
+    """Return every benchmark that can be used, in the order of boards: memeval's own first."""
+
+    def place(benchmark: Benchmark) -> tuple[bool, int, str]:
+        return not origin(benchmark.info.id).is_own, benchmark.info.position, benchmark.info.name
+
+    return tuple(sorted(_working(), key=place))
+
+
+def problems() -> tuple[BrokenBenchmark, ...]:
+    """Return why installed benchmarks cannot be used, as far as they were needed until now."""
+    return tuple(_problems.values())
+
+
+def find(name: str) -> Benchmark:
+    """Return a benchmark by its name or id.
+
+    Args:
+        name: ``beliefs``, or with its version ``beliefs@1``.
+
+    Raises:
+        BadInput: the name or the version is unknown, or the benchmark cannot be used.
+    """
+    known = {each.partition("@")[0]: each for each in known_ids()}
+    found = known.get(name, name)
+    if found in known.values():
+        return load(found)
+    wanted, _, version = name.partition("@")
+    if version and wanted in known:
+        raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {known[wanted]}.")
+    near = difflib.get_close_matches(wanted.lower(), known, n=1)
+    names = ", ".join(known)
+    raise BadInput(
+        f"unknown benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {names}."
+    )
+
+
+def load(benchmark_id: str) -> Benchmark:
+    """Return an installed benchmark by its id.
+
+    Raises:
+        BrokenBenchmark: it cannot be used.
+    """
+    if benchmark_id in _problems:
+        raise _problems[benchmark_id]
+    entry = _entries()[benchmark_id]
+    try:
+        return _checked(_made(entry), entry)
+    except BrokenBenchmark as problem:
+        _problems[benchmark_id] = problem
+        raise
+
+
+_problems: dict[str, BrokenBenchmark] = {}
+
+
+def _working() -> Iterator[Benchmark]:
+    for benchmark_id in known_ids():
+        try:
+            yield load(benchmark_id)
+        except BrokenBenchmark:
+            continue
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    """Return the entry points by id.
+
+    Raises:
+        BadInput: memeval's own are missing.
+    """
+    listed = sorted(entry_points(group=GROUP), key=lambda entry: not _origin(entry).is_own)
+    if not listed:
+        raise BadInput("no benchmark is installed.", remedy="Install memeval again: pip install -e . in its folder.")
+    found: dict[str, EntryPoint] = {}
+    for entry in listed:
+        first = found.setdefault(entry.name, entry)
+        if first.value != entry.value:
+            key = f"{entry.name} of {_origin(entry)}"
+            _problems[key] = _broken(entry, f"{_origin(first)} already has the benchmark {entry.name}.", "Rename it.")
+    return found
+
+
+def _origin(entry: EntryPoint) -> Origin:
+    distribution = entry.dist
+    return Origin("", "") if distribution is None else Origin(distribution.name, distribution.version)
+
+
+def _made(entry: EntryPoint) -> Benchmark:
+    from memeval.benchmarks.base import Benchmark
+
+    try:
+        made = entry.load()()
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
+        said = " ".join(str(error).split())[:200]
+        raise _broken(entry, f"{entry.value} fails ({type(error).__name__}: {said}).") from error
+    if not isinstance(made, Benchmark):
+        raise _broken(entry, f"{entry.value} gives {type(made).__name__}, and not a Benchmark.")
+    return made
+
+
+def _checked(benchmark: Benchmark, entry: EntryPoint) -> Benchmark:
+    """Return a benchmark whose description fits.
+
+    Raises:
+        BrokenBenchmark: it does not.
+    """
+    info = getattr(benchmark, "info", None)
+    if info is None:
+        raise _broken(entry, "it has no catalogue ('info').", "Give the class an attribute 'info'.")
+    if info.id != entry.name:
+        raise _broken(entry, f"its catalogue says {info.id}.", "Use one id in the entry point and in the catalogue.")
+    if not info.licence.strip():
+        raise _broken(entry, "its catalogue names no licence.", "Write the SPDX expression of the data's licence.")
+    for protocol in info.protocols:
+        weights = [category.weight for category in benchmark.table(protocol.name)]
+        shares = [weight for weight in weights if weight is not None]
+        if len(shares) == len(weights) and not abs(math.fsum(shares) - 1) < TOLERANCE:
+            raise _broken(
+                entry,
+                f"the weights of the protocol '{protocol.name}' sum to {math.fsum(shares):g}.",
+                "Write weights that sum to 1, or none.",
+            )
+    folder = resources.files(benchmark.prompts) / "prompts"
+    if benchmark.prompts == benchmark.__module__.rpartition(".")[0] and not folder.is_dir():
+        raise _broken(entry, f"{benchmark.prompts} has no folder 'prompts'.", "Add the judge prompts as .txt files.")
+    return benchmark
+
+
+def _broken(entry: EntryPoint, problem: str, remedy: str = "") -> BrokenBenchmark:
+    package = _origin(entry)
+    advice = remedy or "Ask its authors, or uninstall it."
+    return BrokenBenchmark(f"the benchmark {entry.name} of {package} cannot be used: {problem}", remedy=advice)
