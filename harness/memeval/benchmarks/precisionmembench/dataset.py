@@ -1,0 +1,214 @@
+"""Makes two scenarios, which systems see, and answer keys, which they do not, from the released files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.precisionmembench.fixtures import (
+    LIMIT,
+    USER,
+    Belief,
+    Case,
+    ConversationTurn,
+    Expectation,
+    Fixtures,
+)
+from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
+from memeval.keys import ItemKey
+from memeval.records.scenario import Recall, Retain, Scenario, Step
+
+SEARCHES, TURNS = "searches", "conversations"
+"""The scenarios: all cases over one store, and all conversations over another."""
+
+MATCH, NO_MATCH, ALWAYS_PASSED, CONVERSATION = "match", "no-match", "always-passed", "conversation"
+"""The categories."""
+
+_NEW_USER = "Cross-user isolation", "Cold start behavior"
+"""Categories of the file in which separate users are enough to pass."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The texts of a scenario so far."""
+
+    beliefs: tuple[Belief, ...]
+    """The beliefs; a later version of a belief is another entry."""
+
+    @property
+    def ordinals(self) -> dict[str, str]:
+        """The ordinal of the first text of each belief, by id."""
+        named: dict[str, str] = {}
+        for number, belief in enumerate(self.beliefs, 1):
+            named.setdefault(belief.belief_id, ordinal(number))
+        return named
+
+    @property
+    def updated(self) -> dict[str, str]:
+        """The ordinal of the first text of a belief, by the ordinals of its later texts."""
+        first = self.ordinals
+        names = ((ordinal(number), first[belief.belief_id]) for number, belief in enumerate(self.beliefs, 1))
+        return {name: earlier for name, earlier in names if name != earlier}
+
+    def pinned(self, user: str, scope: Sequence[str]) -> tuple[Belief, ...]:
+        """Return the pinned beliefs of a user in some scopes: neither questions nor outdated."""
+        return tuple(
+            belief
+            for belief in self.beliefs
+            if belief.pinned
+            and belief.is_seen(user, scope)
+            and not (belief.is_question or belief.superseded_by or belief.resolved_at)
+        )
+
+    def questions(self, user: str, scope: Sequence[str]) -> tuple[str, ...]:
+        """Return the ids of a user's pinned open questions in some scopes."""
+        return tuple(
+            belief.belief_id
+            for belief in self.beliefs
+            if belief.pinned and belief.is_question and belief.is_seen(user, scope) and not belief.resolved_at
+        )
+
+    def key(self, expect: Expectation, scope: Sequence[str], user: str = USER, limit: int = LIMIT) -> BeliefSearchKey:
+        """Return the key of a search of these texts."""
+        names, by_id = self.ordinals, {belief.belief_id: belief for belief in self.beliefs}
+        pinned = tuple(dict.fromkeys(names[belief.belief_id] for belief in self.pinned(user, scope)))[:limit]
+        noise = tuple(names[name] for name in expect.noise.surface)
+        expected = tuple(names[name] for name in expect.relevant.only or ())
+        return BeliefSearchKey(
+            absent=not expected,
+            expected=expected,
+            exact=expect.relevant.only is not None,
+            forbidden=(*(names[name] for name in expect.relevant.exclude), *noise),
+            noise=noise,
+            pinned=pinned,
+            room=limit - len(pinned),
+            expansions={
+                names[belief.belief_id]: tuple(names[n] for n in belief.participants if by_id[n].is_seen(user, scope))
+                for belief in self.beliefs
+                if belief.participants
+            },
+            updated=self.updated,
+        )
+
+    def turn_key(self, turn: ConversationTurn) -> BeliefSearchKey:
+        """Return the key of a turn of a conversation over these texts."""
+        return self.key(turn.expect, turn.scope).model_copy(update={"of_turn": True})
+
+
+class PrecisionDataset(Dataset):
+    """The released files as two scenarios.
+
+    Args:
+        fixtures: the content of the files.
+    """
+
+    def __init__(self, fixtures: Fixtures) -> None:
+        self.fixtures = fixtures
+        self.digest, self.parameters = fixtures.digest, {}
+        self.store = Stored(fixtures.beliefs)
+        """The beliefs before the first change."""
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the searches, then the conversations."""
+        texts = [_retain(number, belief) for number, belief in enumerate(self.fixtures.beliefs, 1)]
+        yield Scenario(scenario_id=SEARCHES, steps=(*texts, *map(_search, self.cases)))
+        steps: list[Step] = list(texts)
+        for name, turn, store in self.turns():
+            steps.append(_recall(name, turn.query, turn.scope))
+            added = _changed(store, turn).beliefs[len(store.beliefs) :]
+            steps += [_retain(len(store.beliefs) + place, belief) for place, belief in enumerate(added, 1)]
+        yield Scenario(scenario_id=TURNS, steps=tuple(steps))
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, in the order of the searches."""
+        for case in self.cases:
+            key = self.store.key(case.expect, case.scope, case.user, case.limit)
+            yield ItemKey(
+                item_id=case.case_id,
+                scenario_id=SEARCHES,
+                question_ids=(case.case_id,),
+                category=_category(case, key),
+                cluster=key.expected[0] if key.expected else case.case_id,
+                slices={"category": case.category},
+                evidence=key.expected or None,
+                key=key,
+            )
+        for name, turn, store in self.turns():
+            key = store.turn_key(turn)
+            yield ItemKey(
+                item_id=name,
+                scenario_id=TURNS,
+                question_ids=(name,),
+                category=CONVERSATION,
+                cluster=TURNS,
+                evidence=key.expected or None,
+                key=key,
+            )
+
+    def ordinals(self, scenario_id: str) -> Mapping[str, str]:
+        """Map the ids of the beliefs to the ordinals of their first texts; see the base class."""
+        created = [turn.created for _, turn, _ in self.turns() if turn.created and scenario_id == TURNS]
+        return Stored((*self.fixtures.beliefs, *created)).ordinals if scenario_id in (SEARCHES, TURNS) else {}
+
+    def verify(self) -> str:
+        """Return a description of the files, whose digests were checked when they were opened."""
+        counts = Counter(key.category for key in self.keys())
+        return f"the three released files; {counts[MATCH]} searches have a matching belief"
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases that are sent."""
+        return tuple(case for case in self.fixtures.cases if case.is_sent)
+
+    def turns(self) -> Iterator[tuple[str, ConversationTurn, Stored]]:
+        """Yield the turns with their item ids, and the store at that time."""
+        store = self.store
+        for conversation in self.fixtures.conversations:
+            for turn in conversation.turns:
+                yield turn_id(conversation.case_id, turn.number), turn, store
+                store = _changed(store, turn)
+
+
+def turn_id(case_id: str, number: int) -> str:
+    """Return the item id of a turn."""
+    return f"{case_id}:{number}"
+
+
+def ordinal(number: int) -> str:
+    """Return the ordinal of a text, counted from 1."""
+    return f"s{number:03}"
+
+
+def _category(case: Case, key: BeliefSearchKey) -> str:
+    if key.expected:
+        return MATCH
+    return ALWAYS_PASSED if key.room == 0 or case.category in _NEW_USER else NO_MATCH
+
+
+def _changed(store: Stored, turn: ConversationTurn) -> Stored:
+    """Return the store after a turn. An updated belief is retained again."""
+    added = [] if turn.created is None else [turn.created]
+    if turn.updated is not None:
+        latest = next(each for each in reversed(store.beliefs) if each.belief_id == turn.updated.belief_id)
+        added.append(latest.with_aliases(turn.updated.aliases))
+    return Stored((*store.beliefs, *added))
+
+
+def _retain(number: int, belief: Belief) -> Retain:
+    return Retain(
+        text_id=ordinal(number),
+        content=belief.text,
+        bank=belief.user_id,
+        tags=belief.scope[:1],
+        source_id=belief.belief_id,
+    )
+
+
+def _search(case: Case) -> Recall:
+    return _recall(case.case_id, case.query, case.scope, case.user, case.limit)
+
+
+def _recall(name: str, query: str, scope: Sequence[str], user: str = USER, limit: int = LIMIT) -> Recall:
+    return Recall(question_id=name, question=query, k=limit, bank=user, tags=tuple(scope[:1]))

@@ -1,0 +1,102 @@
+"""The grader of searches for beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
+from memeval.benchmarks.precisionmembench.rules import Result, completed, unpinned
+from memeval.grading.base import RuleGrader
+from memeval.grading.outcomes import first_failure
+from memeval.grading.recall import Hits, TextIndexes
+from memeval.grading.rows import only, row
+from memeval.judging.base import Judge
+from memeval.keys import ItemKey
+from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+
+class BeliefSearch(RuleGrader):
+    """Grades the result of a search by precision, or if no belief matches, by its emptiness; without a judge.
+
+    A search of a conversation is right if the authors' rule accepts it. Results that are no text of the scenario count
+    as not expected; the authors' code leaves them out, and so do the rule and the metrics that are called published.
+    """
+
+    name = "belief-search@1"
+
+    def __init__(self) -> None:
+        self._indexes = TextIndexes()
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one search; see :class:`memeval.grading.base.Grader`.
+
+        Raises:
+            ValueError: the item is not a search for beliefs with one response.
+        """
+        response, key = only(item, responses, self.name), item.key
+        if not isinstance(key, BeliefSearchKey):
+            raise ValueError(f"{item.item_id}: {self.name} grades only searches for beliefs")
+        if response.outcome.is_error and (failure := first_failure(responses)):
+            state, reason = failure
+            return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
+        index = self._indexes.of(scenario)
+        hits = Hits(index, index.asked[item.question_ids[0]], key, response.items or ())
+        own = Result(key, completed(key, hits.names))
+        published = Result(key, completed(key, [name for name in hits.names if name in index.texts]))
+        violations = {Flag.FILTER_LEAK: hits.leaks or 0, Flag.OTHER_BANK: hits.other_bank or 0}
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=None,
+            credit=_credit(own),
+            reason=_reason(own),
+            flags=tuple(flag for flag, count in violations.items() if count),
+            answerable=False,
+            alternates={
+                "published": published.passed,
+                "unexpanded": _credit(Result(key, unpinned(key, hits.names))),
+            },
+            metrics={
+                **(_of_turn(own, published) if key.of_turn else _of_case(own, published)),
+                "scope_leaks": violations[Flag.FILTER_LEAK] / len(hits.names) if hits.names else 0.0,
+                "user_leaks": float(violations[Flag.OTHER_BANK] > 0),
+            },
+        )
+
+
+def _credit(result: Result) -> float:
+    """Return precision if a belief matches, else whether the authors' rule accepts the result."""
+    if result.key.expected and not result.key.of_turn:
+        return result.precision or 0.0
+    return float(result.passed)
+
+
+def _of_case(own: Result, published: Result) -> dict[str, float | None]:
+    key = own.key
+    reachable = bool(key.expected) and Result(key, completed(key, key.expected)).is_exact
+    return {
+        "passed": float(published.passed),
+        "exact": float(own.is_exact) if reachable else None,
+        "precision": published.precision,
+        "recall": own.recall,
+    }
+
+
+def _of_turn(own: Result, published: Result) -> dict[str, float | None]:
+    return {
+        "turn_passed": float(published.passed),
+        "turn_precision": published.precision,
+        "drift": own.drift,
+        "drift_published": published.drift or 0.0,
+        "noise_free": float(not own.surfaced) if own.key.noise else None,
+    }
+
+
+def _reason(result: Result) -> str:
+    found, expected = len(result.relevant), len(result.key.expected)
+    if not expected:
+        return f"{found} results, and none is expected." if found else "No result, and none is expected."
+    return f"{result.hits} of {expected} expected beliefs are among {found} results."
