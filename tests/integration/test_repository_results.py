@@ -1,6 +1,6 @@
-"""The runs this repository holds: every one verifies, and gives the same bytes when it is graded again.
+"""The runs this repository holds: every one verifies, and one of each track is graded again to the same bytes.
 
-Of the runs that a later run replaced, one of each track is graded again here; ``memeval reproduce results`` does all.
+A track names all that grades its answers. ``memeval reproduce results`` grades every run again.
 
 A pull request may add a submission without a run, or runs that no maintainer has accepted yet. More is asked of the
 accepted runs, and of the submissions that ``known.toml`` lists: maintainers write both.
@@ -41,10 +41,16 @@ def with_entry(event: LedgerEvent) -> list[RunFolder]:
 
 ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
 CURRENT = [folder for folder in ACCEPTED if folder not in SUPERSEDED]
-GRADED_AGAIN = [
-    *(folder for folder in RUNS if folder not in SUPERSEDED),
-    *{folder.run.track_id: folder for folder in SUPERSEDED}.values(),
-]
+
+
+def most_mixed() -> list[RunFolder]:
+    """Return one run of each track: the one with the most even shares of right and wrong answers."""
+    tracks: dict[str, list[RunFolder]] = {}
+    for folder in RUNS:
+        tracks.setdefault(folder.run.track_id, []).append(folder)
+    return [
+        min(runs, key=lambda folder: abs((folder.run.scores.overall.accuracy or 0) - 0.5)) for runs in tracks.values()
+    ]
 
 
 def _needs_key(source: SystemSource) -> bool:
@@ -94,8 +100,8 @@ def test_all_of_it_verifies() -> None:
     assert api.verify(RESULTS) == []
 
 
-@pytest.mark.parametrize("folder", GRADED_AGAIN, ids=lambda folder: folder.run.run_id)
-def test_every_run_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> None:
+@pytest.mark.parametrize("folder", most_mixed(), ids=lambda folder: folder.run.run_id)
+def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(folder: RunFolder) -> None:
     if folder not in ACCEPTED and not has_data(folder):
         pytest.skip(f"the data of {folder.run.track.benchmark} is not here, nor where MEMEVAL_TEST_DATA points")
     outcome = api.reproduce(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,32 +13,34 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import signers_of
-from memeval.evaluation.plan import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
 from memeval.leaderboard.release_checks import check_results
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build, staging
 from memeval.site.publish import publish
 from memeval.site.targets import FolderTarget
-from memeval.systems.source import find_system
-from tests.support.tiny import TinyBenchmark
+from tests.support.boards import add_run, small_build
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with one run in it."""
     results = tmp_path_factory.mktemp("stored") / "results"
-    run_system(find_system("no-memory"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
+    add_run(results, "no-memory")
     return results
 
 
 @pytest.fixture
-def results(stored: Path, tmp_path: Path) -> Path:
+def whole(stored: Path, tmp_path: Path) -> Path:
     """A copy of it that a test may add to."""
-    import shutil
-
     return Path(shutil.copytree(stored, tmp_path / "results"))
+
+
+@pytest.fixture
+def results(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, with a site of a few files where it is published."""
+    monkeypatch.setattr(staging, "build", small_build)
+    return whole
 
 
 def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
@@ -49,33 +52,29 @@ def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
     }
 
 
-def add_run(results: Path) -> None:
-    run_system(find_system("always-hedge"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
-
-
-def test_a_release_is_frozen_built_and_pointed_at(results: Path, tmp_path: Path) -> None:
+def test_a_release_is_frozen_built_and_pointed_at(whole: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
-    list(publish(results, FolderTarget(to), version="2026.1"))
+    list(publish(whole, FolderTarget(to), version="2026.1"))
     assert (to / "2026.1" / "index.html").is_file()
     assert json.loads((to / "versions.json").read_bytes()) == [
         {"version": "2026.1", "title": "2026.1", "aliases": ["latest"]}
     ]
     assert (to / "latest" / "index.html").read_bytes() == (to / "2026.1" / "index.html").read_bytes()
     assert 'url=latest/"' in (to / "index.html").read_text()
-    (release,) = (results / "releases").glob("*.json")
+    (release,) = (whole / "releases").glob("*.json")
     frozen = json.loads(release.read_bytes())
     assert [row["system"] for row in frozen["rows"]] == ["no-memory"]
 
 
-def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_path: Path) -> None:
-    add_run(results)
-    for run, runner in zip(sealed_runs(results), (Runner.SUBMITTER, None), strict=True):
+def test_runs_that_nobody_accepted_are_counted_and_marked(whole: Path, tmp_path: Path) -> None:
+    add_run(whole, "always-hedge")
+    for run, runner in zip(sealed_runs(whole), (Runner.SUBMITTER, None), strict=True):
         if runner:
-            Ledger(results).append(LedgerEvent.ACCEPTED, run, by="tester", reason="a test", runner=runner)
+            Ledger(whole).append(LedgerEvent.ACCEPTED, run, by="tester", reason="a test", runner=runner)
             accepted = run
         else:
             other = run
-    said = list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    said = list(publish(whole, FolderTarget(tmp_path / "public"), version="1"))
     assert said[2] == f"  not accepted: {other.path}"
     assert said[1] == (
         "warning: 1 of 2 runs are not accepted, and are published with that mark. "
@@ -85,8 +84,8 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(results: Path, tmp_pat
     assert "not accepted</span>" in (pages / "runs" / other.run.run_id / "index.html").read_text()
     assert "not accepted</span>" not in (pages / "runs" / accepted.run.run_id / "index.html").read_text()
     assert (pages / "index.html").read_text().count("not accepted</span>") == 1
-    Ledger(results).append(LedgerEvent.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
-    assert not [line for line in publish(results, FolderTarget(tmp_path / "public"), version="2") if "warning" in line]
+    Ledger(whole).append(LedgerEvent.ACCEPTED, other, by="tester", reason="a test", runner=Runner.SUBMITTER)
+    assert not [line for line in publish(whole, FolderTarget(tmp_path / "public"), version="2") if "warning" in line]
 
 
 def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
@@ -98,11 +97,11 @@ def test_an_acceptance_of_other_bytes_accepts_nothing(results: Path) -> None:
     assert not row.accepted
 
 
-def test_publishing_the_same_state_again_changes_nothing(results: Path, tmp_path: Path) -> None:
+def test_publishing_the_same_state_again_changes_nothing(whole: Path, tmp_path: Path) -> None:
     to = tmp_path / "public"
-    list(publish(results, FolderTarget(to)))
+    list(publish(whole, FolderTarget(to)))
     before = tree(tmp_path)
-    said = list(publish(results, FolderTarget(to)))
+    said = list(publish(whole, FolderTarget(to)))
     assert tree(tmp_path) == before
     assert "nothing has changed" in said[-1]
 
@@ -111,7 +110,7 @@ def test_a_new_run_is_a_new_version_and_the_old_one_stays_as_it_was(results: Pat
     to = tmp_path / "public"
     list(publish(results, FolderTarget(to), version="1"))
     before = tree(to / "1")
-    add_run(results)
+    add_run(results, "always-hedge")
     list(publish(results, FolderTarget(to), version="2"))
     assert tree(to / "1") == before
     assert [each["version"] for each in json.loads((to / "versions.json").read_bytes())] == ["2", "1"]
@@ -139,7 +138,7 @@ def test_a_line_cut_off_the_ledger_after_a_release_is_caught(results: Path, tmp_
 
 def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> None:
     list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
-    add_run(results)
+    add_run(results, "always-hedge")
     before = tree(tmp_path)
     with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
         list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
@@ -148,7 +147,7 @@ def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> N
 
 def test_two_releases_on_one_day_have_two_versions(results: Path, tmp_path: Path) -> None:
     list(publish(results, FolderTarget(tmp_path / "public")))
-    add_run(results)
+    add_run(results, "always-hedge")
     list(publish(results, FolderTarget(tmp_path / "public")))
     first, second = sorted(path.stem for path in (results / "releases").glob("*.json"))
     assert second == f"{first}.2"
@@ -245,19 +244,19 @@ def test_a_site_is_built_where_the_caller_stands(
     assert (tmp_path / "out" / "site" / "index.html").is_file()
 
 
-def test_changed_settings_are_a_new_release_and_equal_ones_are_not(results: Path, tmp_path: Path) -> None:
+def test_changed_settings_are_a_new_release_and_equal_ones_are_not(whole: Path, tmp_path: Path) -> None:
     to, settings = tmp_path / "public", tmp_path / "memeval.toml"
-    list(publish(results, FolderTarget(to), version="1"))
+    list(publish(whole, FolderTarget(to), version="1"))
     settings.write_text('title = "memeval"\n[check]\noverall_points = 1.0\n')
-    assert "nothing has changed" in list(publish(results, FolderTarget(to)))[-1]
+    assert "nothing has changed" in list(publish(whole, FolderTarget(to)))[-1]
     settings.write_text('title = "Ours"\n')
     with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
-        list(publish(results, FolderTarget(to), version="1"))
-    list(publish(results, FolderTarget(to), version="2"))
-    assert "nothing has changed" in list(publish(results, FolderTarget(to)))[-1]
+        list(publish(whole, FolderTarget(to), version="1"))
+    list(publish(whole, FolderTarget(to), version="2"))
+    assert "nothing has changed" in list(publish(whole, FolderTarget(to)))[-1]
     titles = [json.loads((to / version / "board.json").read_bytes()).get("title") for version in ("1", "2", "latest")]
     assert titles == [None, "Ours", "Ours"]
-    assert not [check for check in check_results(results, signers_of(None)) if check.findings]
+    assert not [check for check in check_results(whole, signers_of(None)) if check.findings]
 
 
 def test_runs_of_benchmarks_that_the_board_does_not_show_are_not_published(results: Path, tmp_path: Path) -> None:

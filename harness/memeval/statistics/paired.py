@@ -142,10 +142,12 @@ def smallest_difference(items: int, disagreeing: float = 0.25) -> float | None:
         A difference of shares in [0, 1]; ``None`` if no difference is significant.
     """
     apart = round(disagreeing * items)
-    for fewer in range(apart // 2, -1, -1):
-        tail = sum(math.comb(apart, k) for k in range(fewer + 1))
-        if 2 * tail / (1 << apart) < 0.05:
-            return (apart - 2 * fewer) / items
+    tail, ways = 0, 1  # of P(X ≤ k), times 2^apart: the sum of the binomial coefficients, and the last of them
+    for k in range(apart // 2 + 1):
+        tail += ways
+        if 2 * tail / (1 << apart) >= 0.05:
+            return (apart - 2 * (k - 1)) / items if k else None
+        ways = ways * (apart - k) // (k + 1)
     return None
 
 
