@@ -1,0 +1,107 @@
+"""LifeBench as a benchmark: protocols with their graders and items, tiers, and data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memeval.benchmarks.base import Benchmark, Category, Parameters
+from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
+from memeval.benchmarks.lifebench.grading import (
+    LifeBenchAbstention,
+    LifeBenchChoice,
+    LifeBenchRetrieval,
+    LifeBenchRubric,
+)
+from memeval.benchmarks.lifebench.keys import LifeBenchKey
+from memeval.benchmarks.lifebench.reader import OptionsReader
+from memeval.benchmarks.lifebench.released import folder_of_users, is_complete, read_user, released_users
+from memeval.grading.base import Grader
+from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+
+INFO = load(__package__)
+
+GRADERS: dict[str, Callable[[], Grader]] = {
+    "retrieval": LifeBenchRetrieval,
+    "choice": LifeBenchChoice,
+    "abstain": LifeBenchAbstention,
+    "judge": LifeBenchRubric,
+}
+"""Grader of each protocol."""
+
+TIERS: dict[str, tuple[str, ...]] = {"full": tuple(released_users()), "quick": ("lumingqiang",)}
+"""Users of each tier."""
+
+
+class LifeBenchBenchmark(Benchmark):
+    """LifeBench's English data as released, version 1."""
+
+    info = INFO
+    prompts = __package__
+    readers = (OptionsReader(),)
+
+    def __init__(self) -> None:
+        self._tables = {
+            protocol.name: tuple(
+                Category.of(each, GRADERS[protocol.name](), apart=each.name in protocol.apart)
+                for each in INFO.categories
+            )
+            for protocol in INFO.protocols
+        }
+        self.categories = self._tables[INFO.protocols[0].name]
+
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> LifeBenchDataset:
+        """Open the data of the default protocol and tier; see :meth:`opened`."""
+        return self.opened(path, parameters, INFO.protocols[0].name, INFO.tiers[0].name)
+
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> LifeBenchDataset:
+        """Open the data of a tier. Under ``choice``, questions show their options.
+
+        Args:
+            path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
+                for memeval's data folder.
+            parameters: none are known.
+            protocol: one of the protocols.
+            tier: ``quick`` reads only its user.
+
+        Raises:
+            BadInput: the data is missing or invalid, or there are parameters.
+        """
+        if parameters:
+            raise BadInput(f"{INFO.id} has no parameters.", remedy="Remove --parameter.")
+        folder = folder_of_users(path)
+        if folder is None:
+            raise BadInput(f"the data of {INFO.id} is missing.", where=path, remedy=self.remedy())
+        return LifeBenchDataset([read_user(folder, user) for user in TIERS[tier]], choice=protocol == "choice")
+
+    def available(self, path: Path | None = None) -> bool:
+        """Return whether all files of the tier ``quick`` exist."""
+        return is_complete(path, TIERS["quick"])
+
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
+        """Return the categories with the graders of a protocol."""
+        return self._tables[protocol]
+
+    def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
+        """Return the items of a protocol.
+
+        ``retrieval``: questions with evidence up to their month; ``choice``: with options; ``abstain``: without
+        options; ``judge``: without options, answerable, with a rubric.
+        """
+        return tuple(
+            item for item in keys if isinstance(item.key, LifeBenchKey) and _is_asked(item, item.key, protocol)
+        )
+
+
+def _is_asked(item: ItemKey, key: LifeBenchKey, protocol: str) -> bool:
+    match protocol:
+        case "retrieval":
+            return item.evidence is not None
+        case "choice":
+            return bool(key.options)
+        case "abstain":
+            return not key.options
+        case _:
+            return not key.options and not key.unanswerable and bool(key.rubric)

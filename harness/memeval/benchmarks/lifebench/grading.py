@@ -1,0 +1,195 @@
+"""LifeBench's graders: retrieval by day and by record, options, abstention, and rubrics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import cast
+
+from memeval.benchmarks.lifebench.history import record_of
+from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
+from memeval.grading.base import RuleGrader
+from memeval.grading.evidence import Retrieved, TurnIndex
+from memeval.grading.outcomes import first_failure
+from memeval.grading.ranking import DEPTHS, measures
+from memeval.grading.retrieval import Retrieval
+from memeval.grading.rows import only, row
+from memeval.judging.abstaining import abstains
+from memeval.judging.base import Case, Judge, Ruling
+from memeval.keys import ItemKey
+from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.response import Response
+from memeval.records.scenario import Scenario
+
+_LETTERS = r"(?P<letters>[A-H](?:\s*(?:,|&|/|\band\b)\s*[A-H])*)"
+_WHOLE = re.compile(rf"\W*{_LETTERS}\W*", re.IGNORECASE)
+_MARKED = re.compile(rf"^\W*answer\W*:\W*{_LETTERS}(?:\W*$|[.):;])", re.IGNORECASE | re.MULTILINE)
+
+
+class LifeBenchRetrieval(Retrieval):
+    """Grades retrieved items by day (a session is a day) and by record. A chat is one record of several turns."""
+
+    family = "lifebench-retrieval"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = f"{self.family}@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.retrieval.Retrieval`. Turns are measured as records."""
+        grade = super().grade(item, scenario, responses, judge)
+        kept = {name: value for name, value in grade.metrics.items() if not name.startswith("turn_")}
+        return grade.model_copy(update={"metrics": kept})
+
+    def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
+        """Return the metrics of records, and the depths that cover the history up to the question."""
+        key = _key(item)
+        found: dict[str, float | None] = {f"no_retrieval@{k}": float(k >= key.sessions_before) for k in DEPTHS}
+        if retrieved is None:
+            return found
+        values: Mapping[str, float | None] = dict.fromkeys(measures((), {""}))
+        if retrieved.turns is not None:
+            same = {record: group[0] for group in key.records for record in group}
+            records = (record_of(turn) for turn in retrieved.turns)
+            values = measures(tuple(dict.fromkeys(same.get(each, each) for each in records)), set(same.values()))
+        return found | {f"record_{name}": value for name, value in values.items()}
+
+
+class LifeBenchChoice(RuleGrader):
+    """Grades the letters in an answer, without a judge. An answer without letters is wrong."""
+
+    name = "lifebench-choice@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
+        response, key = only(item, responses, self.name), _key(item)
+        metrics: dict[str, float | None] = {"always_b": float(key.letters == {"B"})}
+        if failure := first_failure(responses):
+            return _failed(item, self.name, failure, metrics=metrics)
+        named = letters_of(response.answer)
+        right = ", ".join(sorted(key.letters))
+        reason = (
+            f"The answer is {', '.join(sorted(named))}, expected {right}." if named else "The answer has no letter."
+        )
+        metrics["unparsed"] = float(not named)
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=named == key.letters,
+            reason=reason,
+            answerable=False,
+            metrics=metrics,
+        )
+
+
+class LifeBenchAbstention(RuleGrader):
+    """Grades by the offline rules whether an answer says that the information is missing, which may be right or not."""
+
+    name = "lifebench-abstention@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
+        response, missing = only(item, responses, self.name), item.key.unanswerable
+        if failure := first_failure(responses):
+            return _failed(item, self.name, failure, answerable=not missing)
+        question = _question(item, scenario)
+        abstained = abstains(response.answer, question)
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=abstained is missing,
+            reason=f"The answer says {'' if abstained else 'not '}that the information is missing.",
+            answerable=not missing,
+            metrics={} if missing else {"false_abstention": float(abstained)},
+        )
+
+
+class LifeBenchRubric:
+    """Asks a judge about each criterion; the credit is the share of the points of this rubric that are earned."""
+
+    name = "lifebench-rubric@1"
+    asks_judge = True
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return a case for each criterion; none if the answer is blank or an error."""
+        response, key = only(item, responses, self.name), _key(item)
+        if first_failure(responses) is not None:
+            return ()
+        question = _question(item, scenario)
+        criteria = (PointKey(criterion=each.criterion, answer=key.answer) for each in key.rubric)
+        return tuple(Case(item.item_id, question, response.answer, each, scenario) for each in criteria)
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The alternate ``strict`` needs all points."""
+        cases = self.cases(item, scenario, responses)
+        if failure := first_failure(responses):
+            return _failed(item, self.name, failure, credit=True)
+        rulings = [judge.rule(case) for case in cases]
+        undecided = next((ruling for ruling in rulings if ruling.verdict is None), None)
+        flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
+        if undecided is not None:
+            return row(
+                item,
+                self.name,
+                undecided.state,
+                verdict=None,
+                reason=undecided.reason,
+                flags=flags,
+                judgment_key=undecided.judgment_key,
+            )
+        return self._scored(item, rulings, flags)
+
+    def _scored(self, item: ItemKey, rulings: Sequence[Ruling], flags: tuple[Flag, ...]) -> Grade:
+        rubric = _key(item).rubric
+        earned = fsum(each.points for each, ruling in zip(rubric, rulings, strict=True) if ruling.verdict)
+        whole, met = fsum(each.points for each in rubric), sum(ruling.verdict is True for ruling in rulings)
+        return row(
+            item,
+            self.name,
+            GradeState.GRADED,
+            verdict=None,
+            credit=earned / whole,
+            reason=f"{earned:g} of {whole:g} points: {met} of {len(rulings)} criteria are met.",
+            flags=flags,
+            alternates={"strict": met == len(rulings)},
+            judgment_key=rulings[-1].judgment_key,
+        )
+
+
+def letters_of(answer: str) -> frozenset[str]:
+    """Return the letters that an answer names: its whole text, or after ``Answer:`` on its last such line.
+
+    Any other answer names none, because a letter inside a sentence may be a word.
+    """
+    whole = _WHOLE.fullmatch(answer.strip())
+    marked = whole or next(reversed(list(_MARKED.finditer(answer))), None)
+    return frozenset(re.findall(r"\b[A-H]\b", marked["letters"].upper())) if marked else frozenset()
+
+
+def _key(item: ItemKey) -> LifeBenchKey:
+    return cast(LifeBenchKey, item.key)
+
+
+def _question(item: ItemKey, scenario: Scenario) -> str:
+    return next(ask.question for ask in scenario.questions() if ask.question_id == item.question_ids[0])
+
+
+def _failed(
+    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: bool = False, **rest: object
+) -> Grade:
+    """Return the grade of a blank answer or an error.
+
+    Args:
+        item: the item.
+        grader: name of the grader.
+        failure: state and reason.
+        credit: whether the grader gives credits, not verdicts.
+        **rest: further fields of the grade.
+    """
+    state, reason = failure
+    blank = state is GradeState.EMPTY
+    zero = {"credit": 0.0, "verdict": None} if credit else {"verdict": False}
+    return row(item, grader, state, reason=reason, **(zero if blank else {"verdict": None}), **rest)

@@ -1,0 +1,159 @@
+"""Finds and reads the released files of users, plain or gzip, and compares them with the release."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from memeval.benchmarks.data import data_folder
+from memeval.records.base import Digest, Record, digest_bytes, validated
+from memeval.records.errors import BadInput
+
+FOLDER = "lifebench"
+"""Name of the benchmark's folder in the data folder."""
+
+QUESTIONS = "QA/QA_clean.json"
+"""Path of the questions in a user's folder."""
+
+LARGEST_FILE_BYTES = 256 << 20
+"""Largest accepted file, unpacked. The largest released one has about 5 MB."""
+
+_PARENTS = ("", "data_en", "life_bench_data/data_en")
+
+
+class ReleasedUser(Record):
+    """One person of the release."""
+
+    name: str
+    """The person's name, the speaker of the person's own turns."""
+    objects: dict[str, str]
+    """Git object name (SHA-1) of each released file, by its path in the user's folder."""
+
+    def record_lists(self) -> dict[str, str]:
+        """Return the paths of the record lists, by the name of the list."""
+        return {Path(path).stem: path for path in self.objects if path != QUESTIONS}
+
+
+@cache
+def released_users() -> dict[str, ReleasedUser]:
+    """Return the ten users of the release by folder name, in order."""
+    path = resources.files(__package__) / "users.json"
+    return {user: validated(ReleasedUser, raw, path) for user, raw in from_json(path.read_bytes()).items()}
+
+
+@dataclass(frozen=True)
+class UserFiles:
+    """The files of one user, read once for their digests."""
+
+    user: str
+    folder: Path
+    digests: dict[str, Digest]
+    """Digest of the unpacked bytes of each file, by its path in the folder."""
+    released: bool
+    """Whether all files are those of the release."""
+
+    def rows(self, path: str) -> list[dict[str, Any]]:
+        """Return the objects of a file, a JSON list.
+
+        Args:
+            path: its path in the folder.
+
+        Raises:
+            BadInput: the file is invalid, or changed since it was first read.
+        """
+        file = _existing(self.folder / path)
+        data = _unpacked(file)
+        if digest_bytes(data) != self.digests[path]:
+            raise BadInput("the file changed during the run.", where=file, remedy="Start again.")
+        try:
+            rows = from_json(data, allow_inf_nan=False)
+        except ValueError as error:
+            raise BadInput(f"not valid JSON ({error}).", where=file, remedy=_RESTORE) from None
+        if not isinstance(rows, list):
+            raise BadInput("expected a JSON list.", where=file, remedy=_RESTORE)
+        wrong = next((number for number, row in enumerate(rows, 1) if not isinstance(row, dict)), None)
+        if wrong is not None:
+            raise BadInput(f"entry {wrong} is not a JSON object.", where=file, remedy=_RESTORE)
+        return rows
+
+
+_RESTORE = "Restore the released file."
+
+
+def folder_of_users(path: Path | None) -> Path | None:
+    """Return the folder with one folder per user; ``None`` if there is none.
+
+    Args:
+        path: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
+    """
+    roots = [data_folder() / FOLDER] if path is None else [path, path / FOLDER]
+    candidates = [root / parent for root in roots for parent in _PARENTS]
+    return next((each for each in candidates if any((each / user).is_dir() for user in released_users())), None)
+
+
+def is_complete(path: Path | None, users: Sequence[str]) -> bool:
+    """Return whether all files of some users exist; see :func:`folder_of_users`."""
+    folder = folder_of_users(path)
+    return folder is not None and all(
+        _found(folder / user / each) is not None for user in users for each in released_users()[user].objects
+    )
+
+
+def read_user(folder: Path, user: str) -> UserFiles:
+    """Read the files of a user for their digests.
+
+    Args:
+        folder: the folder with one folder per user.
+        user: the user.
+
+    Raises:
+        BadInput: a file is missing or unreadable.
+    """
+    objects = released_users()[user].objects
+    digests, equal = {}, True
+    for path, name in objects.items():
+        data = _unpacked(_existing(folder / user / path))
+        digests[path] = digest_bytes(data)
+        equal = equal and git_object(data) == name
+    return UserFiles(user, folder / user, digests, equal)
+
+
+def git_object(data: bytes) -> str:
+    """Return the name that git gives to a file: SHA-1 of a header and its bytes. Upstream publishes no other digest."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _found(path: Path) -> Path | None:
+    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
+
+
+def _existing(path: Path) -> Path:
+    file = _found(path)
+    if file is None:
+        raise BadInput("file not found.", where=path, remedy="Each user needs the questions and all nine record lists.")
+    return file
+
+
+def _unpacked(file: Path) -> bytes:
+    """Return the bytes of a file, unpacked if they are gzip."""
+    try:
+        with file.open("rb") as raw:
+            packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            stream = gzip.GzipFile(fileobj=raw) if packed else raw
+            data = stream.read(LARGEST_FILE_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadInput(f"the gzip file is damaged ({error}).", where=file, remedy=_RESTORE) from None
+    except OSError as error:
+        raise BadInput(f"cannot read the file ({error.strerror or error}).", where=file, remedy=_RESTORE) from None
+    if len(data) > LARGEST_FILE_BYTES:
+        raise BadInput(f"the file has more than {LARGEST_FILE_BYTES:,} bytes.", where=file, remedy=_RESTORE)
+    return data
