@@ -33,14 +33,14 @@ def test_a_session_is_a_day_in_order_of_time_and_contacts_come_first(scenario: S
         "2025-02-03",
         "2025-03-05",
     ]
-    assert [turn.content.splitlines()[0] for turn in sessions[0].turns] == ["record: contact", "record: photo"]
-    heads = [(turn.turn_id, turn.content.splitlines()[0]) for turn in sessions[1].turns]
+    assert [turn.content.split(" | ")[0] for turn in sessions[0].turns] == ["contact", "photo"]
+    heads = [(turn.turn_id, turn.content.split(" | ")[0]) for turn in sessions[1].turns]
     assert heads == [
         ("s002:t01.1", "How do I wax skis?"),
         ("s002:t01.2", "Heat the wax and scrape it off."),
         ("s002:t01.3", "How often?"),
-        ("s002:t02", "record: fitness_health"),
-        ("s002:t03", "record: calendar"),
+        ("s002:t02", "fitness_health"),
+        ("s002:t03", "calendar"),
         ("s002:t04", "Me: the train leaves at nine."),
     ]
 

@@ -18,11 +18,8 @@ QUESTION = LifeBenchQuestion(
 )
 
 CONTEXT = """\
-[2025-01-02] Hu Lan: record: note
-title: Soap
-content: Green soap is on the list.
-[2025-01-03] Hu Lan: record: push
-content: You have bought blue wax, for the skis on cold days."""
+[2025-01-02] Hu Lan: note | title: Soap | content: Green soap is on the list.
+[2025-01-03] Hu Lan: push | content: You have bought blue wax, for the skis on cold days."""
 
 
 def test_options_are_read_back_from_the_shown_question() -> None:

@@ -134,4 +134,5 @@ def test_every_record_has_one_turn_or_more_and_no_personal_number(quick: LifeBen
     records = {turn.turn_id.partition(".")[0] for session in sessions for turn in session.turns}
     assert len(records) == sum(BY_LIST.values())
     text = "\n".join(turn.content for session in sessions for turn in session.turns)
+    assert text.count("\n") == sum(len(session.turns) for session in sessions) - 1
     assert not re.search(r"[\w.+-]+@[\w-]+\.\w|(?<![\d.])(?:\+?86)?1[3-9]\d{9}(?!\d)|phone_id|event_id|idNumber", text)

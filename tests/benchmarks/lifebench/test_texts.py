@@ -7,29 +7,29 @@ from memeval.records.scenario import TurnKind
 from tests.benchmarks.lifebench.samples import LISTS
 
 
-def test_a_record_is_lines_of_fields_without_ids_and_numbers() -> None:
+def test_a_record_is_its_fields_without_ids_and_numbers() -> None:
     (turn,) = turns_of("call", LISTS["call"][0], "Hu Lan")
-    assert turn.content == "record: call\ncontactName: Bo Lin\ndatetime: 2025-02-01 10:00:00\ndirection: 1"
+    assert turn.content == "call | contactName: Bo Lin | datetime: 2025-02-01 10:00:00 | direction: 1"
     assert (turn.role, turn.speaker, turn.kind) == ("user", "Hu Lan", TurnKind.OBSERVATION)
 
 
 def test_a_contact_keeps_the_name_only() -> None:
     (turn,) = turns_of("contact", LISTS["contact"][0], "Hu Lan")
-    assert turn.content == "record: contact\nname: Bo Lin"
+    assert turn.content == "contact | name: Bo Lin"
 
 
-def test_nested_fields_and_lists_are_one_line_each_and_empty_ones_are_left_out() -> None:
+def test_nested_fields_and_lists_are_one_field_each_and_empty_ones_are_left_out() -> None:
     (photo,) = turns_of("photo", LISTS["photo"][0], "Hu Lan")
     assert photo.kind is TurnKind.IMAGE
-    assert photo.content.splitlines()[3:] == ["location: city: Harbin", "imageTag: Snow, Roof"]
+    assert photo.content.split(" | ")[3:] == ["location: city: Harbin", "imageTag: Snow, Roof"]
     (fitness,) = turns_of("fitness_health", LISTS["fitness_health"][0], "Hu Lan")
-    assert fitness.content.splitlines()[-1] == "步行: 步数: 8000 steps"
+    assert fitness.content.split(" | ")[-1] == "步行: 步数: 8000 steps"
 
 
 def test_a_message_has_its_contact_as_speaker_and_keeps_unknown_fields() -> None:
     (turn,) = turns_of("sms", LISTS["sms"][0], "Hu Lan")
     assert (turn.speaker, turn.kind) == ("Bo Lin", TurnKind.MESSAGE)
-    assert turn.content.splitlines() == [
+    assert turn.content.split(" | ") == [
         "Me: the train leaves at nine.",
         "datetime: 2025-01-02 09:00:00",
         "message_type: Send",
@@ -46,6 +46,13 @@ def test_a_chat_is_its_messages_without_blank_ones() -> None:
         ("user", "Hu Lan"),
     ]
     assert turn_count("agent_chat", chat) == len(turns)
+
+
+def test_every_turn_is_one_line() -> None:
+    note = {"title": "To do", "content": "1. Wax\n\n2. Poles"}
+    chat = {"conversation": {"turn 1": {"user": {"content": "Which wax?\nBlue?"}}}}
+    assert turns_of("note", note, "Hu Lan")[0].content == "note | title: To do | content: 1. Wax 2. Poles"
+    assert turns_of("agent_chat", chat, "Hu Lan")[0].content == "Which wax? Blue?"
 
 
 @pytest.mark.parametrize("chat", [{}, {"conversation": None}, {"conversation": {"turn 1": 3, "turn 2": {"user": 4}}}])

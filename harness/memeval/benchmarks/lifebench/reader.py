@@ -10,12 +10,11 @@ from math import fsum, log
 from memeval.benchmarks.lifebench.questions import options_in
 from memeval.reading import ReaderAnswer
 
-_PASSAGE = re.compile(r"\n(?=\[\d{4}-\d\d-\d\d)")
 _WORD = re.compile(r"[^\W_]{2,}")
 
 
 class OptionsReader:
-    """Chooses the option with the best passage. A passage is a dated turn of the context.
+    """Chooses the option with the best passage. A passage is a line of the context.
 
     ``score(option) = max over passages p of share(question, p) + share(option, p)``, where ``share(text, p)`` is
     ``Σ idf(w)`` over the words of the text in p, divided by the sum over all words of the text, and
@@ -28,7 +27,7 @@ class OptionsReader:
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Choose an option; see :class:`memeval.reading.Reader`."""
         text, options = options_in(question)
-        passages = list(dict.fromkeys(each for context in contexts for each in _PASSAGE.split(context) if each.strip()))
+        passages = list(dict.fromkeys(each for context in contexts for each in context.split("\n") if each.strip()))
         if not options or not passages:
             return ReaderAnswer("")
         words = [_words(each) for each in passages]

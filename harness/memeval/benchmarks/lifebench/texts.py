@@ -11,6 +11,9 @@ from memeval.records.scenario import TurnKind
 CHAT, MESSAGE, PHOTO = "agent_chat", "sms", "photo"
 """Record lists whose records are not observations."""
 
+SEPARATOR = " | "
+"""Between the fields of a record."""
+
 _DROPPED = frozenset({"event_id", "phone_id", "type", "idNumber", "phoneNumber", "contact_phone_number"})
 _MASKS = (
     (re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "[e-mail address]"),
@@ -52,6 +55,8 @@ def turn_count(source: str, record: Mapping[str, Any]) -> int:
 def turns_of(source: str, record: Mapping[str, Any], person: str) -> tuple[TurnText, ...]:
     """Return a record as turns: a chat as its messages, any other record as one turn.
 
+    A turn is one line, because a context is a list of lines: so stored contexts name turns instead of quoting them.
+
     Args:
         source: name of the record list.
         record: the record; unknown fields are kept.
@@ -59,15 +64,15 @@ def turns_of(source: str, record: Mapping[str, Any], person: str) -> tuple[TurnT
     """
     if source == CHAT:
         return tuple(
-            TurnText(role, person if role == "user" else None, TurnKind.MESSAGE, masked(content))
+            TurnText(role, person if role == "user" else None, TurnKind.MESSAGE, masked(_one_line(content)))
             for role, content in _said(record)
         )
     fields = {name: text for name, value in record.items() if (text := _field(name, value))}
     if source == MESSAGE:
         speaker, content = fields.pop("contactName", "unknown"), fields.pop("message_content", "")
-        return (TurnText("user", speaker, TurnKind.MESSAGE, "\n".join([content, *_lines(fields)])),)
+        return (TurnText("user", speaker, TurnKind.MESSAGE, SEPARATOR.join([content, *_named(fields)])),)
     kind = TurnKind.IMAGE if source == PHOTO else TurnKind.OBSERVATION
-    return (TurnText("user", person, kind, "\n".join([f"record: {source}", *_lines(fields)])),)
+    return (TurnText("user", person, kind, SEPARATOR.join([source, *_named(fields)])),)
 
 
 def masked(text: str) -> str:
@@ -102,7 +107,11 @@ def _said(chat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield role, content
 
 
-def _lines(fields: Mapping[str, str]) -> Iterator[str]:
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _named(fields: Mapping[str, str]) -> Iterator[str]:
     return (f"{name}: {text}" for name, text in fields.items())
 
 
@@ -118,4 +127,4 @@ def _text(value: Any) -> str:
         return "; ".join(f"{name}: {text}" for name, text in parts if text)
     if isinstance(value, list):
         return ", ".join(text for each in value if (text := _text(each)))
-    return "" if value is None else str(value).strip()
+    return "" if value is None else _one_line(str(value))
