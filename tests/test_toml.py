@@ -34,7 +34,7 @@ def refusal(folder: Path, content: str | bytes) -> str:
         ("[check]\nbaseline_runs = 99999999999999999999\n", "2: 'check.baseline_runs' is too large a number."),
         (f"x = {'9' * 5_000}\n", " not valid TOML: a number is too long."),
         ("x = " + "[" * 20_000, " is nested too deeply."),
-        (".".join("a" * 20_000) + " = 1\n", " is nested too deeply."),
+        (".".join("a" * 2_000) + " = 1\n", " is nested too deeply."),
         ('[check]\nwarn_only = [\n "latency",\n]\n', "2: 'check.warn_only.0': "),
     ],
 )
