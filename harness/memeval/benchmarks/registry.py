@@ -114,10 +114,15 @@ def load(benchmark_id: str) -> Benchmark:
         raise _problems[benchmark_id]
     entry = _entries()[benchmark_id]
     try:
-        return _checked(_made(entry), entry)
+        return _checked(entry.load()(), entry)
     except BrokenBenchmark as problem:
-        _problems[benchmark_id] = problem
-        raise
+        broken = problem
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
+        said = " ".join(str(error).split())[:200]
+        broken = _broken(entry, f"{entry.value} fails ({type(error).__name__}: {said}).")
+        broken.__cause__ = error
+    _problems[benchmark_id] = broken
+    raise broken
 
 
 _problems: dict[str, BrokenBenchmark] = {}
@@ -155,25 +160,17 @@ def _origin(entry: EntryPoint) -> Origin:
     return Origin("", "") if distribution is None else Origin(distribution.name, distribution.version)
 
 
-def _made(entry: EntryPoint) -> Benchmark:
-    from memeval.benchmarks.base import Benchmark
-
-    try:
-        made = entry.load()()
-    except (Exception, SystemExit) as error:  # foreign code may raise anything
-        said = " ".join(str(error).split())[:200]
-        raise _broken(entry, f"{entry.value} fails ({type(error).__name__}: {said}).") from error
-    if not isinstance(made, Benchmark):
-        raise _broken(entry, f"{entry.value} gives {type(made).__name__}, and not a Benchmark.")
-    return made
-
-
-def _checked(benchmark: Benchmark, entry: EntryPoint) -> Benchmark:
-    """Return a benchmark whose description fits.
+def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
+    """Return what an entry point made, if it is a benchmark whose description fits.
 
     Raises:
-        BrokenBenchmark: it does not.
+        BrokenBenchmark: it is not.
     """
+    from memeval.benchmarks.base import Benchmark
+    from memeval.judging.prompting import SHARED
+
+    if not isinstance(benchmark, Benchmark):
+        raise _broken(entry, f"{entry.value} gives {type(benchmark).__name__}, and not a Benchmark.")
     info = getattr(benchmark, "info", None)
     if info is None:
         raise _broken(entry, "it has no catalogue ('info').", "Give the class an attribute 'info'.")
@@ -190,8 +187,7 @@ def _checked(benchmark: Benchmark, entry: EntryPoint) -> Benchmark:
                 f"the weights of the protocol '{protocol.name}' sum to {math.fsum(shares):g}.",
                 "Write weights that sum to 1, or none.",
             )
-    folder = resources.files(benchmark.prompts) / "prompts"
-    if benchmark.prompts == benchmark.__module__.rpartition(".")[0] and not folder.is_dir():
+    if benchmark.prompts != SHARED and not (resources.files(benchmark.prompts) / "prompts").is_dir():
         raise _broken(entry, f"{benchmark.prompts} has no folder 'prompts'.", "Add the judge prompts as .txt files.")
     return benchmark
 

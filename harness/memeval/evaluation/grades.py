@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+from memeval.benchmarks import known_ids
+from memeval.benchmarks.registry import origin
 from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
-from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, RunGrader
+from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Scenario
@@ -83,9 +87,10 @@ def _graded(
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
 
     def graded(key: ItemKey) -> Grade:
-        if isinstance(grader, ContextGrader):
-            return grader.grade_delivered(key, scenario, responses, delivered(responses))
-        return grader.grade(key, scenario, responses, judge)
+        with _naming(benchmark_session, grader, item):
+            if isinstance(grader, ContextGrader):
+                return grader.grade_delivered(key, scenario, responses, delivered(responses))
+            return grader.grade(key, scenario, responses, judge)
 
     grade = graded(item)
     if item.item_id not in corrections:
@@ -96,6 +101,27 @@ def _graded(
         other = graded(corrected)
         corrected_score = other.credit if other.credit is not None else other.verdict is True
     return grade.model_copy(update={"alternates": {**grade.alternates, CORRECTED: corrected_score}})
+
+
+@contextmanager
+def _naming(benchmark_session: BenchmarkSession, grader: Grader, item: ItemKey) -> Iterator[None]:
+    """Name grader, item and package if a grader raises.
+
+    Raises:
+        BadInput: it did.
+    """
+    try:
+        yield
+    except MemevalError:
+        raise
+    except Exception as error:  # a benchmark of another package may raise anything
+        name = benchmark_session.benchmark.info.id
+        package = f" in {origin(name)}" if name in known_ids() else ""
+        said = " ".join(str(error).split())[:200]
+        raise BadInput(
+            f"the grader {grader.name} of {name} failed on the item {item.item_id} ({type(error).__name__}: {said}).",
+            remedy=f"The answers are saved. Fix the grader{package}, and run the same command again.",
+        ) from error
 
 
 def _with_scenarios(
@@ -118,12 +144,11 @@ def cases_of(
     """
     last = last_attempts(responses)
     corrections = benchmark_session.corrections()
-    return [
-        replace(case, scenario=case.scenario.only(frozenset()))
-        for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last)))
-        for key in (item, corrections.get(item.item_id))
-        if key is not None
-        for case in benchmark_session.graders[item.category].cases(
-            key, scenario, [last[question] for question in item.question_ids]
-        )
-    ]
+    cases: list[Case] = []
+    for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last))):
+        grader, given = benchmark_session.graders[item.category], [last[question] for question in item.question_ids]
+        with _naming(benchmark_session, grader, item):
+            for key in (item, corrections.get(item.item_id)):
+                if key is not None:
+                    cases += grader.cases(key, scenario, given)
+    return [replace(case, scenario=case.scenario.only(frozenset())) for case in cases]

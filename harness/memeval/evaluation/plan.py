@@ -13,6 +13,7 @@ from typing import overload
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
+from memeval.evaluation.provenance import not_installed
 from memeval.execution.model_reader import ModelReader
 from memeval.execution.readers import NATIVE
 from memeval.execution.work import ScenarioWork
@@ -227,7 +228,7 @@ def session_of_run(
     """
     track = run.track
     benchmark_session = BenchmarkSession.open(
-        find(track.benchmark),
+        _benchmark_of(run),
         data,
         track.parameters or None,
         protocol=track.protocol,
@@ -293,3 +294,10 @@ def _one_of(kind: str, name: str | None, names: Sequence[str], benchmark: str) -
     if name not in names:
         raise BadInput(f"{benchmark} has no {kind} '{name}'.", remedy=f"It has: {', '.join(names)}.")
     return name
+
+
+def _benchmark_of(run: Run) -> Benchmark:
+    try:
+        return find(run.track.benchmark)
+    except BadInput as error:
+        raise not_installed(run) or error from None

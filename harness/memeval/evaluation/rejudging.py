@@ -135,7 +135,7 @@ def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, f
             isolation=run.isolation,
             network=run.network,
             sandbox=run.sandbox,
-            harness=harness(),
+            harness=harness(inputs.track.benchmark),
             seeds={name: seed for name, seed in run.seeds.items() if name != "judge"} | judge.seeds,
             answers_from=run.run_id,
             imported=run.imported,

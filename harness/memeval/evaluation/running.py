@@ -314,7 +314,7 @@ def _plan(
         isolation=setting.prepared.isolation,
         network=setting.prepared.network,
         sandbox=None if setting.prepared.sandbox is None else str(setting.prepared.sandbox),
-        harness=harness(),
+        harness=harness(inputs.track.benchmark),
         seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if has_model_reader else {}),
         carries_over=retried.run.run_id if retried else None,
         replayed=setting.options.models.replay is not None,

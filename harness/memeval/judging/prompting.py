@@ -148,7 +148,13 @@ def is_judges(prompt: str) -> bool:
 
 
 def _read(package: str, name: str, set_name: str = "") -> str:
-    return (resources.files(package) / "prompts" / set_name / f"{name}.txt").read_text("utf-8")
+    path = resources.files(package) / "prompts" / set_name / f"{name}.txt"
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise BadInput(
+            f"{package} has no judge prompt '{name}'.", where=path, remedy="Add the file, or install the package again."
+        ) from None
 
 
 def prompt_names(package: str, set_name: str = "") -> tuple[str, ...]:

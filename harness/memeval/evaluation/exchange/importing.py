@@ -266,7 +266,7 @@ def _plan(
         system=_system(answers, form),
         redistribution=benchmark_session.benchmark.info.redistribution,
         isolation=Isolation.ELSEWHERE,
-        harness=harness(),
+        harness=harness(inputs.track.benchmark),
         seeds=judge.seeds,
         imported=answers.imported,
     )

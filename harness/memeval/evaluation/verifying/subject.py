@@ -9,6 +9,7 @@ from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.plan import BenchmarkSession
+from memeval.evaluation.provenance import not_installed
 from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_data
 from memeval.records.call import Call
 from memeval.records.grade import Grade
@@ -70,7 +71,9 @@ class Subject:
     @property
     def opened(self) -> BenchmarkSession | NoData:
         """The benchmark of the track, with the data that is here."""
-        return self.sessions.of(self.run.track)
+        opened = self.sessions.of(self.run.track)
+        missing = not_installed(self.run) if isinstance(opened, NoData) else None
+        return opened if missing is None else NoData(str(missing))
 
     @cached_property
     def session(self) -> BenchmarkSession | NoData:

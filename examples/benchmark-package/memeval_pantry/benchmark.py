@@ -1,0 +1,36 @@
+"""The benchmark: catalogue, graders and data together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memeval.benchmarks.base import Benchmark, Category, Parameters
+from memeval.benchmarks.catalogue import load
+from memeval.grading.base import Grader
+from memeval.grading.judged import Judged
+from memeval.records.errors import BadInput
+from memeval_pantry.dataset import PantryDataset
+from memeval_pantry.grading import Counted
+
+INFO = load(__package__)
+
+GRADERS: dict[str, Grader] = {"count": Counted(), "place": Judged()}
+"""The grader of each category."""
+
+
+class PantryBenchmark(Benchmark):
+    """Pantry, version 1."""
+
+    info = INFO
+    categories = tuple(Category.of(category, GRADERS[category.name]) for category in INFO.categories)
+    prompts = __package__
+
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> PantryDataset:
+        """Open the data; see :meth:`memeval.benchmarks.base.Benchmark.open`.
+
+        Raises:
+            BadInput: a path or a parameter was given.
+        """
+        if path is not None or parameters:
+            raise BadInput(f"{INFO.id} is built in.", remedy="Remove --data and --parameter.")
+        return PantryDataset()
