@@ -73,9 +73,19 @@ def test_nothing_is_printed_that_an_empty_setting_would_break() -> None:
     assert "`pipx install memeval-leaderboard`" in steps
 
 
-@pytest.mark.parametrize("page", ["install.md", "submit.md", "repeat.md"])
+@pytest.mark.parametrize("page", ["benchmark.md", "install.md", "submit.md", "repeat.md"])
 def test_the_pages_for_newcomers_show_how_to_install(page: str) -> None:
     text = (ROOT / "site" / page).read_text("utf-8")
     assert "$ make demo" not in text  # the page has the commands from the one setting
     written: Any = SimpleNamespace(file=SimpleNamespace(src_uri=page))
     assert project().install_steps() in MemevalPlugin().on_page_markdown(text, page=written)
+
+
+def test_the_guide_for_benchmarks_shows_every_file_of_the_example() -> None:
+    text = (ROOT / "site" / "benchmark.md").read_text("utf-8")
+    shown = dict(re.findall(r'^```\w+ title="pantry/([^"]+)"\n(.*?)\n```$', text, re.M | re.S))
+    example = ROOT / "examples" / "benchmark-package"
+    others = {"LICENSE", "README.md"}
+    files = [path for path in example.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    wanted = {path.relative_to(example).as_posix(): path.read_text("utf-8").rstrip("\n") for path in files}
+    assert shown == {name: body for name, body in wanted.items() if name not in others}
