@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.main import main as memeval
-from memeval.evaluation.plan import BenchmarkSession
 
 TIERS = ("10k", "100k", "1m", "10m")
 SYSTEMS = ("recency-window", "bm25")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.progress import Progress
 from memeval.records.base import Digest
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memeval.archive.audits import AuditFolder, BridgeFolder
     from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
-    from memeval.evaluation.exchange.importing import ImportOptions
     from memeval.evaluation.findings import Check, Finding
+    from memeval.evaluation.importing import ImportOptions
     from memeval.evaluation.live import SuiteOptions
     from memeval.evaluation.matrix import MatrixRun
     from memeval.evaluation.rejudging import RejudgeOptions
@@ -52,7 +52,7 @@ _LAZY_TYPES = {
     "Failure": "memeval.records.failure",
     "Finding": "memeval.evaluation.findings",
     "Frames": "memeval.leaderboard.frames",
-    "ImportOptions": "memeval.evaluation.exchange.importing",
+    "ImportOptions": "memeval.evaluation.importing",
     "MatrixRun": "memeval.evaluation.matrix",
     "RegressionCheck": "memeval.records.check",
     "RejudgeOptions": "memeval.evaluation.rejudging",
@@ -472,12 +472,12 @@ def import_answers(
         BadInput: an argument names nothing that exists, or the file is not valid.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    from memeval.evaluation.exchange.formats import find_format
-    from memeval.evaluation.exchange.importing import ImportOptions, import_file, open_benchmark_for
-    from memeval.evaluation.exchange.reading import AnswerFile
+    from memeval.benchmarks.formats.reading import AnswerFile
+    from memeval.evaluation.importing import ImportOptions, import_file, open_benchmark_for
     from memeval.evaluation.judges import choose_judge
+    from memeval.exchange.formats import find_import_format
 
-    answer_format, path = find_format(format), Path(file)
+    answer_format, path = find_import_format(format), Path(file)
     answers = AnswerFile.open(path, system)
     benchmark_session = open_benchmark_for(answer_format, path, benchmark, data, parameters, protocol)
     chosen = choose_judge(judge, label, prompts)
@@ -494,10 +494,10 @@ def export(
     force: bool = False,
 ) -> tuple[Path, ...]:
     """Write a stored run in the format of another program, and return the files; see :func:`export_run`."""
-    from memeval.evaluation.exchange.exporting import export_run
-    from memeval.evaluation.exchange.formats import find_format
+    from memeval.evaluation.exporting import export_run
+    from memeval.exchange.formats import find_export_format
 
-    return export_run(_loaded(run, results), find_format(format), Path(to), data, force=force)
+    return export_run(_loaded(run, results), find_export_format(format), Path(to), data, force=force)
 
 
 def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("results")) -> Comparison:
@@ -567,8 +567,8 @@ def failures(
     Raises:
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
+    from memeval.benchmarks.session import session_of_run
     from memeval.evaluation.failure_analysis import failures_of_run
-    from memeval.evaluation.plan import session_of_run
 
     folder = _loaded(run, results)
     return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))

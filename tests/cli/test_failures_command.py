@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import session
 from memeval.cli.main import main
-from memeval.evaluation import plan
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import ExitCode
 from memeval.systems.source import find_system
@@ -26,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(plan, "find", lambda _name: benchmark_session().benchmark)
+    monkeypatch.setattr(session, "find", lambda _name: benchmark_session().benchmark)
     monkeypatch.setattr(sys, "argv", ["memeval", "failures", *words])
     with pytest.raises(SystemExit) as ended:
         main()

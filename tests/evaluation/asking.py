@@ -14,10 +14,11 @@ import pytest
 from aiohttp import web
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation import judges, models, plan
+from memeval.benchmarks import session
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation import judges, models
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.gateway.budget import parse_caps
@@ -128,7 +129,7 @@ def judged_run(folder: Path) -> Iterator[tuple[PickyServer, RunFolder]]:
 
     benchmark = TinyBenchmark(8, questions=4)
     with PickyServer() as server, pytest.MonkeyPatch.context() as patch:
-        for module in (plan, judges):
+        for module in (session, judges):
             patch.setattr(module, "find", lambda _name: benchmark)
         patch.setattr(models, "GatewayOptions", hasty)
         for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):

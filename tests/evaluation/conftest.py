@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation import judges, models, plan
+from memeval.benchmarks import session
+from memeval.evaluation import judges, models
 from memeval.evaluation.verifying import sessions
 from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
@@ -25,7 +26,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
-    for module in (plan, sessions, judges):
+    for module in (session, sessions, judges):
         monkeypatch.setattr(module, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:

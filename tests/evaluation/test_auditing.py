@@ -14,11 +14,11 @@ import pytest
 
 from memeval.archive.audits import AuditFolder, stored_audits
 from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation import auditing as auditing_module
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent
 from memeval.judging.calibration import trials

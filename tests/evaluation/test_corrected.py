@@ -8,8 +8,8 @@ import pytest
 
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.base import CORRECTED
 from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import SystemSetup
 from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.early_stop import FIRST_ITEMS, StoppedEarly
 from memeval.execution.journal import Journal

@@ -8,7 +8,7 @@ import pytest
 
 from memeval.archive.equal_rows import comparable_digest, comparable_digests
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.journal import Journal
 from memeval.execution.progress import Silent

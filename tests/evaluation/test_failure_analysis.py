@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.api import failures as api_failures
+from memeval.benchmarks import session
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.evaluation import plan
 from memeval.evaluation.evidence_found import EvidenceFinder
 from memeval.evaluation.failure_analysis import failure, failures_of, failures_of_run, is_right, summary
 from memeval.evaluation.running import RunOptions, run_system
@@ -311,7 +311,7 @@ def test_a_context_of_another_scenario_counts_if_its_text_is_equal() -> None:
 
 def test_a_stored_run_is_analysed_from_its_rows(tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = benchmark_session()
-    monkeypatch.setattr(plan, "find", lambda _name: ours.benchmark)
+    monkeypatch.setattr(session, "find", lambda _name: ours.benchmark)
     results = tmp_path_factory.mktemp("results")
     folder = run_system(find_system("bm25"), ours, RunOptions(results=results, concurrency=1))
     rows = failures_of_run(folder)

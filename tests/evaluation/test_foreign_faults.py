@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import registry
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.grading.judged import Judged
 from memeval.judging.base import Case, Judge
 from memeval.judging.prompting import Prompts

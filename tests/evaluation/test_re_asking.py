@@ -9,9 +9,9 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.evaluation import plan
+from memeval.benchmarks import session
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.re_asking import draw, re_ask
 from memeval.evaluation.running import run_system
 from memeval.gateway.budget import parse_caps
@@ -98,7 +98,7 @@ def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monk
 
 
 def test_other_data_is_refused(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "find", lambda _name: TinyBenchmark(5))
+    monkeypatch.setattr(session, "find", lambda _name: TinyBenchmark(5))
     with pytest.raises(BadInput, match="used data"):
         re_ask(run)
 

@@ -11,8 +11,8 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.evaluation import plan
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks import session
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.rerunning import rerun, source_of_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import SystemSetup
@@ -34,7 +34,7 @@ SETUP = SystemSetup(sandbox=SandboxMode.NONE)
 @pytest.fixture(autouse=True)
 def benchmark(monkeypatch: pytest.MonkeyPatch, no_models: None) -> TinyBenchmark:
     benchmark = TinyBenchmark(SCENARIOS, questions=2)
-    monkeypatch.setattr(plan, "find", lambda _name: benchmark)
+    monkeypatch.setattr(session, "find", lambda _name: benchmark)
     return benchmark
 
 
@@ -118,7 +118,7 @@ def test_an_archived_submission_is_found_by_its_digest(tmp_path: Path, monkeypat
 
 
 def test_other_data_is_refused(tmp_path: Path, plain: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "find", lambda _name: TinyBenchmark(3))
+    monkeypatch.setattr(session, "find", lambda _name: TinyBenchmark(3))
     with pytest.raises(BadInput, match="used data"):
         again(plain, tmp_path)
 

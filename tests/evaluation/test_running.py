@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run
 from memeval.execution.journal import Journal

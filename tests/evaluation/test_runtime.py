@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import ExchangeBuffer, PreparedSystem, SystemSetup, default_sandbox_mode, prepare
 from memeval.evaluation.seal import cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import ItemKey

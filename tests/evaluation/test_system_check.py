@@ -9,8 +9,8 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import SOURCES, stored_sources
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import CheckStatus
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
 from memeval.systems.source import SystemSource, altered_source, file_source, folder_source

@@ -13,8 +13,8 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation import plan
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks import session
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_results, verify_run
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a finished run of the recency control, with contexts."""
-    for module in (plan, sessions):
+    for module in (session, sessions):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return run_system(
         find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
@@ -179,7 +179,7 @@ def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
 
 
 def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "find", lambda name: TinyBenchmark(scenarios=9))
+    monkeypatch.setattr(session, "find", lambda name: TinyBenchmark(scenarios=9))
     with pytest.raises(BadInput, match="used data sha256:"):
         reproduce_run(RunFolder(stored))
 

@@ -12,20 +12,20 @@ import pytest
 
 from memeval.archive.audits import JUDGMENTS, PROBES, stored_audits
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import session
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.trust import verify
-from memeval.evaluation import plan
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
 from memeval.evaluation.bridging import bridge_judges
-from memeval.evaluation.decoding import decoded_run
 from memeval.evaluation.estimate import estimate_run
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD, ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.evaluation.verifying import sessions
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.judging.calibration import trials
 from memeval.keys import NoiseKey
 from memeval.records.base import digest_bytes
@@ -84,7 +84,7 @@ def benchmark_session() -> BenchmarkSession:
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the benchmark with withheld text."""
-    for module in (plan, sessions):
+    for module in (session, sessions):
         monkeypatch.setattr(module, "find", lambda _name: benchmark())
 
 

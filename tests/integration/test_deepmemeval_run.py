@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import find_system

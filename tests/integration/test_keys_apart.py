@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.runner import ScenarioRunner
 from memeval.records.run import View
 from memeval.records.track import Limits

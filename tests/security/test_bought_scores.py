@@ -8,7 +8,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run

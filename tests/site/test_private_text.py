@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.base import digest_bytes
 from memeval.records.track import Redistribution

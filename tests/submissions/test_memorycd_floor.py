@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import folder_source
 from tests.support.memorycd import users, write_data

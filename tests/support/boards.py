@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import sealed_runs
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.release import Release
 from memeval.site.files import shared

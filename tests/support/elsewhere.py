@@ -11,14 +11,15 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
 from memeval.benchmarks.deepmemeval.released import DeepMemEvalFile, RawScenario
+from memeval.benchmarks.exchange_format import ExchangeFormat
+from memeval.benchmarks.formats.answers import ImportedAnswer, ImportedAnswers, slug_of
+from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted, once
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.evaluation.exchange.answers import ImportedAnswer, ImportedAnswers, slug_of
-from memeval.evaluation.exchange.formats import ExchangeFormat, find_format
-from memeval.evaluation.exchange.importing import ImportOptions, Origin, import_file
-from memeval.evaluation.exchange.reading import AnswerFile, ForeignRecord, fitted, once
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.importing import ImportOptions, Origin, import_file
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.exchange.formats import find_format
 from memeval.gateway.budget import parse_caps
 from memeval.records.imported import Imported
 from tests.benchmarks.deepmemeval.rows import rows

@@ -17,11 +17,11 @@ from typing import Any, Self
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
+from memeval.benchmarks.session import session_of_run
 from memeval.evaluation import summary
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import session_of_run
 from memeval.evaluation.seal import cost, coverage
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score

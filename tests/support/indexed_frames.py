@@ -20,7 +20,7 @@ import pandas as pd
 
 import memeval
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.parquet import Row
+from memeval.exchange.parquet import Row
 from memeval.leaderboard.frame_index import LAYOUT, FramesWarning
 from memeval.leaderboard.frame_rows import item_rows
 from memeval.records.errors import BadInput

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from memeval.benchmarks.exchange_format import ExchangeFormat
 from memeval.grading.base import Grader
 from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
@@ -158,6 +159,8 @@ class Benchmark(ABC):
     """The package whose folder ``prompts`` has the judge prompts of its keys."""
     readers: tuple[Reader, ...] = ()
     """Its own readers, which need no model."""
+    formats: tuple[ExchangeFormat, ...] = ()
+    """Its own import and export formats."""
     former: tuple[Grader, ...] = ()
     """Graders of earlier versions. They regrade stored runs whose track names them."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
     from memeval.benchmarks.download import Progress
     from memeval.benchmarks.licence import Licence
-    from memeval.evaluation.plan import BenchmarkSession
+    from memeval.benchmarks.session import BenchmarkSession
 
 app = typer.Typer(help="List, download, check or generate benchmark data.", no_args_is_help=True)
 
@@ -257,7 +257,7 @@ def verify(
     Example: memeval data verify deepmemeval
     """
     from memeval.benchmarks import find
-    from memeval.evaluation.plan import BenchmarkSession
+    from memeval.benchmarks.session import BenchmarkSession
 
     benchmark = find(name)
     if file is not None and benchmark.info.source(file) is None:
@@ -364,8 +364,8 @@ def generate(
     Example: memeval data generate beliefs --parameter seed=7 --to build/beliefs
     """
     from memeval.benchmarks import find
+    from memeval.benchmarks.session import BenchmarkSession
     from memeval.cli.running import parse_parameters
-    from memeval.evaluation.plan import BenchmarkSession
     from memeval.storage import unwritable, writing_whole
 
     benchmark = find(name)

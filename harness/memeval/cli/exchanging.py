@@ -22,7 +22,6 @@ from memeval.cli.models import (
 )
 from memeval.cli.options import FreshGrades, Parameter, Protocol
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, dollars, percent, print_json
-from memeval.evaluation.exchange.formats import readable, writable
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def add_to(app: typer.Typer) -> None:
 
 def import_(
     file: Annotated[Path, typer.Argument(help="The file of answers.")],
-    format_: Annotated[str, typer.Option("--format", help=f"Format of the file: {', '.join(readable())}.")],
+    format_: Annotated[str, typer.Option("--format", help="Format of the file. A wrong name prints the list.")],
     benchmark: Annotated[
         str | None, typer.Option("--benchmark", metavar="ID", help="Benchmark id. Default: the format's own.")
     ] = None,
@@ -92,7 +91,7 @@ def import_(
     from memeval import api
     from memeval.cli.reporting import report
     from memeval.cli.running import parse_parameters
-    from memeval.evaluation.exchange.importing import Origin
+    from memeval.evaluation.importing import Origin
     from memeval.execution.progress import Bar
 
     options = api.ImportOptions(
@@ -135,7 +134,7 @@ def import_(
 
 def export(
     run: Annotated[str, typer.Argument(help="The run, by its folder or its id.")],
-    format_: Annotated[str, typer.Option("--format", help=f"Format to write: {', '.join(writable())}.")],
+    format_: Annotated[str, typer.Option("--format", help="Format to write. A wrong name prints the list.")],
     to: Annotated[
         Path, typer.Option("--to", metavar="PATH", help="File to write. Some formats write more files beside it.")
     ],

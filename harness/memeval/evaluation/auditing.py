@@ -9,14 +9,14 @@ from pathlib import Path
 
 from memeval.archive.audits import JUDGMENTS, PROBES, AuditFolder, judge_slug, stored_audits, write_audit
 from memeval.archive.rows import inner_digest
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
-from memeval.evaluation.withholding import has_verdict, requests_of, withheld_audit
+from memeval.evaluation.withholding.encoding import has_verdict, requests_of, withheld_audit
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import text_of

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.grades import is_done, last_attempts
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.grades import is_done
 from memeval.evaluation.models import RECORD, models_for
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, judge_for
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.gateway.budget import output_limits
 from memeval.gateway.prices import price_list, price_of
 from memeval.gateway.record import CallRecord
+from memeval.grading.outcomes import last_attempts
 from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
 from memeval.judging.model import ModelJudge

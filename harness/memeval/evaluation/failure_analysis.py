@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import decoded_run
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.evidence_found import EvidenceAvailability, EvidenceFinder
-from memeval.evaluation.grades import last_attempts
-from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.times import names_another_time, numbers
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.contexts import Contexts
 from memeval.execution.model_reader import PREFIX
+from memeval.grading.outcomes import last_attempts
 from memeval.judging.abstaining import abstains
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.text import normal, stated, states, without_framed, words

@@ -8,27 +8,18 @@ from dataclasses import replace
 
 from memeval.benchmarks import known_ids
 from memeval.benchmarks.registry import origin
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
 from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader
+from memeval.grading.outcomes import last_attempts
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Scenario
-
-
-def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
-    """Return the last attempt of each question, by question id."""
-    last: dict[str, Response] = {}
-    for response in responses:
-        previous = last.get(response.question_id)
-        if previous is None or response.attempt > previous.attempt:
-            last[response.question_id] = response
-    return last
 
 
 def is_done(item: ItemKey, last: dict[str, Response]) -> bool:

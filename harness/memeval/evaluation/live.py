@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader
 from memeval.evaluation.suite_metrics import metrics_of_rows

@@ -12,11 +12,11 @@ from pathlib import Path
 from memeval.archive.matrices import MatrixFolder, files_of, write_matrix
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.comparing import compare_runs, metrics_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.matrix_file import sources_of
 from memeval.evaluation.matrix_gates import gate_results
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.suite_metrics import metrics_of_run
 from memeval.execution.progress import Progress, Silent

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from typing import Self
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.journal import utc_now
 from memeval.execution.secrets import redact
 from memeval.gateway.budget import Budget

@@ -16,13 +16,13 @@ from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import AGREEMENT
-from memeval.evaluation.decoding import decoded_run
+from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.grades import cases_of
 from memeval.evaluation.judges import judge_of
 from memeval.evaluation.models import ModelOptions, Models, models_for
-from memeval.evaluation.plan import session_of_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.stopping import interruptible
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of

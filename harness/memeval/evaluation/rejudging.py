@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import decoded_run
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.seal import seal
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord

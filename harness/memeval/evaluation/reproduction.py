@@ -12,15 +12,15 @@ from pathlib import Path
 
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.decoding import DecodedRun, decoded_run
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.rereading import reread
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.evaluation.verifying.calls import wrong_keys
+from memeval.evaluation.withholding.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded

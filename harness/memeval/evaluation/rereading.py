@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Finding
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.readers import reader_named
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.model_reader import PREFIX

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
-from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.grades import last_attempts
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.plan import BenchmarkSession, session_of_run
 from memeval.evaluation.re_asking import draw, refuse_few, starting_again
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import SystemSetup
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.progress import Progress
+from memeval.grading.outcomes import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import keep_source
-from memeval.evaluation.decoding import decoded_run
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.disk_space import disk_space_warning
-from memeval.evaluation.grades import cases_of, grade_items, is_done, last_attempts
+from memeval.evaluation.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader, protocols_for
 from memeval.evaluation.rows import Rows
@@ -31,6 +30,7 @@ from memeval.evaluation.runtime import (
 from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import by_scenario, call_rows, judgment_rows, judgments
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.early_stop import EarlyStop
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.model_access import SystemInstance
@@ -40,6 +40,7 @@ from memeval.execution.readers import NATIVE
 from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
+from memeval.grading.outcomes import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.reading import Reader

@@ -10,11 +10,11 @@ from pathlib import Path
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation import summary
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.rows import Rows
-from memeval.evaluation.withholding import withheld
+from memeval.evaluation.withholding.encoding import withheld
 from memeval.execution.contexts import Contexts
 from memeval.execution.journal import utc_now
 from memeval.gateway.prices import price_list

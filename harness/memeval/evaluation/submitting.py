@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.conformance.suite import CHECKS
 from memeval.evaluation.conforming import check_conformance
 from memeval.evaluation.models import ModelOptions, models_for
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import PreparedSystem, SystemSetup, prepare, system_instances

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import Models
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.judging.base import Case, Judge

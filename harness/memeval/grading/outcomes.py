@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memeval.records.grade import GradeState
 from memeval.records.response import Outcome, Response
@@ -30,3 +30,13 @@ def first_failure(responses: Sequence[Response]) -> tuple[GradeState, str] | Non
         if response.outcome is not Outcome.OK:
             return _STATES[response.outcome], _REASONS[response.outcome]
     return None
+
+
+def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
+    """Return the last attempt of each question, by question id."""
+    last: dict[str, Response] = {}
+    for response in responses:
+        previous = last.get(response.question_id)
+        if previous is None or response.attempt > previous.attempt:
+            last[response.question_id] = response
+    return last

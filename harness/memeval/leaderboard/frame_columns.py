@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memeval.evaluation.exchange.parquet import Kind
+from memeval.exchange.parquet import Kind
 
 PANDAS: Mapping[Kind, str] = {
     Kind.TEXT: "str",

@@ -17,7 +17,7 @@ from typing import Any
 
 from memeval.archive.row_cache import cache_home
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.exchange.parquet import Kind, Row, all_names, arrow_table, has_pyarrow, pyarrow_modules
+from memeval.exchange.parquet import Kind, Row, all_names, arrow_table, has_pyarrow, pyarrow_modules
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.storage import locked, unwritable, write_whole

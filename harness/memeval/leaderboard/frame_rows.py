@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import uses_model
-from memeval.evaluation.exchange.items import AnsweredQuestion, RunItem, RunItems
-from memeval.evaluation.exchange.parquet import Row
+from memeval.benchmarks.formats.items import AnsweredQuestion, RunItem, RunItems
+from memeval.exchange.parquet import Row
 from memeval.grading.scoring import headline
 from memeval.leaderboard.board import check_track
 from memeval.records.base import canonical_json

@@ -14,7 +14,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.trust import TrustFacts, derive_trust
-from memeval.evaluation.exchange.parquet import Kind, Row, all_names, cells_of
+from memeval.exchange.parquet import Kind, Row, all_names, cells_of
 from memeval.leaderboard.frame_columns import (
     CATEGORIES,
     ITEMS,

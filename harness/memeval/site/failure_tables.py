@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.failure_analysis import failures_of_run, summary
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.leaderboard.board import BoardRow
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary

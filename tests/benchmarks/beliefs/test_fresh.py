@@ -19,7 +19,7 @@ from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh import FreshBeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
 from memeval.benchmarks.beliefs.fresh.value import ELSEWHERE, FILENAME, LARGEST, BeaconValue
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 
 BEACON = editions().beacon

@@ -17,7 +17,7 @@ from memeval.benchmarks.beliefs.long.lives import lives
 from memeval.benchmarks.beliefs.long.survey import histories
 from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.vocabulary import BY_ID
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario

@@ -15,7 +15,7 @@ from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import counts
 from memeval.benchmarks.beliefs.shared import SCENARIO, check_company, shared
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.keys import BeliefKey, ItemKey, NoiseKey
 from memeval.records.run import View
 from memeval.records.scenario import Ingest, Question, Scenario

@@ -10,7 +10,7 @@ from memeval.benchmarks.beliefs.plan import plan
 from memeval.benchmarks.beliefs.stored import CATEGORY, stored
 from memeval.benchmarks.beliefs.timeline import Act, DependentStatus
 from memeval.benchmarks.beliefs.world import Life, live
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.readers import choose_reader
 from memeval.grading.stored import claimed, measures
 from memeval.keys import ItemKey, StoreKey

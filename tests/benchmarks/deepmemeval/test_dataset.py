@@ -12,7 +12,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset
 from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMemEvalFile, RawScenario
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.errata import Erratum, ErratumAction, ErratumKind

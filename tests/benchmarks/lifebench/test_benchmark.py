@@ -8,7 +8,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.lifebench import LifeBenchBenchmark
 from memeval.benchmarks.lifebench.benchmark import TIERS
 from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run

@@ -10,7 +10,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.longmemeval.grading import LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.base import digest_bytes

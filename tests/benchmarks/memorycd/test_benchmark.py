@@ -17,7 +17,7 @@ from memeval.benchmarks.memorycd.benchmark import UNVERIFIED
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.keys import MemoryCDKey
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput

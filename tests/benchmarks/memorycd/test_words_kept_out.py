@@ -12,11 +12,11 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
 from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verification import verify_run
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.records.errors import BadInput
 from memeval.systems.source import file_source
 from tests.support.memorycd import products, users, write_data

@@ -12,7 +12,7 @@ import pytest
 
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput
 from memeval.records.scores import Scores

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
 from memeval.benchmarks.qa.controls import controls
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.plan import session_of_run
+from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.keys import BeliefKey
 from memeval.records.run import Run

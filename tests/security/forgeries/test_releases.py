@@ -16,8 +16,8 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import RELEASE_NAMESPACE, Signers, sign, signed_bytes
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.release_checks import check_release, check_results

@@ -8,6 +8,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.deepmemeval.dataset import DeepMemEvalDataset, shipped_errata
+from memeval.benchmarks.deepmemeval.formats import FORMATS
 from memeval.benchmarks.deepmemeval.released import read
 from memeval.grading.base import Grader
 from memeval.grading.delivery import DeliveredDelta
@@ -31,6 +32,7 @@ class DeepMemEvalBenchmark(Benchmark):
     """DeepMemEval as released, version 1."""
 
     info = INFO
+    formats = FORMATS
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
     former = (DeltaEfficiency(headline="published"), DeltaEfficiency(headline="published", version=2), Judged())
 

@@ -12,6 +12,7 @@ from memeval.benchmarks.data import locate
 from memeval.benchmarks.errata import read_errata
 from memeval.benchmarks.locomo.choice import Chosen
 from memeval.benchmarks.locomo.dataset import LocomoDataset
+from memeval.benchmarks.locomo.formats import FORMATS
 from memeval.benchmarks.locomo.grading import LocomoF1, LocomoJudged, LocomoRetrieval
 from memeval.benchmarks.locomo.released import FULL_DIGEST, read
 from memeval.benchmarks.locomo.sampling import SAMPLERS
@@ -33,6 +34,7 @@ class LocomoBenchmark(Benchmark):
 
     info = INFO
     prompts = __package__
+    formats = FORMATS
     former = (Chosen(LocomoF1(version=1)), Chosen(LocomoJudged(version=1)), LocomoRetrieval(version=1))
 
     def __init__(self) -> None:

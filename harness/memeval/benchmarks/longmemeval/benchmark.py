@@ -9,6 +9,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
 from memeval.benchmarks.longmemeval.dataset import LongMemEvalDataset
+from memeval.benchmarks.longmemeval.formats import FORMATS
 from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.other_formats import (
@@ -33,6 +34,7 @@ class LongMemEvalBenchmark(Benchmark):
 
     info = load(__package__)
     prompts = __package__
+    formats = FORMATS
     categories = tuple(Category.of(category, LongMemEvalJudged()) for category in info.categories)
     former = (LongMemEvalJudged(version=1), LongMemEvalRetrieval(version=1))
 

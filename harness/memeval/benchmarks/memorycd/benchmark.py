@@ -11,6 +11,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.formats import FORMATS
 from memeval.benchmarks.memorycd.keys import MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.places import metadata_files, users_file
@@ -46,6 +47,7 @@ class MemoryCDBenchmark(Benchmark):
     """MemoryCD as released, version 1: four of the twelve domains of the paper."""
 
     info = load(__package__)
+    formats = FORMATS
     readers = (HabitsReader(),)
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.qa.dataset import PREPARED, STORES, QaDataset
+from memeval.benchmarks.qa.formats import FORMATS
 from memeval.benchmarks.qa.grading import QaExact, QaJudged
 from memeval.benchmarks.qa.rows import QuestionRow, Scorer, read_rows, rows_of
 from memeval.records.base import digest_bytes, validated
@@ -42,6 +43,7 @@ class _QuestionSet(Benchmark):
     """Base of both question sets."""
 
     prompts = __package__
+    formats = FORMATS
 
     def __init__(self) -> None:
         (info,) = self.info.categories

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.contexts import digest_of_text

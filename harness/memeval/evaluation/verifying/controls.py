@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.readers import reader_named
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject

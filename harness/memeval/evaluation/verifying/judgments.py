@@ -8,7 +8,7 @@ from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import judged_graders
 from memeval.evaluation.verifying.calls import wrong_keys
 from memeval.evaluation.verifying.subject import Subject
-from memeval.evaluation.withholding import has_verdict
+from memeval.evaluation.withholding.encoding import has_verdict
 from memeval.gateway.replies import text_of
 from memeval.records.call import Caller, Phase
 from memeval.records.grade import GradeState

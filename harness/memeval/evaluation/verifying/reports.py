@@ -8,11 +8,11 @@ from pathlib import Path
 
 from memeval.archive.audits import AuditFolder
 from memeval.archive.conformance import CHECK_AGAIN, read_report
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.conformance.suite import CHECKS, SUITE
 from memeval.evaluation.auditing import REMEDY, audit_identity, verify_audit
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import ChosenJudge
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.verifying.clocks import SKEW, utc_time
 from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.judging.base import Ruling

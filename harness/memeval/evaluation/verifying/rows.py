@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Check, Finding
-from memeval.evaluation.grades import last_attempts
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
+from memeval.grading.outcomes import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, Response

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memeval.benchmarks import find
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput, MemevalError

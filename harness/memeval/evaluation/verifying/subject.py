@@ -7,10 +7,10 @@ from functools import cached_property
 
 from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.evaluation.decoding import decoded_run
-from memeval.evaluation.plan import BenchmarkSession
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.provenance import not_installed
 from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_data
+from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.records.call import Call
 from memeval.records.grade import Grade
 from memeval.records.log import LogLine

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.plan import BenchmarkSession
 from memeval.evaluation.readers import choose_reader, reader_named
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject

@@ -26,7 +26,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.storage import write_whole
 from memeval.tokens import count_tokens, tokenizer_name
 
-MADE_BY = ("benchmarks/beliefs", "keys/key.py", "records/base.py", "records/scenario.py")
+MADE_BY = ("benchmarks/beliefs", "keys", "records/base.py", "records/scenario.py")
 """Code that determines the bytes of a history."""
 
 

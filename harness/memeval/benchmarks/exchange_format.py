@@ -1,0 +1,59 @@
+"""The type of import and export formats, and the parts of a run that a format can contain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+
+
+class RunPart(StrEnum):
+    """A part of a run that a format can contain."""
+
+    ANSWERS = "the answers"
+    FAILURES = "failed questions and their errors"
+    ABSENT = "planned questions without answers"
+    ITEMS = "retrieved items"
+    CONTEXT = "the context"
+    CONTEXT_TOKENS = "tokens of context"
+    USAGE = "tokens and cost of model calls"
+    TIMINGS = "latency of each question"
+    GRADES = "grades by question"
+    METRICS = "other metrics by question"
+    JUDGMENTS = "judge requests and replies"
+    SCORES = "scores with intervals"
+    TRACK = "the track: data, protocol, judge, limits"
+    SYSTEM = "the system and its digests"
+
+
+WHOLE = "yes"
+"""Marks a part that a format contains completely."""
+
+
+class QuestionData(Enum):
+    """Location of the questions that come with a file of answers."""
+
+    INSIDE = "in the file"
+    BESIDE = "in files in its folder"
+
+
+@dataclass(frozen=True)
+class ExchangeFormat:
+    """A format for importing answers, exporting runs, or both."""
+
+    name: str
+    """Name on the command line."""
+    title: str
+    """Origin and shape of the format, in one sentence."""
+    benchmarks: tuple[str, ...] = ()
+    """Ids of the supported benchmarks, the default one first; empty if all are supported."""
+    reader: str | None = None
+    """``module:function`` that reads it, a :data:`memeval.exchange.formats.Reader`; ``None`` if it is export only."""
+    writer: str | None = None
+    """``module:function`` that writes it, a :data:`memeval.exchange.formats.Writer`; ``None`` if it is import only."""
+    holds: Mapping[RunPart, str] = field(default_factory=dict)
+    """Contained parts of a run: :data:`WHOLE`, or how much of the part. An export loses all other parts."""
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    """Parameters for opening the benchmark."""
+    data: QuestionData | None = None
+    """Location of questions and references in the files; ``None`` if the files contain answers only."""

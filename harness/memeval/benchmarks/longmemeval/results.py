@@ -1,0 +1,167 @@
+"""LongMemEval hypotheses, judged hypotheses, and retrieval logs.
+
+Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
+from memeval.benchmarks.formats.writing import (
+    file_name,
+    judge_model,
+    require_session,
+    sources_of,
+    write_lines,
+)
+from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
+from memeval.benchmarks.longmemeval.official import NAMES, OFFICIAL_DEPTHS, corpus
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.evidence import TurnIndex
+from memeval.grading.outcomes import last_attempts
+from memeval.keys import ItemKey
+from memeval.records.grade import Grade
+from memeval.records.imported import Claim, Imported
+from memeval.records.response import Outcome, Response
+from memeval.records.scenario import Ingest, Scenario
+
+FORMAT = "longmemeval"
+
+
+class _Label(ForeignRecord):
+    """A judge's verdict."""
+
+    model: Name
+    label: bool
+
+
+class _HypothesisRow(ForeignRecord):
+    """One hypothesis."""
+
+    question_id: Id
+    hypothesis: Text
+    autoeval_label: _Label | None = None
+
+
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
+    """Read hypotheses, judged or not; see :data:`memeval.benchmarks.exchange_format.Reader`."""
+    rows = [(where, fitted(_HypothesisRow, value, where)) for where, value in file.rows()]
+    once((where, row.question_id) for where, row in rows)
+    labels = [row.autoeval_label for _where, row in rows if row.autoeval_label is not None]
+    judges = {label.model for label in labels}
+    name = file.system or file.path.name.partition(".")[0] or file.path.name
+    return ImportedAnswers(
+        system=name,
+        version=UNKNOWN_VERSION,
+        slug=slug_of(name, FORMAT),
+        answers=tuple(ImportedAnswer(row.question_id, row.hypothesis) for _where, row in rows),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            claims=(
+                Claim(
+                    score=sum(label.label for label in labels) / len(labels),
+                    items=len(labels),
+                    judge=judges.pop() if len(judges) == 1 else None,
+                ),
+            )
+            if labels and len(labels) == len(rows)
+            else (),
+        ),
+    )
+
+
+def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
+    """Write hypotheses and judged hypotheses, or the log of a retrieval run.
+
+    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows.
+
+    Raises:
+        BadInput: the benchmark's data is not available.
+    """
+    benchmark_session = require_session(run, benchmark_session)
+    rows = last_attempts(run.responses())
+    grades = {grade.item_id: grade for grade in run.grades()}
+    keys = [key for key in benchmark_session.keys if key.item_id in rows]
+    if run.run.track.protocol == "retrieval":
+        log = (
+            _retrieved(key, benchmark_session.scenarios[key.scenario_id], rows[key.item_id], grades[key.item_id])
+            for key in keys
+        )
+        return [write_lines(to, log)]
+    judge = judge_model(run.run.track.judge)
+    hypotheses = [{"question_id": key.item_id, "hypothesis": rows[key.item_id].answer} for key in keys]
+    judged = [
+        {**row, "autoeval_label": {"model": judge, "label": grades[key.item_id].verdict is True}}
+        for key, row in zip(keys, hypotheses, strict=True)
+    ]
+    return [
+        write_lines(to, hypotheses),
+        write_lines(to.with_name(f"{to.name}.eval-results-{file_name(judge)}"), judged),
+    ]
+
+
+def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) -> dict[str, Any]:
+    """Return the retrieved items of a question with LongMemEval's ids; items without one are omitted."""
+    if not isinstance(key.key, LongMemEvalKey):
+        raise TypeError(f"{key.item_id} has no LongMemEval key")
+    history = TurnIndex(scenario)
+    documents = corpus(history, frozenset(key.key.evidence_turns))
+    known = documents.sessions | documents.turns
+    items = () if row.outcome not in (Outcome.OK, Outcome.EMPTY) else row.items or ()
+    sources = [source for source in dict.fromkeys(sources_of(items)) if source in known]
+    by_turn = any(source in documents.turns for source in sources)
+    (ask,) = scenario.questions()
+    session_ids = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, Ingest)}
+    return {
+        "question_id": key.item_id,
+        "question_type": key.key.question_type.value,
+        "question": ask.question,
+        "answer": int(key.key.answer) if key.key.whole_number else key.key.answer,
+        "question_date": written(ask.timestamp or ""),
+        "answer_session_ids": [session_ids[session] for session in key.evidence or ()],
+        "retrieval_results": {
+            "query": ask.question,
+            "ranked_items": [
+                {"corpus_id": known[source], "text": _text(history, source), "timestamp": _date(history, source)}
+                for source in sources
+            ],
+            "metrics": {
+                "session": _metrics(grade.metrics, "turn2session" if by_turn else "session"),
+                "turn": _metrics(grade.metrics, "turn") if by_turn else {},
+            },
+        },
+    }
+
+
+def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, float]:
+    names = [f"{name}@{k}" for k in OFFICIAL_DEPTHS for name in NAMES]
+    found = {name: measured.get(f"official_{level}_{name}") for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _text(history: TurnIndex, source: str) -> str:
+    """Return a document's text: a turn's text, or all user turns of a session."""
+    if source in history.turns:
+        return history.turns[source][1].content
+    return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")
+
+
+def _date(history: TurnIndex, source: str) -> str:
+    return written(_session(history, history.session_of(source)).date)
+
+
+def _session(history: TurnIndex, session_id: str) -> Any:
+    return next(session for session in history.scenario.sessions() if session.session_id == session_id)
+
+
+def written(date: str) -> str:
+    """Return a time in LongMemEval's form, ``2023/05/30 (Tue) 23:40``; blank if there is none."""
+    return datetime.fromisoformat(date).strftime("%Y/%m/%d (%a) %H:%M") if date else ""

@@ -1,0 +1,229 @@
+"""MemoryCD predictions: one JSON object per line, matched to items by user and product.
+
+Field names: AgentMemoryWorld/MemoryCD, ``eval_core.py``. A file belongs to one domain; the files of
+several domains can be concatenated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from pydantic import Field
+
+from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
+from memeval.benchmarks.formats.reading import AnswerFile, Count, ForeignRecord, Id, Name, Text, fitted, refuse
+from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST
+from memeval.benchmarks.memorycd.result_names import RunName
+from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.keys import ItemKey
+from memeval.records.base import Share
+from memeval.records.imported import Claim, Imported
+
+FORMAT = "memorycd"
+FAILED = "llm_error"
+"""Parse state of a failed answer; memeval's addition to the released code's states."""
+
+
+class _Target(ForeignRecord):
+    """The item that the question is about."""
+
+    parent_asin: Id | None = None
+    timestamp: float | None = None
+    candidate_asins: list[Id] | None = Field(default=None, max_length=100_000)
+
+
+class _Metrics(ForeignRecord):
+    """The headline metrics of the released code, by task."""
+
+    error: float | None = Field(default=None, ge=0, le=HIGHEST - LOWEST)
+    rouge: Share | None = Field(default=None, alias="rougeL_f")
+    ndcg: float | None = Field(default=None, alias="ndcg@5", ge=0, le=2)
+
+    @property
+    def credit(self) -> float | None:
+        """The credit in [0, 1]; ``None`` if the file has no metric."""
+        if self.error is not None:
+            return 1 - self.error / (HIGHEST - LOWEST)
+        return self.rouge if self.ndcg is None else min(1.0, self.ndcg)
+
+
+class _PredictionRow(ForeignRecord):
+    """One prediction."""
+
+    user_id: Id
+    target_item: _Target
+    llm_response: Text
+    ground_truth: float | Text
+    metrics: _Metrics | None = None
+    parse_state: Name | None = None
+    error: Text | None = None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """User id and product id."""
+        return self.user_id, self.target_item.parent_asin or ""
+
+    @property
+    def failure(self) -> str | None:
+        """The error of a failed answer; ``None`` otherwise."""
+        return None if self.parse_state != FAILED else self.error or "failed without an error message"
+
+
+class _Results(ForeignRecord):
+    """Settings of the run in a summary."""
+
+    method: Name | None = None
+    llm_model: Name | None = None
+    num_test: Count | None = None
+    max_memory_items: Count | None = None
+
+
+class _Summary(ForeignRecord):
+    """The summary file of the predictions."""
+
+    timestamp: Name | None = None
+    results: _Results = _Results()
+
+
+def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
+    """Read predictions; see :data:`memeval.benchmarks.exchange_format.Reader`."""
+    data = benchmark_session.dataset
+    if not isinstance(data, MemoryCDDataset):
+        refuse("not MemoryCD data.", file.path)
+    name = RunName.parsed(file.path.stem.removeprefix("predictions_"))
+    if name is not None and name.protocol != benchmark_session.protocol:
+        refuse(
+            f"the file name says protocol '{name.protocol}', but the chosen one is '{benchmark_session.protocol}'.",
+            file.path,
+            f"Grade it with --protocol {name.protocol}.",
+        )
+    rows = [(where, fitted(_PredictionRow, value, where)) for where, value in file.rows()]
+    for where, row in rows:
+        _check(row, data.task, where)
+    summary = _summary(file)
+    settings = _settings(name, summary)
+    system = file.system or " ".join(filter(None, (settings.method, settings.llm_model))) or file.path.stem
+    limits = {"num_test": settings.num_test, "max_memory_items": settings.max_memory_items}
+    return ImportedAnswers(
+        system=system,
+        version=UNKNOWN_VERSION,
+        slug=slug_of(system, FORMAT),
+        answers=tuple(
+            ImportedAnswer(question_id, "" if row.failure else row.llm_response, error=row.failure)
+            for question_id, row in _matched(rows, data, None if name is None else name.domain)
+        ),
+        imported=Imported(
+            format=FORMAT,
+            file=file.path.name,
+            digest=file.digest,
+            made_by="MemoryCD's runner",
+            made_at=summary.timestamp,
+            reader=settings.llm_model,
+            limits={name: value for name, value in limits.items() if value is not None},
+            claims=_claims([row for _where, row in rows]),
+        ),
+    )
+
+
+def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
+    """Refuse a row that clearly belongs to another task."""
+    fits = {
+        MemoryCDTask.RATING: not isinstance(row.ground_truth, str),
+        MemoryCDTask.RANKING: row.target_item.candidate_asins is not None,
+    }
+    if not fits.get(task, isinstance(row.ground_truth, str) and row.target_item.candidate_asins is None):
+        refuse(f"not a prediction of a {task.value}.", where, "Choose the matching --protocol.")
+
+
+def _summary(file: AnswerFile) -> _Summary:
+    """Return the summary of a file of predictions; empty if there is none."""
+    stem = file.path.stem.removeprefix("predictions_")
+    name = f"summary_{stem}.json"
+    summary = file.beside(name) if stem != file.path.stem else None
+    return _Summary() if summary is None else fitted(_Summary, summary, file.path.with_name(name))
+
+
+def _settings(name: RunName | None, summary: _Summary) -> _Results:
+    """Return the settings of the run, from the summary, else from the file name."""
+    if name is None or summary.results != _Results():
+        return summary.results
+    return _Results(method=name.method, llm_model=name.model, num_test=name.tests, max_memory_items=name.memory)
+
+
+def _claims(rows: Sequence[_PredictionRow]) -> tuple[Claim, ...]:
+    """Return the claimed score; none if a row has no metric."""
+    credits = [row.metrics.credit for row in rows if row.metrics is not None]
+    known = [credit for credit in credits if credit is not None]
+    return (Claim(score=sum(known) / len(known), items=len(known)),) if known and len(known) == len(rows) else ()
+
+
+def _matched(
+    rows: Sequence[tuple[str, _PredictionRow]], data: MemoryCDDataset, domain: str | None
+) -> Iterator[tuple[str, _PredictionRow]]:
+    """Yield the rows with their question ids.
+
+    If a user reviewed a product twice, rows match by order, or by time if some rows are missing. A row that matches no
+    question gets an id that no question has.
+
+    Args:
+        rows: location and content of each row.
+        data: the benchmark's data.
+        domain: the domain of all rows; ``None`` if unknown.
+    """
+    known = _items_by_pair(data, domain)
+    by_pair: dict[tuple[str, str], list[tuple[str, _PredictionRow]]] = defaultdict(list)
+    for where, row in rows:
+        by_pair[row.pair].append((where, row))
+    for pair, pair_rows in by_pair.items():
+        candidates = known.get(pair, [])
+        if not candidates:
+            yield from ((":".join(("?", *pair)), row) for _where, row in pair_rows)
+            continue
+        if len(pair_rows) > len(candidates):
+            where, row = pair_rows[len(candidates)]
+            refuse(f"second prediction for user '{row.user_id}' and this product.", where, "Keep one of them.")
+        if len(pair_rows) == len(candidates):
+            yield from zip((item for item, _time in candidates), (row for _where, row in pair_rows), strict=True)
+            continue
+        matched: set[str] = set()
+        for where, row in pair_rows:
+            (item,) = fitting if len(fitting := _same_time(row, candidates)) == 1 else (None,)
+            if item is None or item in matched:
+                refuse(
+                    f"the user reviewed this product {len(candidates)} times, so the match is ambiguous.",
+                    where,
+                    "Keep all predictions of a user together.",
+                )
+            matched.add(item)
+            yield item, row
+
+
+def _items_by_pair(data: MemoryCDDataset, domain: str | None) -> dict[tuple[str, str], list[tuple[str, float]]]:
+    """Return item ids and times by user and product."""
+    items: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
+    keys = (key for key in data.keys() if domain in (None, key.category))  # noqa: SIM118 - no dictionary
+    for scenario_id, scenario_keys in groupby(keys, key=lambda key: key.scenario_id):
+        tests = data.parted(scenario_id).tests
+        for key in scenario_keys:
+            test = tests[test_index(key)]
+            items[key.cluster, test.item].append((key.item_id, test.time))
+    return items
+
+
+def test_index(key: ItemKey) -> int:
+    """Return an item's index among the user's tests, from 0; the item id ends with that number, from 1."""
+    return int(key.item_id.rpartition(":")[2]) - 1
+
+
+def _same_time(row: _PredictionRow, candidates: Sequence[tuple[str, float]]) -> list[str]:
+    """Return the candidates that have the row's time."""
+    time: Any = row.target_item.timestamp
+    if time is not None and abs(time) < MILLISECONDS_FROM:
+        time *= 1000
+    return [item for item, when in candidates if when == time]

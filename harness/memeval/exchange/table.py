@@ -1,0 +1,176 @@
+"""A run as a flat table with one row per item: ids, numbers and states, no text of the benchmark or the system."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.formats.items import RunItem, RunItems, ordinals
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.exchange.parquet import Cell, Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
+from memeval.grading.scoring import SKIPPED, headline
+from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Prefixes by which a spreadsheet recognises a formula."""
+
+_SECONDS = ("take_in_seconds", "settle_seconds", "search_seconds", "ask_seconds", "read_seconds")
+
+FIXED: dict[str, Kind] = {
+    "item_id": Kind.TEXT,
+    "scenario_id": Kind.TEXT,
+    "question_ids": Kind.TEXT,
+    "category": Kind.TEXT,
+    "cluster": Kind.TEXT,
+    "grader": Kind.TEXT,
+    "state": Kind.TEXT,
+    "outcome": Kind.TEXT,
+    "worth": Kind.NUMBER,
+    "verdict": Kind.FLAG,
+    "credit": Kind.NUMBER,
+    "value": Kind.NUMBER,
+    "flags": Kind.TEXT,
+    "judgment_key": Kind.TEXT,
+    "attempts": Kind.WHOLE,
+    "retrieved": Kind.TEXT,
+    "context_tokens": Kind.WHOLE,
+    "reported_tokens": Kind.NUMBER,
+    "prompt_tokens": Kind.WHOLE,
+    "completion_tokens": Kind.WHOLE,
+    **dict.fromkeys(_SECONDS, Kind.NUMBER),
+}
+"""Columns of every table, in order, with their types."""
+
+_RUN_COLUMNS = {"slice": Kind.TEXT, "metric": Kind.NUMBER, "rule": Kind.NUMBER}
+"""Types of the columns that depend on the run, by name prefix; these columns come last."""
+
+
+def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
+    """Write a run as CSV: UTF-8, comma-separated, unknown values blank.
+
+    Args:
+        run: the run, with its rows.
+        benchmark_session: the benchmark, opened on its data; if ``None``, skipped items are not listed.
+        to: the file.
+
+    Raises:
+        BadInput: the run cannot be read.
+    """
+    rows = list(_rows(run, benchmark_session))
+    columns = _columns(rows)
+    with to.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([neutral(column) for column in columns])
+        writer.writerows([_csv_cell(row.get(column)) for column in columns] for row in rows)
+    return [to]
+
+
+def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
+    """Write a run as Parquet, with the columns of :func:`write_csv`.
+
+    Raises:
+        BadInput: ``pyarrow`` is not installed, or the run cannot be read.
+    """
+    if not has_pyarrow():
+        raise BadInput(
+            "Parquet needs the package pyarrow, which is not installed.",
+            remedy="Install it: pip install pyarrow (about 170 MB). The format 'csv' writes the same table.",
+        )
+    rows = list(_rows(run, benchmark_session))
+    _pyarrow, parquet = pyarrow_modules()
+    parquet.write_table(arrow_table({name: _kind(name) for name in _columns(rows)}, rows), to)
+    return [to]
+
+
+def neutral(text: str) -> str:
+    """Return a cell's text with an apostrophe in front if a spreadsheet would take it for a formula."""
+    return "'" + text if text.startswith(FORMULA) else text
+
+
+def _rows(run: RunFolder, benchmark_session: BenchmarkSession | None) -> Iterator[Row]:
+    graded = set()
+    for item in RunItems(run, benchmark_session):
+        graded.add(item.grade.item_id)
+        yield _row(item)
+    for key in () if benchmark_session is None else benchmark_session.keys:
+        if key.item_id not in graded:
+            yield _skipped(key)
+
+
+def _row(run_item: RunItem) -> Row:
+    grade = run_item.grade
+    rows = [answer.response for answer in run_item.answers]
+    tokens = [answer.tokens for answer in run_item.answers if answer.tokens is not None]
+    return {
+        "item_id": grade.item_id,
+        "scenario_id": " ".join(dict.fromkeys(row.scenario_id for row in rows)),
+        "question_ids": " ".join(row.question_id for row in rows),
+        "category": grade.category,
+        "cluster": grade.cluster,
+        "grader": grade.grader,
+        "state": grade.state.value,
+        "outcome": None if run_item.outcome is None else run_item.outcome.value,
+        "worth": headline(grade) or 0.0,
+        "verdict": grade.verdict,
+        "credit": grade.credit,
+        "value": grade.value,
+        "flags": " ".join(flag.value for flag in grade.flags),
+        "judgment_key": grade.judgment_key,
+        "attempts": max((answer.attempts for answer in run_item.answers), default=0),
+        "retrieved": " ".join(
+            dict.fromkeys(ordinal for row in rows for item in row.items or () for ordinal in ordinals(item))
+        ),
+        "context_tokens": _sum(row.context_tokens for row in rows),
+        "reported_tokens": _sum(row.reported_tokens for row in rows),
+        "prompt_tokens": _sum(sent for sent, _received in tokens),
+        "completion_tokens": _sum(received for _sent, received in tokens),
+        **{name: _sum(getattr(row.timings, name) for row in rows) for name in _SECONDS},
+        **{f"slice.{name}": value for name, value in grade.slices.items()},
+        **{f"metric.{name}": value for name, value in grade.metrics.items()},
+        **{f"rule.{name}": value for name, value in grade.alternates.items()},
+    }
+
+
+def _skipped(key: ItemKey) -> Row:
+    """Return the row of a planned item without a response; it counts as wrong."""
+    return {
+        "item_id": key.item_id,
+        "scenario_id": key.scenario_id,
+        "question_ids": " ".join(key.question_ids),
+        "category": key.category,
+        "cluster": key.cluster,
+        "state": SKIPPED,
+        "worth": 0.0,
+        **{f"slice.{name}": value for name, value in key.slices.items()},
+    }
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """Return the columns: first the fixed ones, then those of the run, sorted."""
+    return [*FIXED, *sorted({name for row in rows for name in row}.difference(FIXED), key=_sort_key)]
+
+
+def _sort_key(name: str) -> tuple[int, str]:
+    return list(_RUN_COLUMNS).index(name.partition(".")[0]), name
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum of the known values; ``None`` if all are unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _csv_cell(cell: Cell) -> Any:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return neutral(cell) if isinstance(cell, str) else cell
+
+
+def _kind(column: str) -> Kind:
+    return FIXED.get(column) or _RUN_COLUMNS[column.partition(".")[0]]
