@@ -17,6 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from memeval.records.errors import BadInput
+from memeval.records.run import Run
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
@@ -26,6 +27,9 @@ GROUP = "memeval.benchmarks"
 
 OWN = "memeval-leaderboard"
 """The distribution of memeval itself."""
+
+PACKAGES = ("bpe-openai", "pydantic")
+"""Packages whose version can affect scores."""
 
 TOLERANCE = 1e-9
 """Largest difference between 1 and the sum of a benchmark's weights."""
@@ -102,6 +106,15 @@ def find(name: str) -> Benchmark:
     raise BadInput(
         f"unknown benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {names}."
     )
+
+
+def not_installed(run: Run) -> BadInput | None:
+    """Return that the benchmark of a run is not installed here, and what had it; ``None`` if it is installed."""
+    if run.track.benchmark in known_ids():
+        return None
+    others = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
+    remedy = f"pip install {' '.join(others)}" if others else "Install the package that has it."
+    return BadInput(f"the benchmark {run.track.benchmark} is not installed here.", remedy=remedy)
 
 
 def load(benchmark_id: str) -> Benchmark:

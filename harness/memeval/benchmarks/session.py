@@ -13,7 +13,7 @@ from typing import overload
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.errata import read_errata
-from memeval.evaluation.provenance import not_installed
+from memeval.benchmarks.registry import not_installed
 from memeval.execution.model_reader import ModelReader
 from memeval.execution.readers import NATIVE
 from memeval.execution.work import ScenarioWork

@@ -10,14 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 
 from memeval.benchmarks import known_ids, registry
-from memeval.records.errors import BadInput
-from memeval.records.run import Harness, Run
+from memeval.records.run import Harness
 
 OID = "# branch.oid "
 """Prefix of the commit line in ``git status --porcelain=v2 --branch``."""
-
-PACKAGES = ("bpe-openai", "pydantic")
-"""Packages whose version can affect scores."""
 
 
 def harness(benchmark: str | None = None) -> Harness:
@@ -34,19 +30,10 @@ def harness(benchmark: str | None = None) -> Harness:
         dirty=dirty,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
-        packages={name: version(name) for name in PACKAGES}
+        packages={name: version(name) for name in registry.PACKAGES}
         | ({} if origin is None or origin.is_own else {origin.package: origin.version}),
         argv=tuple(_without_paths(argument) for argument in sys.argv[1:]),
     )
-
-
-def not_installed(run: Run) -> BadInput | None:
-    """Return that the benchmark of a run is not installed here, and what had it; ``None`` if it is installed."""
-    if run.track.benchmark in known_ids():
-        return None
-    others = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
-    remedy = f"pip install {' '.join(others)}" if others else "Install the package that has it."
-    return BadInput(f"the benchmark {run.track.benchmark} is not installed here.", remedy=remedy)
 
 
 def memeval_version() -> str:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks.registry import not_installed
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.provenance import not_installed
 from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_data
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.records.call import Call
