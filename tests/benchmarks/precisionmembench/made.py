@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from memeval.benchmarks.base import Dataset, Parameters
+from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.precisionmembench.dataset import PrecisionDataset
 from memeval.benchmarks.precisionmembench.fixtures import BELIEFS, CASES, CONVERSATIONS, parse
 from memeval.keys import ItemKey
@@ -120,3 +123,10 @@ def dataset() -> PrecisionDataset:
 def items() -> dict[str, ItemKey]:
     """Return the keys of these files, by item."""
     return {each.item_id: each for each in dataset().keys()}  # noqa: SIM118 - no dictionary
+
+
+class Invented(PrecisionBenchmark):
+    """The benchmark on invented beliefs."""
+
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
+        return dataset()

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.errors import BadInput
 from memeval.records.scores import Scores
 from memeval.systems.source import file_source
-from tests.benchmarks.precisionmembench.made import dataset
+from tests.benchmarks.precisionmembench.made import Invented
 from tests.support.data import test_data
 
 STORE = '''
@@ -37,13 +36,6 @@ class Store:
         found = [one for one in self.texts if one[0] == bank and one[1] & set(tags or ())]
         return [{"text": text, "source_ids": [source]} for _, _, source, text in found[:k]]
 '''
-
-
-class Invented(PrecisionBenchmark):
-    """The benchmark on invented beliefs."""
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        return dataset()
 
 
 def scores(folder: Path, benchmark: PrecisionBenchmark, data: Path | None = None) -> Scores:

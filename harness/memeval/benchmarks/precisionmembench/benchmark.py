@@ -9,6 +9,7 @@ from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import data_folder, pull
 from memeval.benchmarks.precisionmembench.dataset import PrecisionDataset
 from memeval.benchmarks.precisionmembench.fixtures import folder_of, read
+from memeval.benchmarks.precisionmembench.formats import FORMATS
 from memeval.benchmarks.precisionmembench.grading import BeliefSearch
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
@@ -20,6 +21,7 @@ class PrecisionBenchmark(Benchmark):
     """PrecisionMemBench as released, version 1."""
 
     info = INFO
+    formats = FORMATS
     categories = tuple(
         Category.of(category, BeliefSearch(), apart=category.name in INFO.protocols[0].apart)
         for category in INFO.categories

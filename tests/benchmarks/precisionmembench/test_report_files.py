@@ -1,0 +1,142 @@
+"""Reports of the authors' test program: written, read back, and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.precisionmembench import PrecisionBenchmark
+from memeval.benchmarks.precisionmembench.formats import REPORT
+from memeval.benchmarks.precisionmembench.report_files import read, write
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.importing import ImportOptions, import_file
+from memeval.evaluation.judges import ChosenJudge
+from memeval.records.errors import BadInput
+from memeval.records.grade import GradeState
+from tests.benchmarks.precisionmembench.made import Invented
+from tests.support.data import test_data
+
+PUBLISHED = "answers/published/tenurehq__precisionMemBench/test-results__baseline__{}.json"
+
+
+def case(name: str, *found: str, **fields: Any) -> dict[str, Any]:
+    """Return the result of a case."""
+    return {"caseId": name, "relevantBeliefs": list(found), "retrievalLatencyMs": 2.5, **fields}
+
+
+def turn(name: str, number: int, *found: str) -> dict[str, Any]:
+    """Return the result of a turn."""
+    return {"caseId": name, "turnIndex": number, "retrievedBeliefIds": list(found), "retrievalLatencyMs": 2.5}
+
+
+def written(folder: Path, cases: list[Any], **fields: Any) -> AnswerFile:
+    """Return a report file."""
+    path = folder / "report.json"
+    path.write_text(json.dumps({"provider": "acme", "cases": cases, **fields}), encoding="utf-8")
+    return AnswerFile.open(path)
+
+
+def imported(file: AnswerFile, session: BenchmarkSession, folder: Path) -> RunFolder:
+    """Return the run of a report."""
+    return import_file(file, REPORT, session, ChosenJudge(), ImportOptions(results=folder / "results"))
+
+
+def test_a_report_is_graded_by_the_ids_it_names(tmp_path: Path) -> None:
+    cases = [case("find-roses", "roses", "tulips"), case("nothing"), case("blank"), case("isolated", "unheard-of")]
+    run = imported(written(tmp_path, cases), BenchmarkSession.open(Invented()), tmp_path)
+    grades = {grade.item_id: grade for grade in run.grades()}
+    assert {name: (grade.state, grade.credit) for name, grade in grades.items()} == {
+        "find-roses": (GradeState.GRADED, 0.5),
+        "nothing": (GradeState.GRADED, 1.0),
+        "isolated": (GradeState.GRADED, 1.0),
+    }
+    assert run.run.imported is not None
+    assert run.run.imported.unknown == (), "a case that is never sent is no unknown question"
+    assert len(run.run.imported.missing) == 7
+
+
+def test_provenance_gives_version_and_date(tmp_path: Path) -> None:
+    file = written(tmp_path, [case("nothing")], provenance={"version": "0.9", "runDate": "2026-05-29", "engine": "x"})
+    found = read(file, BenchmarkSession.open(Invented()))
+    assert (found.system, found.version, found.imported.made_at) == ("acme", "0.9", "2026-05-29")
+
+
+@pytest.mark.parametrize(
+    ("cases", "problem"),
+    [
+        ([], "cases"),
+        ([{"caseId": "nothing"}], "'relevantBeliefs' is missing"),
+        ([{"caseId": "talk", "turnIndex": 0, "relevantBeliefs": []}], "'retrievedBeliefIds' is missing"),
+        ([case("nothing"), case("nothing")], "second answer to the question 'nothing'"),
+        ([case("nothing", retrievalLatencyMs=-1)], "retrievalLatencyMs"),
+        ([case("nothing", relevantBeliefs=[7])], "relevantBeliefs"),
+        (["nothing"], "expected a JSON object"),
+        ([case("elsewhere")], "none of the 1 answers"),
+    ],
+)
+def test_an_invalid_report_is_refused(cases: list[Any], problem: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=problem):
+        imported(written(tmp_path, cases), BenchmarkSession.open(Invented()), tmp_path)
+
+
+def test_an_export_has_both_reports_with_every_sent_case_that_has_a_result(tmp_path: Path) -> None:
+    session = BenchmarkSession.open(Invented())
+    run = imported(written(tmp_path, [case("find-roses", "roses", "tulips"), case("nothing")]), session, tmp_path)
+    files = write(run, session, tmp_path / "own.json")
+    assert [path.name for path in files] == ["own.json", "session-own.json"]
+    first, second = (json.loads(path.read_text(encoding="utf-8")) for path in files)
+    assert [each["caseId"] for each in first["cases"]] == ["find-roses", "nothing", "blank", "no-budget"]
+    roses, *_, unsent = first["cases"]
+    assert (roses["pinnedBeliefs"], roses["relevantBeliefs"]) == (["gate"], ["roses", "tulips"])
+    assert roses["failures"] == ["unexpected belief in relevantBeliefs: tulips"]
+    assert (roses["retrievalLatencyMs"], unsent["retrievalLatencyMs"]) == (2.5, None)
+    assert first["retrieval"]["passTypes"] == {"activeRetrieval": 0, "structural": 0, "triviallyEmpty": 3}
+    assert (second["cases"], second["retrieval"]["meanPrecision"]) == ([], None)
+
+
+def test_turns_read_back_are_the_turns_written(tmp_path: Path) -> None:
+    session = BenchmarkSession.open(Invented())
+    turns = [turn("talk", 0, "roses"), turn("talk", 1, "hedge", "roses"), turn("later", 0, "hedge")]
+    run = imported(written(tmp_path, turns), session, tmp_path)
+    report = json.loads(write(run, session, tmp_path / "own.json")[1].read_text(encoding="utf-8"))
+    assert [{name: each[name] for name in turns[0]} for each in report["cases"]] == turns
+    assert [each["driftScore"] for each in report["cases"]] == [0.0, 0.5, 1.0]
+    assert report["cases"][2]["failures"] == [
+        "turn 0: unexpected relevant belief: hedge",
+        "turn 0: missing expected belief: roses",
+        "turn 0: noise belief surfaced: hedge",
+    ]
+    assert (report["retrieval"]["turnCount"], report["retrieval"]["caseCount"]) == (3, 2)
+
+
+def test_an_export_without_the_data_says_how_to_get_it(tmp_path: Path) -> None:
+    session = BenchmarkSession.open(Invented())
+    run = imported(written(tmp_path, [case("nothing")]), session, tmp_path)
+    with pytest.raises(BadInput, match="needs the data of precisionmembench@1"):
+        write(run, None, tmp_path / "own.json")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["retrieval-report-gbrain", "session-retrieval-report-yourmemory"])
+def test_a_published_report_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
+    data = test_data("precisionmembench/fixtures/beliefs.seed.json").parent
+    session = BenchmarkSession.open(PrecisionBenchmark(), data)
+    path = test_data(PUBLISHED.format(name))
+    run = imported(AnswerFile.open(path), session, tmp_path)
+    of_turns = name.startswith("session-")
+    own = json.loads(write(run, session, tmp_path / "own.json")[of_turns].read_text(encoding="utf-8"))
+    stored = json.loads(path.read_bytes())
+    measured = {"retrievalLatencyMs"}  # of searches that are never sent, the authors state a time
+    for one, other in zip(own["cases"], stored["cases"], strict=True):
+        for field in one.keys() & other.keys() - measured:
+            expected = pytest.approx(other[field], abs=5e-5) if isinstance(one[field], float) else other[field]
+            assert one[field] == expected, field
+    totals = own["retrieval"].keys() - {"meanLatencyMs", "p50LatencyMs", "p95LatencyMs"}
+    assert {field: own["retrieval"][field] for field in totals} == {
+        field: stored["retrieval"][field] for field in totals
+    }
