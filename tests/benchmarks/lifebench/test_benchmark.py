@@ -15,6 +15,7 @@ from memeval.evaluation.verification import verify_run
 from memeval.systems.controls import CONTROLS
 from memeval.systems.source import control_source
 from tests.benchmarks.lifebench.samples import ROWS, USER, write_user
+from tests.support.model_server import ModelServer
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,23 @@ def test_a_control_runs_verifies_and_reproduces(small: Path, tmp_path: Path, pro
     assert run.run.coverage.done == len(session.keys) and run.run.scores.overall.errors == 0
     assert reproduce_run(RunFolder(run.path), small).equal
     assert not verify_run(RunFolder(run.path))
+
+
+def test_a_judge_is_asked_once_per_criterion_and_its_replies_reproduce(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = BenchmarkSession.open(LifeBenchBenchmark(), small, protocol="judge", tier="quick")
+    with ModelServer(answer=lambda body: "no" if "Names the train." in str(body) else "yes") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
+        options = RunOptions(results=tmp_path, protocol="judge", judge="openai:gpt-4o-mini", judge_label="loopback")
+        run = run_system(control_source(CONTROLS["bm25"]), session, options)
+    assert len(list(run.judgments())) == 4, "two criteria of each answer; the third answer is blank"
+    assert {grade.item_id: (grade.credit, grade.verdict) for grade in run.grades()} == {
+        f"{USER}:0": (0.75, False),
+        f"{USER}:3": (1.0, True),
+        f"{USER}:4": (0.0, False),
+    }
+    assert set(run.run.track.prompts) == {"judge/lifebench-point", "judge/reminder"}
+    again = RunFolder(run.path)
+    assert reproduce_run(again, small).equal and not verify_run(again)

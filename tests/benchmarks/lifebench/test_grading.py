@@ -132,7 +132,7 @@ def test_abstaining_is_right_only_where_the_answer_is_missing(dataset: LifeBench
 
 def test_a_rubric_earns_the_share_of_its_own_points(dataset: LifeBenchDataset) -> None:
     grade = graded(LifeBenchRubric(), dataset, 0, "At nine.", judge=Verdicts(True, False))
-    assert (grade.credit, grade.alternates, grade.verdict) == (0.75, {"strict": False}, None)
+    assert (grade.credit, grade.alternates, grade.verdict) == (0.75, {"strict": False}, False)
     assert grade.reason == "6 of 8 points: 1 of 2 criteria are met."
     assert graded(LifeBenchRubric(), dataset, 0, "x", judge=Verdicts(True, True)).alternates == {"strict": True}
 

@@ -123,10 +123,14 @@ class LifeBenchRubric:
         return tuple(Case(item.item_id, question, response.answer, each, scenario) for each in criteria)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The alternate ``strict`` needs all points."""
+        """Grade one item; see :class:`memeval.grading.base.Grader`.
+
+        The verdict, and the alternate ``strict``, need all points. So the judgment of the grade is the first negative
+        one, or the last.
+        """
         cases = self.cases(item, scenario, responses)
         if failure := first_failure(responses):
-            return _failed(item, self.name, failure, credit=True)
+            return _failed(item, self.name, failure, credit=0.0)
         rulings = [judge.rule(case) for case in cases]
         undecided = next((ruling for ruling in rulings if ruling.verdict is None), None)
         flags = tuple(flag for flag in Flag if any(flag in ruling.flags for ruling in rulings))
@@ -150,12 +154,12 @@ class LifeBenchRubric:
             item,
             self.name,
             GradeState.GRADED,
-            verdict=None,
+            verdict=met == len(rulings),
             credit=earned / whole,
             reason=f"{earned:g} of {whole:g} points: {met} of {len(rulings)} criteria are met.",
             flags=flags,
             alternates={"strict": met == len(rulings)},
-            judgment_key=rulings[-1].judgment_key,
+            judgment_key=next((each for each in rulings if not each.verdict), rulings[-1]).judgment_key,
         )
 
 
@@ -178,18 +182,25 @@ def _question(item: ItemKey, scenario: Scenario) -> str:
 
 
 def _failed(
-    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: bool = False, **rest: object
+    item: ItemKey, grader: str, failure: tuple[GradeState, str], *, credit: float | None = None, **rest: object
 ) -> Grade:
-    """Return the grade of a blank answer or an error.
+    """Return the grade of a blank answer, which is wrong, or of an error.
 
     Args:
         item: the item.
         grader: name of the grader.
         failure: state and reason.
-        credit: whether the grader gives credits, not verdicts.
+        credit: the credit of a blank answer; ``None`` for a grader without credits.
         **rest: further fields of the grade.
     """
     state, reason = failure
     blank = state is GradeState.EMPTY
-    zero = {"credit": 0.0, "verdict": None} if credit else {"verdict": False}
-    return row(item, grader, state, reason=reason, **(zero if blank else {"verdict": None}), **rest)
+    return row(
+        item,
+        grader,
+        state,
+        verdict=False if blank else None,
+        credit=credit if blank else None,
+        reason=reason,
+        **rest,
+    )
