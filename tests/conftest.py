@@ -37,4 +37,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
-    gc.set_threshold(100_000, 20, 100)  # as the command line sets it: tests call in one process what it does
+    gc.set_threshold(300_000, 20, 100)  # as the command line sets it: tests call in one process what it does

@@ -18,9 +18,14 @@ from memeval.archive.audits import stored_audits
 from memeval.archive.conformance import latest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.signatures import signers_of
 from memeval.benchmarks import find
 from memeval.evaluation.auditing import verify_audit
-from memeval.leaderboard.board import RankStatus
+from memeval.evaluation.findings import Check
+from memeval.evaluation.verification import checks_of_results
+from memeval.leaderboard.board import RankStatus, build_board
+from memeval.leaderboard.release_checks import check_results
+from memeval.leaderboard.traces import Traces
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.controls import CONTROLS
@@ -97,8 +102,18 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
         assert report.environment_digest == run.system.environment_digest
 
 
-def test_all_of_it_verifies() -> None:
-    assert api.verify(RESULTS) == []
+@pytest.fixture(scope="module")
+def read() -> tuple[list[Check], Traces]:
+    """All checks of the repository's results, and what they read."""
+    traces = Traces()
+    checks = checks_of_results(RESULTS, traces.add)
+    return [*checks, *check_results(RESULTS, signers_of(None), traces)], traces
+
+
+def test_all_of_it_verifies(read: tuple[list[Check], Traces]) -> None:
+    checks, _ = read
+    assert len(checks) > len(RUNS)
+    assert [finding for check in checks for finding in check.findings] == []
 
 
 @pytest.mark.parametrize("folder", most_mixed(), ids=lambda folder: folder.run.run_id)
@@ -108,8 +123,8 @@ def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(folder: RunF
     assert outcome.grades == folder.run.coverage.done
 
 
-def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced() -> None:
-    board = api.board(RESULTS)
+def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: tuple[list[Check], Traces]) -> None:
+    board = build_board(RUNS, Ledger(RESULTS), read[1])
     rows = [row for row in board.runs if row.accepted]
     assert len(rows) == len(ACCEPTED) >= 41
     for row in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import Annotated
 
@@ -29,9 +28,6 @@ from memeval.cli import (
 from memeval.cli.plain_help import command_of
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
-
-_GC_THRESHOLDS = (50_000, 20, 100)
-"""Thresholds of the garbage collector: high, since the many rows of a run contain no cycles."""
 
 app = typer.Typer(
     name="memeval",
@@ -81,7 +77,6 @@ def _memeval(
 def main() -> None:
     """Run the command line and exit with its code; an error prints one message on standard error."""
     debug = "--debug" in sys.argv
-    gc.set_threshold(*_GC_THRESHOLDS)
     try:
         code = command_of(app)(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
