@@ -103,7 +103,10 @@ def test_references_to_evidence_are_distinct(whole: list[LifeBenchQuestion]) -> 
     assert max(len(each.evidence) for each in whole) == 69
 
 
-def test_no_criterion_names_an_id_of_an_event(whole: list[LifeBenchQuestion]) -> None:
+def test_no_criterion_names_an_id_of_an_event_as_76_rubrics_do(data: Path, whole: list[LifeBenchQuestion]) -> None:
+    released = (row for user in released_users() for row in questions_only(data, user).rows(QUESTIONS))
+    rubrics = (" ".join(point["description"] for point in row.get("score_points", ())) for row in released)
+    assert sum(bool(re.search(r"event\s*id", rubric, re.IGNORECASE)) for rubric in rubrics) == 76
     named = re.compile(r"\bIDs?\b|\bevents? \d{2,4}\b", re.IGNORECASE)
     assert not [point.criterion for each in whole for point in each.rubric if named.search(point.criterion)]
 
