@@ -121,9 +121,10 @@ def test_a_benchmark_that_cannot_be_used_is_named_and_the_others_work(
         find("foreign")
 
 
-def test_the_id_of_another_benchmark_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("taken", ["locomo@1", "locomo@2"])
+def test_the_name_of_another_benchmark_cannot_be_taken(monkeypatch: pytest.MonkeyPatch, taken: str) -> None:
     mine = Entry("locomo@1", TinyBenchmark, value="memeval:x")
-    other = Entry("locomo@1", TinyBenchmark, Distribution("a-stranger", "2"), value="stranger:x")
+    other = Entry(taken, TinyBenchmark, Distribution("a-stranger", "2"), value="stranger:x")
     monkeypatch.setattr(registry, "_problems", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: [other, mine])
     registry._entries.cache_clear()
@@ -132,9 +133,20 @@ def test_the_id_of_another_benchmark_cannot_be_taken(monkeypatch: pytest.MonkeyP
     finally:
         registry._entries.cache_clear()
     (problem,) = registry.problems()
-    assert "memeval-leaderboard 1.0 already has the benchmark locomo@1" in str(problem) and "a-stranger 2" in str(
-        problem
-    )
+    assert f"{taken} of a-stranger 2 cannot be used" in str(problem)
+    assert "memeval-leaderboard 1.0 already has the benchmark locomo@1" in str(problem)
+
+
+def test_each_version_of_a_package_is_found_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = {
+        f"foreign@{number}": Entry(f"foreign@{number}", partial(Broken, id=f"foreign@{number}")) for number in "12"
+    }
+    monkeypatch.setattr(registry, "_entries", lambda: entries)
+    assert [find(name).info.id for name in ("foreign@1", "foreign@2", "foreign")] == [
+        "foreign@1",
+        "foreign@2",
+        "foreign@2",
+    ]
 
 
 def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from memeval.benchmarks import known_ids
+from memeval.benchmarks import all_benchmarks, known_ids
 from memeval.benchmarks.exchange_format import RunPart
 from memeval.exchange.formats import (
     all_formats,
@@ -18,6 +19,7 @@ from memeval.exchange.formats import (
     writable,
 )
 from memeval.records.errors import BadInput
+from tests.support.tiny import TinyBenchmark
 
 PAGE = Path(__file__).parents[2] / "site" / "exchange.md"
 
@@ -39,6 +41,14 @@ def test_the_formats_that_users_are_promised_are_there() -> None:
     assert {"deepmemeval", "locomo", "longmemeval", "memorycd"} | elsewhere <= set(readable())
     assert {"deepmemeval", "locomo", "longmemeval", "memorycd", "inspect", "eee", "csv", "parquet"} <= set(writable())
     assert len({form.name for form in all_formats()}) == len(all_formats())
+
+
+def test_a_benchmark_cannot_replace_a_format_of_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = {form.name: form for form in all_formats()}
+    late = TinyBenchmark(1)
+    late.formats = tuple(replace(usual[name], title="Another") for name in ("csv", "locomo"))
+    monkeypatch.setattr("memeval.exchange.formats.all_benchmarks", lambda: (*all_benchmarks(), late))
+    assert {form.name: form for form in all_formats()} == usual
 
 
 def test_an_unknown_format_is_refused_with_a_suggestion(tmp_path: Path) -> None:

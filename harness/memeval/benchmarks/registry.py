@@ -96,7 +96,7 @@ def find(name: str) -> Benchmark:
     """
     known = {each.partition("@")[0]: each for each in known_ids()}
     found = known.get(name, name)
-    if found in known.values():
+    if found in known_ids():
         return load(found)
     wanted, _, version = name.partition("@")
     if version and wanted in known:
@@ -160,11 +160,15 @@ def _entries() -> dict[str, EntryPoint]:
     if not listed:
         raise BadInput("no benchmark is installed.", remedy="Install memeval again: pip install -e . in its folder.")
     found: dict[str, EntryPoint] = {}
+    owners: dict[str, EntryPoint] = {}
     for entry in listed:
-        first = found.setdefault(entry.name, entry)
-        if first.value != entry.value:
+        owner = owners.setdefault(entry.name.partition("@")[0], entry)
+        same = _origin(owner).package == _origin(entry).package
+        # A name is a folder of data and of results, so another package cannot have a further version of it.
+        first = found.setdefault(entry.name, entry) if same else owner
+        if not same or first.value != entry.value:
             key = f"{entry.name} of {_origin(entry)}"
-            _problems[key] = _broken(entry, f"{_origin(first)} already has the benchmark {entry.name}.", "Rename it.")
+            _problems[key] = _broken(entry, f"{_origin(first)} already has the benchmark {first.name}.", "Rename it.")
     return found
 
 

@@ -77,11 +77,13 @@ def _memeval(
 def main() -> None:
     """Run the command line and exit with its code; an error prints one message on standard error."""
     debug = "--debug" in sys.argv
+    reported: MemevalError | None = None
     try:
         code = command_of(app)(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
             raise
+        reported = error
         _print_error(str(error))
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -102,17 +104,23 @@ def main() -> None:
         error.show()  # a wrong call: click has its own message
         sys.exit(ExitCode.BAD_INPUT)
     finally:
-        _print_broken_benchmarks()
+        if not sys.stderr.closed:
+            _print_broken_benchmarks(reported)
     if code == ExitCode.INTERRUPTED:  # Typer also turns Ctrl-C into this code
         _print_error(f"interrupted. {RESUME_HINT}")
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 
 
-def _print_broken_benchmarks() -> None:
-    """Print a warning for each installed benchmark that the command needed and that cannot be used."""
+def _print_broken_benchmarks(reported: MemevalError | None) -> None:
+    """Print a warning for each installed benchmark that the command needed and that cannot be used.
+
+    Args:
+        reported: the error that the command ended with; it is not repeated.
+    """
     if (registry := sys.modules.get("memeval.benchmarks.registry")) is not None:
         for problem in registry.problems():
-            _print_error(f"warning: {problem}")
+            if problem is not reported:
+                _print_error(f"warning: {problem}")
 
 
 def _print_error(message: str) -> None:

@@ -98,9 +98,15 @@ SHARED: tuple[ExchangeFormat, ...] = (
 
 
 def all_formats() -> tuple[ExchangeFormat, ...]:
-    """Return every format once: those of benchmarks in the order of boards, then those for every benchmark."""
-    own = chain.from_iterable(benchmark.formats for benchmark in all_benchmarks())
-    return tuple({form.name: form for form in (*own, *SHARED)}.values())
+    """Return every format once: those of benchmarks in the order of boards, then those for every benchmark.
+
+    If several have one name, the format for every benchmark is used, else that of the first benchmark.
+    """
+    found: dict[str, ExchangeFormat] = {}
+    shared = {form.name: form for form in SHARED}
+    for form in chain.from_iterable(benchmark.formats for benchmark in all_benchmarks()):
+        found.setdefault(form.name, shared.get(form.name, form))
+    return tuple((found | shared).values())
 
 
 def find_format(name: str) -> ExchangeFormat:
