@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memeval.benchmarks import all_benchmarks, find, known_ids, registry
+from memeval.benchmarks import all_benchmarks, find, known_ids, quick_benchmark, registry
 from memeval.benchmarks.base import Benchmark
 from memeval.records.errors import BadInput
 from tests.support.registered import Distribution, Entry
@@ -154,3 +154,16 @@ def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeyp
     registry._entries.cache_clear()
     with pytest.raises(BadInput, match=r"no benchmark is installed\. Install memeval again"):
         known_ids()
+
+
+def test_a_quick_check_needs_no_data_and_takes_one_item_of_each_category() -> None:
+    quick = quick_benchmark()
+    assert quick.info.generated and quick.available()
+    keys = list(quick.open(None, quick.info.quick).keys())
+    assert [key.category for key in keys] == [category.name for category in quick.info.categories]
+
+
+def test_without_a_quick_benchmark_the_reason_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_entries", lambda: {"tiny@1": Entry("tiny@1", TinyBenchmark)})
+    with pytest.raises(BadInput, match="no installed benchmark suits a quick check"):
+        quick_benchmark()

@@ -213,7 +213,7 @@ class TestRunSuite:
         assert len(memeval.run_suite(Shelf(), "basic").per_query_results) == 22
         with pytest.raises(BadInput, match="no suite 'basics'") as refused:
             memeval.run_suite(Shelf(), "basics")
-        assert "basic, stress, accuracy, reflect" in str(refused.value.remedy)
+        assert "basic, accuracy, reflect, stress" in str(refused.value.remedy)
 
     def test_skips_reflections_without_reflect_and_refuses_a_suite_of_reflections(self) -> None:
         class Searching(Shelf):

@@ -87,3 +87,9 @@ def test_without_the_package_its_runs_keep_their_scores_and_the_missing_package_
     verified = call(board, dict(os.environ), "-m", "memeval", "verify", "results")
     assert "scores       ok: 1 run" in verified.stdout
     assert "pip install memeval-pantry==0.1.0" in verified.stdout
+
+
+def test_the_list_of_data_says_which_package_has_it(board: Path, installed: dict[str, str]) -> None:
+    listed = call(board, installed, "-m", "memeval", "data", "list").stdout
+    (line,) = [each for each in listed.splitlines() if each.startswith("pantry@1")]
+    assert line.endswith("ready (package memeval-pantry 0.1.0)") and listed.count("(package") == 1

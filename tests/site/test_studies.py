@@ -148,10 +148,10 @@ def test_the_charts_draw_what_they_are_given() -> None:
 
 
 def test_a_known_seed_stands_beside_a_fresh_one_on_the_pages_of_both(tmp_path: Path) -> None:
-    known, fresh = FakeBenchmark("beliefs@1"), FakeBenchmark("beliefs-fresh-202612@1")
+    known, fresh = FakeBenchmark("known@1"), FakeBenchmark("fresh@1", told={"seed_of": "known@1"})
     make_run(tmp_path, Made("acme", "Acme", skill=1.0), known)
     make_run(tmp_path, Made("acme", "Acme", skill=0.0, version="2.0"), fresh)
-    site = read_site(tmp_path, find=lambda name: known if name == "beliefs@1" else fresh)
+    site = read_site(tmp_path, find=lambda name: known if name == "known@1" else fresh)
     for view in site.benchmarks.values():
         (study,) = studies(site, view)
         assert study.rows == (("Acme: own answers (two versions)", "100.0", "0.0", "−100.0"),)

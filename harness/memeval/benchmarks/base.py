@@ -144,6 +144,10 @@ class Dataset(ABC):
         """
         return None
 
+    def controls(self) -> str | None:
+        """Return a table of answers that pass without being right, for ``memeval data verify``; ``None`` for none."""
+        return None
+
     @cached_property
     def _by_id(self) -> dict[str, Scenario]:
         return {scenario.scenario_id: scenario for scenario in self.scenarios()}

@@ -80,6 +80,18 @@ def all_benchmarks() -> tuple[Benchmark, ...]:
     return tuple(sorted(_working(), key=place))
 
 
+def quick_benchmark() -> Benchmark:
+    """Return the benchmark for a first run and for the check of a submission: the first with ``quick``.
+
+    Raises:
+        BadInput: no installed benchmark has it.
+    """
+    for benchmark in all_benchmarks():
+        if benchmark.info.quick is not None:
+            return benchmark
+    raise BadInput("no installed benchmark suits a quick check.", remedy="Install memeval again.")
+
+
 def problems() -> tuple[BrokenBenchmark, ...]:
     """Return why installed benchmarks cannot be used, as far as they were needed until now."""
     return tuple(_problems.values())

@@ -42,13 +42,14 @@ def evaluate(
         ),
     ] = "all",
     benchmarks: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--benchmarks",
             metavar="LIST",
-            help="Benchmarks, separated by commas. 'all': every benchmark whose data is on this machine.",
+            help="Benchmarks, separated by commas. 'all': every benchmark whose data is on this machine. Default: the "
+            "first one that needs no data and only seconds.",
         ),
-    ] = "beliefs@1",
+    ] = None,
     tier: Tier = None,
     limit: Limit = None,
     reader: Annotated[
@@ -99,13 +100,15 @@ def evaluate(
     Example: memeval evaluate --systems my_memory.py --benchmarks beliefs@1
     """
     from memeval import api
+    from memeval.benchmarks import quick_benchmark
     from memeval.cli.check import append_summary
     from memeval.cli.evaluations import annotations_of, choose_benchmarks, choose_systems, raise_worst, summary_of
     from memeval.execution.progress import Bar
 
     if annotations not in (None, "github"):
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
-    choices, names = choose_systems(systems), choose_benchmarks(benchmarks, tier)
+    names = choose_benchmarks(quick_benchmark().info.id if benchmarks is None else benchmarks, tier)
+    choices = choose_systems(systems)
     _refuse_baseline(baseline, results)
     if plan:
         print(json.dumps({"benchmarks": names, "systems": [choice.title for choice in choices]}))

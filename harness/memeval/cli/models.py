@@ -23,7 +23,7 @@ Prompts = Annotated[
     typer.Option(
         "--prompts",
         metavar="DIR|NAME",
-        help="Other judge prompts: a folder, or 'lenient' (a more permissive set for LoCoMo).",
+        help="Other judge prompts: a folder, or the name of a set that a benchmark has, such as 'lenient'.",
     ),
 ]
 JudgeConcurrency = Annotated[int, typer.Option("--judge-concurrency", help="Concurrent calls to a judge model.")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from memeval.benchmarks import find
+from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge, choose_judge
@@ -41,12 +41,6 @@ from memeval.storage import write_whole
 from memeval.systems.errors import SystemFailure
 from memeval.systems.live import LiveSystem
 from memeval.systems.output import visible
-
-SUITES = {name: f"astrocyte-{name}@1" for name in ("basic", "stress", "accuracy", "reflect")}
-"""The shipped suites, with their benchmark ids."""
-
-BROUGHT = "astrocyte-suite@1"
-"""The benchmark id of a suite file."""
 
 TIERS = ("storage", "engine")
 
@@ -157,14 +151,16 @@ def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None
         BadInput: the suite does not exist.
     """
     path = Path(suite)
-    if str(suite) in SUITES:
-        benchmark, data = find(SUITES[str(suite)]), None
-    elif path.suffix in (".yaml", ".yml"):
-        benchmark, data = find(BROUGHT), path
+    suites = [each for each in all_benchmarks() if each.info.suite is not None]
+    data = path if path.suffix in (".yaml", ".yml") else None
+    if data is None:
+        benchmark = next((each for each in suites if each.info.suite == str(suite) and not each.info.brought), None)
     else:
+        benchmark = next((each for each in suites if each.info.brought), None)
+    if benchmark is None:
+        names = ", ".join(str(each.info.suite) for each in suites if not each.info.brought)
         raise BadInput(
-            f"there is no suite '{visible(str(suite))}'.",
-            remedy=f"Use {', '.join(SUITES)}, or the path of a .yaml or .yml file.",
+            f"there is no suite '{visible(str(suite))}'.", remedy=f"Use {names}, or the path of a .yaml or .yml file."
         )
     if protocol is None:
         capabilities = live.start().capabilities

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from memeval.benchmarks import find
+from memeval.benchmarks import quick_benchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.conformance.suite import CHECKS
 from memeval.evaluation.conforming import check_conformance
@@ -33,10 +33,6 @@ from memeval.records.submitting import Problem, Step, StepName, StepOutcome, Sub
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
 from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source
-
-SMOKE_BENCHMARK = "beliefs@1"
-SMOKE_SIZE = 6
-"""Data of the smoke step: one item of each category, generated in seconds, without a key."""
 
 QUOTED_ERRORS = 3
 """Number of different errors of the smoke step in a report."""
@@ -266,7 +262,8 @@ class _Check:
         return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
 
     def _smoke(self, source: SystemSource) -> str:
-        benchmark_session = BenchmarkSession.open(find(SMOKE_BENCHMARK), None, {"size": SMOKE_SIZE})
+        benchmark = quick_benchmark()
+        benchmark_session = BenchmarkSession.open(benchmark, None, benchmark.info.quick)
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as results:
             options = RunOptions(Path(results), setup=self._options.setup, conformance=False, concurrency=2)
             run = run_system(source, benchmark_session, options, self._notes)
@@ -278,7 +275,7 @@ class _Check:
         if all(row.outcome is Outcome.EMPTY for row in rows):
             blank = Problem(sentence=f"all {len(rows)} answers are blank.", remedy="Return the answer from query.")
             raise _Refused("No answers.", [blank])
-        return f"{len(rows)} questions of {SMOKE_BENCHMARK}, no errors."
+        return f"{len(rows)} questions of {benchmark.info.id}, no errors."
 
 
 def _missing_key(source: SystemSource) -> str | None:

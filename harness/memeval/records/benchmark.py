@@ -257,6 +257,13 @@ class BenchmarkInfo(Record):
     """Known problems."""
     position: int = 1000
     """Its place on boards and in lists: the lowest first; equal ones by name."""
+    quick: dict[str, int] | None = None
+    """Parameters of its smallest data, if it suits a first run and the check of a submission: no key, no download,
+    seconds. ``None`` if it does not."""
+    suite: str | None = None
+    """Its name for ``memeval.run_suite``, if it can run on a live object. With ``brought``, it reads a suite file."""
+    seed_of: str | None = None
+    """The benchmark that it repeats with a fresh seed; ``None`` if it has its own questions."""
     by_name_only: bool = False
     """Whether it runs only if the caller names it, because it takes long."""
     brought: bool = False

@@ -1,6 +1,6 @@
 """Further charts of a benchmark: size of errors, search latency by bank size, score by length of history.
 
-A study is drawn if the runs hold the data for it; with one exception, none depends on the name of a benchmark.
+A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy
 
-from memeval.benchmarks.beliefs.fresh.editions import editions
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
 from memeval.records.run import SystemKind
@@ -25,9 +24,6 @@ from memeval.site.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
 """Slices by which search latency is grouped."""
-
-KNOWN = "beliefs@1"
-"""The benchmark with the public seed, from which fresh editions are derived."""
 
 BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Upper ends of the groups of errors, as shares of the largest possible error."""
@@ -209,15 +205,16 @@ def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
 
 def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
     """Yield the scores on the public seed beside those on each fresh edition of the benchmark."""
-    for edition in editions().editions:
-        if benchmark.id in (KNOWN, edition.id):
+    for other in site.benchmarks.values():
+        known = other.info.seed_of if other.info is not None else None
+        if known is not None and benchmark.id in (known, other.id):
             says = (
                 "Score with the public seed, and with a seed that was drawn after the edition was announced. A drop "
                 "larger than the intervals suggests that the system was tuned to the public questions."
             )
-            found = old_and_fresh(site.board, KNOWN, edition.id)
+            found = old_and_fresh(site.board, known, other.id)
             yield from _looks(
-                f"fresh-{segment(edition.id)}", "Public seed against fresh seed", says, found, ("public", "fresh")
+                f"fresh-{segment(other.id)}", "Public seed against fresh seed", says, found, ("public", "fresh")
             )
 
 

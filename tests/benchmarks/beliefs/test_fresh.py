@@ -123,7 +123,7 @@ def test_the_table_is_that_of_beliefs(server: Server) -> None:
             each.name for each in plain.table(protocol.name)
         ]
     differing = {name for name, value in benchmark.info if value != getattr(plain.info, name)}
-    assert differing == {"id", "title", "summary", "made"}
+    assert differing == {"id", "title", "summary", "made", "quick", "seed_of"}
 
 
 # -- before it is drawn --------------------------------------------------------------------------------------------

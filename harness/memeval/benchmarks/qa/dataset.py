@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.qa.controls import table
 from memeval.benchmarks.qa.keys import QaKey
 from memeval.benchmarks.qa.needles import holds
 from memeval.benchmarks.qa.rows import QuestionRow
@@ -69,6 +70,10 @@ class QaDataset(Dataset):
                 evidence=(ordinal(number),) if self._prepared else None,
                 key=key,
             )
+
+    def controls(self) -> str:
+        """Return the control table; see :mod:`memeval.benchmarks.qa.controls`."""
+        return table(self.asked())
 
     def asked(self) -> list[tuple[str, str, QaKey]]:
         """Return id, question and key of each row, for the control table."""

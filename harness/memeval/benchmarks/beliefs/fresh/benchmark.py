@@ -101,6 +101,8 @@ def _info(edition: Edition, beacon: Beacon) -> BenchmarkInfo:
     return INFO.model_copy(
         update={
             "id": edition.id,
+            "quick": None,
+            "seed_of": INFO.id,
             "title": texts.title.format(**slots),
             "summary": texts.summary.format(**slots),
             "made": f"{texts.made.format(**slots)} {INFO.made}",
