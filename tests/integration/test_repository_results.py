@@ -45,7 +45,8 @@ def with_entry(event: LedgerEvent) -> list[RunFolder]:
 
 
 ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
-CURRENT = [folder for folder in ACCEPTED if folder not in SUPERSEDED]
+BELIEFS = [each for each in ACCEPTED if each not in SUPERSEDED and each.run.track.benchmark == "beliefs@1"]
+"""The current runs of the benchmark that every control and every listed system runs."""
 
 
 def most_mixed() -> list[RunFolder]:
@@ -75,12 +76,12 @@ def data_of(run: RunFolder) -> Path | None:
 
 def score(slug: str, category: str, reader: str = "extractive@1") -> int:
     """Return how many items of a category a control got right."""
-    (run,) = (each.run for each in CURRENT if each.run.system.slug == slug and each.run.track.reader == reader)
+    (run,) = (each.run for each in BELIEFS if each.run.system.slug == slug and each.run.track.reader == reader)
     return next(c.tally.correct for c in run.scores.categories if c.name == category)
 
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
-    controls = [run.run for run in CURRENT if run.run.system.kind is SystemKind.CONTROL]
+    controls = [run.run for run in BELIEFS if run.run.system.kind is SystemKind.CONTROL]
     have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
     assert have == {(control.slug, reader) for control in CONTROLS.values() for reader in control.readers}
 
@@ -89,8 +90,7 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
     listed = [source for source in sources if known().submission_with(source.submission_digest)]
     free = {source.slug: source for source in listed if not _needs_key(source)}
-    asked = [run.run for run in CURRENT if run.run.track.benchmark == "beliefs@1"]
-    have = {run.system.slug: run for run in asked if run.system.kind is SystemKind.SUBMISSION}
+    have = {run.run.system.slug: run.run for run in BELIEFS if run.run.system.kind is SystemKind.SUBMISSION}
     assert have.keys() >= free.keys() and len(free) >= 10
     for slug, source in free.items():
         run = have[slug]
@@ -154,7 +154,7 @@ def test_no_injection_gains_anything_against_the_rules() -> None:
     attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
     assert len(attacks) == 3
     assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
-    (run,) = (each.run for each in CURRENT if each.run.system.slug == "judge-injection")
+    (run,) = (each.run for each in BELIEFS if each.run.system.slug == "judge-injection")
     assert run.scores.overall.correct == 0
 
 
@@ -166,7 +166,7 @@ def test_controls_order_as_they_must_where_a_plain_answer_is_right(category: str
 
 @pytest.mark.parametrize("category", ["cascade-propagation", "uncertainty-abstention"])
 def test_always_hedging_gains_only_where_doubt_is_right_and_loses_its_twins(category: str) -> None:
-    (run,) = (each.run for each in CURRENT if each.run.system.slug == "always-hedge")
+    (run,) = (each.run for each in BELIEFS if each.run.system.slug == "always-hedge")
     twins = {s.value: s.tally for s in run.scores.slices if s.category == category and s.slice == "twin"}
     assert twins["changed"].correct == twins["changed"].planned
     assert twins["reconfirmed"].correct == twins["unchanged"].correct == 0
