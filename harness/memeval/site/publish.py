@@ -68,7 +68,8 @@ def publish(
     traces = Traces()
     findings = [finding for check in checks_of_results(results, traces.add) for finding in check.findings]
     if findings:
-        raise CheckFailed(f"{findings[0]} ({len(findings)} problems in all. Nothing was published.)")
+        others = f" {len(findings) - 1} more: memeval verify shows all." if len(findings) > 1 else ""
+        raise CheckFailed(f"{findings[0]}{others} Nothing was published.")
     yield f"verified: {len(folders)}."
     board = build_board(folders, Ledger(results), traces)
     yield from _unaccepted(board)

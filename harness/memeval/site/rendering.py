@@ -29,6 +29,7 @@ def environment() -> Environment:
         "percent": text.percent,
         "signed": text.signed_percent,
         "count": text.count,
+        "counted": text.counted,
         "number": text.number,
         "fraction": text.fraction,
         "seconds": text.seconds,

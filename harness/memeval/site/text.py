@@ -49,6 +49,11 @@ def number(value: float | None, digits: int = 2) -> str:
     return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``2 runs``."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
 def count(value: float | None) -> str:
     """Return a count with thin separators."""
     if value is None:

@@ -89,7 +89,7 @@ export function boards(page) {
       all += table.rows.length;
       table.hide(wanted.hide);
     }
-    status.textContent = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
+    status.textContent = shown === all ? `${all} ${all === 1 ? "row" : "rows"}` : `${shown} of ${all} rows`;
   }
 
   function remember() {
