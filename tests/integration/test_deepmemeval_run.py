@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,29 +14,20 @@ from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.systems.source import find_system
 from tests.support.adapters import plain_adapter
+from tests.support.commands import memeval
 from tests.support.data import test_data
 
 
-def run(system: str, results: Path) -> RunFolder:
+def run(system: str, folder: Path) -> RunFolder:
     """Run a system on the released data by the command line, and return the sealed run."""
     data = test_data("deepmemeval/deepmemeval_500.json")
-    command = [sys.executable, "-m", "memeval", "run", system, "--benchmark", "deepmemeval@1"]
-    subprocess.run(
-        [*command, "--data", str(data), "--results", str(results)], check=True, capture_output=True, timeout=300
-    )
-    (found,) = (each for each in sealed_runs(results) if each.run.system.slug == Path(system).stem)
+    assert memeval("run", system, "--benchmark", "deepmemeval@1", "--data", str(data), where=folder).code == 0
+    (found,) = sealed_runs(folder / "results")
     return found
 
 
-def reproduced(folder: RunFolder) -> int:
-    """Reproduce a run by the command line, and return the exit code."""
-    data = test_data("deepmemeval/deepmemeval_500.json")
-    command = [sys.executable, "-m", "memeval", "reproduce", str(folder.path), "--data", str(data)]
-    return subprocess.run(command, capture_output=True, timeout=120, check=False).returncode
-
-
 def test_a_four_method_adapter_gives_500_items_from_2020_responses(tmp_path: Path) -> None:
-    folder = run(str(plain_adapter(tmp_path)), tmp_path / "results")
+    folder = run(str(plain_adapter(tmp_path)), tmp_path)
     assert sum(1 for _ in folder.responses()) == 2020
     assert folder.run.coverage.full
     assert (folder.run.coverage.planned, folder.run.coverage.done) == (500, 500)
@@ -52,7 +41,8 @@ def test_a_four_method_adapter_gives_500_items_from_2020_responses(tmp_path: Pat
         ("delta-efficiency", 80),
         ("uncertainty-abstention", 80),
     ]
-    assert reproduced(folder) == 0
+    data = test_data("deepmemeval/deepmemeval_500.json")
+    assert memeval("reproduce", str(folder.path), "--data", str(data), where=tmp_path).code == 0
 
 
 @pytest.mark.parametrize(
@@ -62,14 +52,14 @@ def test_a_four_method_adapter_gives_500_items_from_2020_responses(tmp_path: Pat
 def test_hedging_pays_as_published_and_its_counter_pays_no_longer_when_gated(
     tmp_path: Path, control: str, published: float, gated: float, raw: int
 ) -> None:
-    scores = run(control, tmp_path / "results").run.scores
+    scores = run(control, tmp_path).run.scores
     assert scores.composite.value == pytest.approx(published, abs=1e-12)
     assert scores.alternates["gated"].value == pytest.approx(gated, abs=1e-12)
     assert scores.overall.correct == raw
 
 
 def test_an_always_failing_system_is_all_errors_and_a_control_exits_0(tmp_path: Path) -> None:
-    scores = run("always-error", tmp_path / "results").run.scores
+    scores = run("always-error", tmp_path).run.scores
     assert scores.overall.errors == 500
     assert scores.overall.graded_accuracy is None
 
