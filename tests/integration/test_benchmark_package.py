@@ -74,6 +74,24 @@ def test_its_runs_verify_and_reproduce(run: Path, board: Path, installed: dict[s
     assert "8 grades, composite 100.0: equal" in call(board, installed, "-m", "memeval", "reproduce", "results").stdout
 
 
+def test_its_file_format_carries_answers_out_and_in(run: Path, board: Path, installed: dict[str, str]) -> None:
+    exported = call(
+        board, installed, "-m", "memeval", "export", str(run), "--format", "pantry", "--to", "answers.jsonl"
+    )
+    assert exported.returncode == 0, exported.stderr
+    imported = call(
+        board, installed, "-m", "memeval", "import", "answers.jsonl", "--format", "pantry", "--results", "imported"
+    )
+    assert imported.returncode == 0 and "8/8 items, 0 errors" in imported.stderr, imported.stderr
+    assert "composite 100.0" in imported.stderr
+
+
+def test_a_line_without_an_answer_is_refused_with_its_number(board: Path, installed: dict[str, str]) -> None:
+    (board / "bad.jsonl").write_text('{"id": "rice", "answer": "1"}\n{"id": "honey"}\n')
+    refused = call(board, installed, "-m", "memeval", "import", "bad.jsonl", "--format", "pantry")
+    assert refused.returncode == 2 and "bad.jsonl:2" in refused.stderr and "answer" in refused.stderr
+
+
 def test_it_has_a_page(run: Path, board: Path, installed: dict[str, str]) -> None:
     built = call(board, installed, "-m", "memeval", "site", "build")
     assert built.returncode == 0, built.stderr
