@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
+from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.runs import RunFolder, find_run, sealed_runs
-from memeval.evaluation.comparing import COMPOSITE
 from memeval.leaderboard.check_power import power_of
 from memeval.leaderboard.measured import ItemScore, MeasuredRun, read_measured
 from memeval.leaderboard.regressions import check_metrics, status_of

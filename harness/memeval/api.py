@@ -510,7 +510,7 @@ def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("res
     Raises:
         BadInput: a run does not exist, or the runs are not comparable.
     """
-    from memeval.evaluation.comparing import compare_runs
+    from memeval.analysis.comparing import compare_runs
 
     return compare_runs([_loaded(run, results) for run in runs])
 
@@ -568,7 +568,7 @@ def failures(
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
     from memeval.benchmarks.session import session_of_run
-    from memeval.evaluation.failure_analysis import failures_of_run
+    from memeval.evaluation.reproduction import failures_of_run
 
     folder = _loaded(run, results)
     return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memeval
+from memeval.analysis.suite_metrics import metrics_of_rows, metrics_of_run, percentile
 from memeval.evaluation.live import SuiteOptions, names_a_secret, redacted
-from memeval.evaluation.suite_metrics import metrics_of_rows, metrics_of_run, percentile
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.evalresult import EvalMetrics, EvalResult
 

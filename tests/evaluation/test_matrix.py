@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from memeval import api, benchmarks
+from memeval.analysis import comparing
+from memeval.analysis.matrix_gates import gate_results, metric_names, numbers_of, value_of
+from memeval.analysis.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
 from memeval.archive.matrices import MatrixFolder, stored_matrices, write_matrix
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark
-from memeval.evaluation import comparing, matrix, matrix_file
+from memeval.evaluation import matrix, matrix_file
 from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
 from memeval.evaluation.matrix_file import read_matrix
-from memeval.evaluation.matrix_gates import gate_results, metric_names, numbers_of, value_of
-from memeval.evaluation.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, matrices

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from memeval.analysis.comparing import compare_runs
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.comparing import compare_runs
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, build_board
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput

@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from memeval.analysis.failures import FAILURES, failures_of
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation import summary
-from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
 from memeval.evaluation.seal import cost, coverage

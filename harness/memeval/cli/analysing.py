@@ -32,7 +32,7 @@ def failures(
     Example: memeval failures results/beliefs/bm25/20261121T232845Z-29721abc
     """
     from memeval import api
-    from memeval.evaluation.failure_analysis import summary
+    from memeval.analysis.failures import summary
     from memeval.systems.output import visible
 
     folder = api.load_run(run, results)

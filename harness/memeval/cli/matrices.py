@@ -77,7 +77,7 @@ def matrix(
     Example: memeval matrix --example controls > controls.yaml && memeval matrix controls.yaml
     """
     from memeval import api
-    from memeval.evaluation.matrix_table import csv_text, table_text
+    from memeval.analysis.matrix_table import csv_text, table_text
     from memeval.execution.progress import Bar
 
     if example is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from memeval.analysis.suite_metrics import metrics_of_rows
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
@@ -16,7 +17,6 @@ from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions, models_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader
-from memeval.evaluation.suite_metrics import metrics_of_rows
 from memeval.evaluation.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now

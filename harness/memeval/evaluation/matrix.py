@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
+from memeval.analysis.comparing import compare_runs, metrics_of
+from memeval.analysis.matrix_gates import gate_results
+from memeval.analysis.suite_metrics import metrics_of_run
 from memeval.archive.matrices import MatrixFolder, files_of, write_matrix
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.comparing import compare_runs, metrics_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.matrix_file import sources_of
-from memeval.evaluation.matrix_gates import gate_results
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.suite_metrics import metrics_of_run
 from memeval.execution.progress import Progress, Silent
 from memeval.records.benchmark import MetricInfo
 from memeval.records.errors import BadInput, MemevalError, NotApplicable

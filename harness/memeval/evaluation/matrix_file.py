@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from memeval.analysis.matrix_gates import metric_names
 from memeval.benchmarks import find
 from memeval.benchmarks.yaml_nodes import Entry, Problems, compose
 from memeval.evaluation.judges import choose_judge
-from memeval.evaluation.matrix_gates import metric_names
 from memeval.evaluation.readers import reader_named
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE

@@ -5,15 +5,15 @@ A model reader is not asked again: its answers are compared with its recorded re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+from memeval.analysis.failures import FAILURES, failures_of
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.grades import grade_items
 from memeval.evaluation.judges import judge_of
@@ -27,6 +27,7 @@ from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
+from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response
 
@@ -179,3 +180,22 @@ def _key_differences(folder: RunFolder) -> Iterator[Finding]:
 def _description(grade: Grade) -> str:
     verdict = {True: "right", False: "wrong", None: "without a verdict"}[grade.verdict]
     return f"{verdict} ({grade.state})"
+
+
+def failures_of_run(
+    folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession] | None = None
+) -> list[Failure]:
+    """Return the failure analysis of a stored run, computed now if the run has none.
+
+    Args:
+        folder: the run.
+        benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
+
+    Raises:
+        BadInput: the run is not readable; or it has no analysis, and its data is missing or has another digest.
+    """
+    if FAILURES in folder.run.files:
+        return list(folder.failures())
+    data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
+    decoded = decoded_run(folder, data)
+    return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)

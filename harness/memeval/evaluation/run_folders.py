@@ -12,7 +12,7 @@ from memeval.execution.progress import Progress
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.run import Inputs
-from memeval.records.track import Track
+from memeval.records.track import differing_parts
 
 
 def finished_runs(system_folder: Path, inputs: Inputs) -> list[RunFolder]:
@@ -87,11 +87,6 @@ def differing(one: Inputs, other: Inputs) -> list[str]:
         *(f"track.{name}" for name in differing_parts(one.track, other.track)),
         *(name for name in Inputs.model_fields if name != "track" and getattr(one, name) != getattr(other, name)),
     ]
-
-
-def differing_parts(one: Track, other: Track) -> list[str]:
-    """Return the names of the parts in which two tracks differ."""
-    return [name for name in Track.model_fields if getattr(one, name) != getattr(other, name)]
 
 
 def start(system_folder: Path, plan: Plan) -> Path:

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from memeval.analysis.failures import FAILURES, failures_of
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation import summary
-from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.withholding.encoding import withheld
 from memeval.execution.contexts import Contexts

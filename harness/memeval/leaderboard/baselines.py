@@ -9,7 +9,6 @@ from pathlib import Path
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
-from memeval.evaluation.run_folders import differing_parts
 from memeval.leaderboard.board import ERROR_GATE
 from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics, status_of
@@ -18,6 +17,7 @@ from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
 from memeval.records.settings import CheckSettings, CheckThresholds
+from memeval.records.track import differing_parts
 
 LAST = re.compile(r"last-([1-9][0-9]{0,2})")
 """A number of accepted runs as the baseline."""

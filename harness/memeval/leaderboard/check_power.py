@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.comparing import COMPOSITE
 from memeval.grading.layout import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, read_measured
 from memeval.leaderboard.paired_values import LATENCY_RUNS

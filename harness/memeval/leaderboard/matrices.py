@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from memeval.analysis.matrix_gates import value_of
 from memeval.archive.matrices import stored_matrices
-from memeval.evaluation.matrix_gates import value_of
 from memeval.records.matrix import Matrix, MatrixCell
 from memeval.statistics.pareto import frontier
 

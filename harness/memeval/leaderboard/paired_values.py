@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
-from memeval.evaluation.comparing import COMPOSITE, metrics_of
+from memeval.analysis.comparing import COMPOSITE, metrics_of
 from memeval.evaluation.summary import percentile
 from memeval.grading.layout import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, Values

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memeval.evaluation.run_folders import differing_parts
 from memeval.records.run import Isolation, Run, View
-from memeval.records.track import CategoryPlan, Track
+from memeval.records.track import CategoryPlan, Track, differing_parts
 
 
 class ChangedPart(StrEnum):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memeval.analysis.comparing import composite_difference, corrected
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.comparing import composite_difference, corrected
 from memeval.leaderboard.series import RunSeries, started_at
 from memeval.leaderboard.track_changes import Change, track_changes
 from memeval.leaderboard.trend_measures import RANK_MEASURE, Reading, TrendMeasure

@@ -102,3 +102,8 @@ class Track(Record):
     def planned(self) -> int:
         """The number of planned items."""
         return sum(category.items for category in self.categories)
+
+
+def differing_parts(one: Track, other: Track) -> list[str]:
+    """Return the names of the parts in which two tracks differ."""
+    return [name for name in Track.model_fields if getattr(one, name) != getattr(other, name)]

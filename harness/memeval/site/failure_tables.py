@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.analysis.failures import summary
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.failure_analysis import failures_of_run, summary
+from memeval.evaluation.reproduction import failures_of_run
 from memeval.leaderboard.board import BoardRow
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary

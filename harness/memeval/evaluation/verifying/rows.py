@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from memeval.analysis.failures import FAILURES, failures_of
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.failure_analysis import FAILURES, failures_of
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memeval.evaluation.matrix_gates import numbers_of
+from memeval.analysis.matrix_gates import numbers_of
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, Matrix, MatrixCell
 from memeval.systems.output import visible

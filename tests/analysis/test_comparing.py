@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from memeval.analysis import comparing
+from memeval.analysis.comparing import compare_runs, composite_difference
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation import comparing
-from memeval.evaluation.comparing import compare_runs, composite_difference
 from memeval.evaluation.rejudging import rejudge_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.benchmark import Direction, MetricInfo

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.evaluation.run_folders import differing_parts
 from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, PairedRuns, Sign
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from memeval.records.track import CategoryPlan, Track
+from memeval.records.track import CategoryPlan, Track, differing_parts
 from memeval.statistics import Layout, PairedDifference, holm, mcnemar, paired_difference, paired_means
 
 ALPHA = 0.05

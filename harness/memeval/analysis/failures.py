@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memeval.archive.runs import RunFolder
-from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.evidence_found import EvidenceAvailability, EvidenceFinder
-from memeval.evaluation.times import names_another_time, numbers
-from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.analysis.evidence_found import EvidenceAvailability, EvidenceFinder
+from memeval.analysis.times import names_another_time, numbers
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import Contexts
 from memeval.execution.model_reader import PREFIX
 from memeval.grading.outcomes import last_attempts
@@ -252,25 +250,6 @@ def failures_of(
         answered = [last[question] for question in item.question_ids if question in last]
         failures.append(failure(finder, item, answered, grade_of[item.item_id]))
     return failures
-
-
-def failures_of_run(
-    folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession] | None = None
-) -> list[Failure]:
-    """Return the failure analysis of a stored run, computed now if the run has none.
-
-    Args:
-        folder: the run.
-        benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
-
-    Raises:
-        BadInput: the run is not readable; or it has no analysis, and its data is missing or has another digest.
-    """
-    if FAILURES in folder.run.files:
-        return list(folder.failures())
-    data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
-    decoded = decoded_run(folder, data)
-    return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)
 
 
 def summary(failures: Iterable[Failure]) -> FailureSummary:

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.analysis.evidence_found import EvidenceFinder
+from memeval.analysis.failures import failure, failures_of, is_right, summary
+from memeval.analysis.times import dates, durations, names_another_time, numbers
 from memeval.api import failures as api_failures
 from memeval.benchmarks import session
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.evaluation.evidence_found import EvidenceFinder
-from memeval.evaluation.failure_analysis import failure, failures_of, failures_of_run, is_right, summary
+from memeval.evaluation.reproduction import failures_of_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.times import dates, durations, names_another_time, numbers
 from memeval.execution.contexts import TurnTexts
 from memeval.judging.abstaining import abstains
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey

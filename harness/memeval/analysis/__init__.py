@@ -1,0 +1,1 @@
+"""Looking into finished runs: failures, comparisons, metrics of suites, and gates of matrices. Nothing is run here."""
