@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from memeval.benchmarks import all_benchmarks, find, known_ids, quick_benchmark, registry
 from memeval.benchmarks.base import Benchmark
 from memeval.records.errors import BadInput
-from tests.support.registered import Distribution, Entry
+from tests.support.registered import Distribution, Entry, register
 from tests.support.tiny import TinyBenchmark
 
 NAMES = [each.partition("@")[0] for each in known_ids()]
@@ -147,6 +148,35 @@ def test_each_version_of_a_package_is_found_by_its_id(monkeypatch: pytest.Monkey
         "foreign@2",
         "foreign@2",
     ]
+
+
+def test_a_folder_without_an_entry_point_is_an_old_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, {"tiny@1": TinyBenchmark}, only=True)
+    with pytest.raises(BadInput, match=r"locomo is newer than this installation of memeval\. Install memeval again"):
+        find("locomo@1")
+    with pytest.raises(BadInput, match="unknown benchmark 'formats'"):
+        find("formats")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "packages", "remedy"),
+    [
+        ("foreign@1", {"pydantic": "2", "memeval-foreign": "0.3"}, "If you trust it: pip install memeval-foreign==0.3"),
+        ("foreign@1", {"pydantic": "2"}, "Install the package that has it."),
+        ("foreign@1", {"memeval-foreign": "0.3; reboot"}, "Install the package that has it."),
+        ("foreign@1", {"--index-url=x": "1"}, "Install the package that has it."),
+        ("locomo@1", {}, registry.REINSTALL),
+    ],
+)
+def test_a_run_on_a_benchmark_that_is_not_installed_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, benchmark: str, packages: dict[str, str], remedy: str
+) -> None:
+    register(monkeypatch, {"tiny@1": TinyBenchmark}, only=True)
+    run: Any = SimpleNamespace(track=SimpleNamespace(benchmark=benchmark), harness=SimpleNamespace(packages=packages))
+    problem = registry.not_installed(run)
+    assert problem is not None and problem.remedy == remedy
+    run.track.benchmark = "tiny@1"
+    assert registry.not_installed(run) is None
 
 
 def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,9 @@ OWN = "memeval-leaderboard"
 
 PACKAGES = ("bpe-openai", "pydantic")
 """Packages whose version can affect scores."""
+
+REINSTALL = "Install memeval again: pip install -e . in its folder."
+"""What to do if entry points are missing: an installer writes them once."""
 
 TOLERANCE = 1e-9
 """Largest difference between 1 and the sum of a benchmark's weights."""
@@ -113,6 +117,8 @@ def find(name: str) -> Benchmark:
     wanted, _, version = name.partition("@")
     if version and wanted in known:
         raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {known[wanted]}.")
+    if _is_stale(wanted):
+        raise BadInput(f"{wanted} is newer than this installation of memeval.", remedy=REINSTALL)
     near = difflib.get_close_matches(wanted.lower(), known, n=1)
     names = ", ".join(known)
     raise BadInput(
@@ -124,8 +130,13 @@ def not_installed(run: Run) -> BadInput | None:
     """Return that the benchmark of a run is not installed here, and what had it; ``None`` if it is installed."""
     if run.track.benchmark in known_ids():
         return None
-    others = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
-    remedy = f"pip install {' '.join(others)}" if others else "Install the package that has it."
+    needed = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
+    if _is_stale(run.track.benchmark.partition("@")[0]):
+        remedy = REINSTALL
+    elif needed and all(_PINNED.fullmatch(each) for each in needed):
+        remedy = f"If you trust it: pip install {' '.join(needed)}"
+    else:
+        remedy = "Install the package that has it."
     return BadInput(f"the benchmark {run.track.benchmark} is not installed here.", remedy=remedy)
 
 
@@ -152,6 +163,17 @@ def load(benchmark_id: str) -> Benchmark:
 
 _problems: dict[str, BrokenBenchmark] = {}
 
+_PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}==[A-Za-z0-9][A-Za-z0-9.+!_-]{0,99}")
+"""A package with its version. A run may come from anyone, and its reader copies the line into a shell."""
+
+
+def _is_stale(name: str) -> bool:
+    """Return whether memeval has the benchmark's folder, and the installation is too old to have its entry point."""
+    if name in {each.partition("@")[0] for each in known_ids()}:
+        return False
+    folders = resources.files(__package__).iterdir()
+    return any(each.name == name and (each / "catalogue.toml").is_file() for each in folders)
+
 
 def _working() -> Iterator[Benchmark]:
     for benchmark_id in known_ids():
@@ -170,7 +192,7 @@ def _entries() -> dict[str, EntryPoint]:
     """
     listed = sorted(entry_points(group=GROUP), key=lambda entry: not _origin(entry).is_own)
     if not listed:
-        raise BadInput("no benchmark is installed.", remedy="Install memeval again: pip install -e . in its folder.")
+        raise BadInput("no benchmark is installed.", remedy=REINSTALL)
     found: dict[str, EntryPoint] = {}
     owners: dict[str, EntryPoint] = {}
     for entry in listed:
