@@ -150,7 +150,7 @@ def load(benchmark_id: str) -> Benchmark:
         raise _problems[benchmark_id]
     entry = _entries()[benchmark_id]
     try:
-        return _checked(entry.load()(), entry)
+        return _made(entry)
     except BrokenBenchmark as problem:
         broken = problem
     except (Exception, SystemExit) as error:  # foreign code may raise anything
@@ -162,6 +162,13 @@ def load(benchmark_id: str) -> Benchmark:
 
 
 _problems: dict[str, BrokenBenchmark] = {}
+
+
+@cache
+def _made(entry: EntryPoint) -> Benchmark:
+    """Make the benchmark of an entry point and check it, once in a process."""
+    return _checked(entry.load()(), entry)
+
 
 _PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}==[A-Za-z0-9][A-Za-z0-9.+!_-]{0,99}")
 """A package with its version. A run may come from anyone, and its reader copies the line into a shell."""
