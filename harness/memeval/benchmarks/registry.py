@@ -213,6 +213,7 @@ def _entries() -> dict[str, EntryPoint]:
     return found
 
 
+@cache
 def _origin(entry: EntryPoint) -> Origin:
     distribution = entry.dist
     return Origin("", "") if distribution is None else Origin(distribution.name, distribution.version)
