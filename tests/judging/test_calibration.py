@@ -21,6 +21,7 @@ from memeval.keys import (
     Fact,
     ItemKey,
     NoiseKey,
+    ReferenceKey,
     Stance,
     StanceKey,
     TemporalKey,
@@ -181,6 +182,10 @@ def test_an_item_with_a_disputed_key_is_skipped() -> None:
     one = item(BeliefKey(current=fact("Jest"), stale=(fact("Mocha"),)))
     in_doubt = one.model_copy(update={"item_id": "j", "slices": {"errata": "ambiguous"}})
     assert {trial.item.item_id for trial in trials([one, in_doubt], {"i": scenario()})} == {"i"}
+
+
+def test_an_item_that_no_judge_decides_is_skipped() -> None:
+    assert trials([item(ReferenceKey(kind="letters"))], {"i": scenario()}) == ()
 
 
 def test_without_a_similar_value_there_is_no_off_target_answer() -> None:

@@ -89,11 +89,8 @@ def trials(
         scenarios: its scenarios, by id.
         per_category: number of items of each category for which answers are made.
     """
-    judged = [
-        item
-        for item in keys
-        if isinstance(item.key, FactsKey | StanceKey | ReferenceKey) and item.slices.get("errata", "none") == "none"
-    ]
+    plain = [item for item in keys if item.key.prompt and item.slices.get("errata", "none") == "none"]
+    judged = [item for item in plain if isinstance(item.key, FactsKey | StanceKey | ReferenceKey)]
     chosen = {item.item_id for item in _chosen(judged, per_category)}
     values = _values(judged)
     made = []

@@ -90,11 +90,6 @@ class LifeBenchKey(ReferenceKey):
         return frozenset(letter.strip() for letter in self.answer.split(",")) if self.options else frozenset()
 
     @property
-    def prompt(self) -> str | None:
-        """The prompt about a criterion; ``None`` without criteria."""
-        return "lifebench-point" if self.rubric else None
-
-    @property
     def expected(self) -> str:
         """The reference answer."""
         return self.answer
