@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -149,6 +149,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     }
 
 
+@cache
 def _item_key() -> type[Record]:
     """Return the record of an item's key with the keys of all benchmarks in memeval."""
     from pydantic import Field, create_model
