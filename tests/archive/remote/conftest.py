@@ -11,7 +11,7 @@ from memeval.objects import ObjectStore, open_store, parse_place
 from tests.support.bucket_server import BUCKET, Bucket, bucket_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def bucket() -> Iterator[Bucket]:
     with bucket_server() as running:
         yield running
