@@ -39,7 +39,7 @@ class Raises(Judged):
 
 
 class Undefined(Judged):
-    """A grader that returns a number that is none."""
+    """A grader that returns NaN."""
 
     name = "undefined@1"
 

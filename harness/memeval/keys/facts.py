@@ -24,7 +24,7 @@ class Fact(Record):
 
 
 def listed(facts: tuple[Fact, ...]) -> str:
-    """Return facts as a list in one line; ``None`` in words if there are none."""
+    """Return facts as a list in one line; the word "None" if the list is empty."""
     return ", ".join(fact.text.rstrip(".") for fact in facts) or "None"
 
 
