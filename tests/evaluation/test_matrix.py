@@ -28,7 +28,7 @@ from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import CellState, ComparedTo, Gate, MatrixBenchmark, MatrixCell, MatrixPlan, MatrixSystem
 from memeval.records.scores import Composite
-from memeval.statistics import frontier
+from memeval.statistics.pareto import frontier
 from tests.support.tiny import TinyBenchmark
 
 Read = Callable[[str], MatrixPlan]

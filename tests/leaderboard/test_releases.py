@@ -59,7 +59,7 @@ def test_a_release_says_which_runs_stood_where_with_which_digests(tmp_path: Path
     assert (release.version, release.date, release.memeval) == (TODAY, "2026-11-21", "0.1.0")
     assert release.ledger_digest == digest_bytes(ledger)
     assert release.runs == {acme.run.run_id: acme.digest, control.run.run_id: control.digest}
-    assert release.ranks_method == "ranks@1"
+    assert release.ranks_method == "ranks@2"
     assert release.weights == {acme.run.track_id: {"kept": 0.5, "changed": 0.5}}
     first, second = release.rows
     assert (first.system, first.run_id, first.run_digest) == ("acme", acme.run.run_id, acme.digest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memeval.benchmarks import find
 from memeval.site.tiers import tier_powers
-from memeval.statistics import smallest_difference
+from memeval.statistics.paired import smallest_difference
 from tests.site.conftest import Built
 
 

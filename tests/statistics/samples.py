@@ -4,7 +4,7 @@ import random
 
 from hypothesis import strategies as st
 
-from memeval.statistics import Layout, Sample
+from memeval.statistics.composite import Layout, Sample
 
 
 def layout(sizes: tuple[int, ...] = (100, 80), clusters: int = 40) -> Layout:

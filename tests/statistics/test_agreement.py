@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics import cohen_kappa
+from memeval.statistics.agreement import cohen_kappa
 from memeval.statistics.wilson import Z
 
 Table = list[list[int]]

@@ -6,7 +6,8 @@ import random
 import pytest
 from hypothesis import given
 
-from memeval.statistics import Layout, composite, composite_interval, design_effect, wilson
+from memeval.statistics.composite import Layout, composite, composite_interval, design_effect
+from memeval.statistics.wilson import wilson
 from tests.statistics.samples import credits_of, drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)

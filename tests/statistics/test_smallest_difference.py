@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics import mcnemar, smallest_difference
+from memeval.statistics.paired import mcnemar, smallest_difference
 
 
 @pytest.mark.parametrize(("items", "points"), [(50, 16.0), (200, 8.0), (1986, 2.3)])

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.statistics import find_steps
-from memeval.statistics.steps import LEAST_POINTS
+from memeval.statistics.steps import LEAST_POINTS, find_steps
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 40))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
@@ -15,7 +16,9 @@ from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.track import CategoryPlan, Track, differing_parts
-from memeval.statistics import Layout, PairedDifference, holm, mcnemar, paired_difference, paired_means
+from memeval.statistics.composite import Layout
+from memeval.statistics.flips import family_tests
+from memeval.statistics.paired import PairedDifference, mcnemar, paired_difference, paired_means
 
 ALPHA = 0.05
 """Significance level: a run is better or worse if the corrected p-value is below this."""
@@ -31,12 +34,34 @@ Matched = Sequence[tuple[Grade, Grade]]
 """Pairs of grades: the same item in two runs."""
 
 
+@dataclass(frozen=True)
+class MeasuredDifference:
+    """A difference that is not tested yet: corrected p-values depend on the whole family."""
+
+    difference: Difference
+    """With a p-value of 1."""
+    parts: Mapping[str, float]
+    """The part of each cluster; their sum is the difference."""
+
+
+@dataclass(frozen=True)
+class _MeasuredPair:
+    """The differences of a run from the first one, not tested yet."""
+
+    pair: PairedRuns
+    """Without differences."""
+    overall: tuple[MeasuredDifference, ...]
+    """That of the composites; empty if the runs share no item of some category."""
+    categories: tuple[MeasuredDifference, ...]
+    metrics: tuple[MeasuredDifference, ...]
+
+
 def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
     """Compare runs with the first of them, over the items that both have.
 
     Errors count as 0, as in the scores. Items of one cluster count as one unit (see
-    :func:`memeval.statistics.paired.paired_difference`). P-values are corrected by Holm's method in three families: the
-    composites, the categories of a run, and the metrics of a run.
+    :func:`memeval.statistics.flips.family_tests`). P-values are corrected in two families: the composites and
+    categories of all runs, and the metrics of all runs.
 
     Args:
         folders: at least two runs, of one track or with the same responses.
@@ -58,8 +83,8 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
         _pair(first.run.track, folder.run.run_id, grades[0], theirs, metrics)
         for folder, theirs in zip(folders[1:], grades[1:], strict=True)
     ]
-    overall = corrected([pair.overall for pair in pairs if pair.overall is not None])
-    corrected_overall = iter(overall)
+    scores = iter(as_family([each for pair in pairs for each in (*pair.overall, *pair.categories)]))
+    other = iter(as_family([each for pair in pairs for each in pair.metrics]))
     return Comparison(
         benchmark=first.run.track.benchmark,
         protocol=first.run.track.protocol,
@@ -67,22 +92,34 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
         differing=tuple(sorted(parts)),
         runs=tuple(_compared(folder) for folder in folders),
         pairs=tuple(
-            pair if pair.overall is None else pair.model_copy(update={"overall": next(corrected_overall)})
+            pair.pair.model_copy(
+                update={
+                    "overall": next(scores) if pair.overall else None,
+                    "categories": tuple(next(scores) for _each in pair.categories),
+                    "metrics": tuple(next(other) for _each in pair.metrics),
+                }
+            )
             for pair in pairs
         ),
     )
 
 
-def corrected(differences: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return a family of differences with p-values corrected by Holm's method, and the signs that follow."""
-    listed = list(differences)
+def as_family(family: Sequence[MeasuredDifference]) -> tuple[Difference, ...]:
+    """Return a family of differences with their p-values, corrected together, and the signs that follow."""
+    p_values = family_tests([each.parts for each in family], [each.difference.name for each in family])
     return tuple(
-        each.model_copy(update={"corrected": p, "sign": _sign(each.difference, p, each.direction)})
-        for each, p in zip(listed, holm([each.p for each in listed]), strict=True)
+        each.difference.model_copy(
+            update={
+                "p": float(p),
+                "corrected": float(corrected),
+                "sign": _sign(each.difference.difference, float(corrected), each.difference.direction),
+            }
+        )
+        for each, p, corrected in zip(family, p_values.p, p_values.corrected, strict=True)
     )
 
 
-def composite_difference(track: Track, first: RunFolder, second: RunFolder) -> Difference | None:
+def composite_difference(track: Track, first: RunFolder, second: RunFolder) -> MeasuredDifference | None:
     """Return the difference of two composites; ``None`` if the runs share no item of some category.
 
     Args:
@@ -152,7 +189,7 @@ def _pair(
     first: Mapping[str, Grade],
     second: Mapping[str, Grade],
     metrics: Mapping[str, MetricInfo],
-) -> PairedRuns:
+) -> _MeasuredPair:
     matched = _matched(first, second)
     by_category = _by_category(track, matched)
     overall = _composite_difference(track.categories, by_category)
@@ -163,16 +200,22 @@ def _pair(
     ]
     flips.sort(key=lambda flip: (-abs(_improvement(flip)), flip.item_id))
     empty = next((category.name for category in counting(track.categories) if not by_category[category.name]), None)
-    return PairedRuns(
+    pair = PairedRuns(
         run_id=run_id,
         items=len(matched),
         alone=len(first.keys() ^ second.keys()),
-        overall=overall,
+        overall=None,
         reason=None if overall else f"The runs have no item of {empty} in common.",
-        categories=corrected(_category_difference(name, pairs) for name, pairs in by_category.items() if pairs),
-        metrics=corrected(_metric_differences(matched, metrics)),
+        categories=(),
+        metrics=(),
         better=tuple(flip for flip in flips if _improvement(flip) > 0),
         worse=tuple(flip for flip in flips if _improvement(flip) < 0),
+    )
+    return _MeasuredPair(
+        pair,
+        () if overall is None else (overall,),
+        tuple(_category_difference(name, pairs) for name, pairs in by_category.items() if pairs),
+        tuple(_metric_differences(matched, metrics)),
     )
 
 
@@ -187,7 +230,9 @@ def _by_category(track: Track, matched: Matched) -> dict[str, Matched]:
     return {**by_category}
 
 
-def _composite_difference(plan: Sequence[CategoryPlan], by_category: Mapping[str, Matched]) -> Difference | None:
+def _composite_difference(
+    plan: Sequence[CategoryPlan], by_category: Mapping[str, Matched]
+) -> MeasuredDifference | None:
     """Return the difference of the composites with the track's weights, over the items that both runs have."""
     weighted = counting(plan)
     if not weighted or not all(by_category[category.name] for category in weighted):
@@ -204,14 +249,14 @@ def _composite_difference(plan: Sequence[CategoryPlan], by_category: Mapping[str
     return _difference(COMPOSITE, paired, values, [pair for each in weighted for pair in by_category[each.name]])
 
 
-def _category_difference(name: str, pairs: Matched) -> Difference:
+def _category_difference(name: str, pairs: Matched) -> MeasuredDifference:
     layout = Layout((1.0,), (tuple(one.cluster for one, _two in pairs),))
     first, second = ([_item_score(pair[position]) for pair in pairs] for position in (0, 1))
     paired = paired_difference(layout, [second], [first])
     return _difference(name, paired, [math.fsum(row) / len(row) for row in (first, second)], pairs)
 
 
-def _metric_differences(matched: Matched, metrics: Mapping[str, MetricInfo]) -> list[Difference]:
+def _metric_differences(matched: Matched, metrics: Mapping[str, MetricInfo]) -> list[MeasuredDifference]:
     """Return the difference of each declared metric, over the items for which both runs have it."""
     differences = []
     for name in sorted({name for pair in matched for grade in pair for name in grade.metrics}):
@@ -238,8 +283,8 @@ def _difference(
     values: Sequence[float],
     pairs: Matched,
     direction: Direction | None = None,
-) -> Difference:
-    """Return a difference as a record, with an uncorrected p-value.
+) -> MeasuredDifference:
+    """Return a difference that is not tested yet.
 
     Args:
         name: the name of the category, the metric or the composite.
@@ -250,10 +295,9 @@ def _difference(
     """
     clusters = len({one.cluster for one, _two in pairs})
     has_verdicts_only = direction is None and all(grade.credit is None for pair in pairs for grade in pair)
-    better_direction = direction or Direction.HIGHER
-    return Difference(
+    record = Difference(
         name=name,
-        direction=better_direction,
+        direction=direction or Direction.HIGHER,
         items=len(pairs),
         clusters=clusters,
         first=values[0],
@@ -261,13 +305,14 @@ def _difference(
         difference=paired.difference,
         low=paired.low if clusters > 1 else None,
         high=paired.high if clusters > 1 else None,
-        p=paired.p,
-        corrected=paired.p,
+        p=1.0,
+        corrected=1.0,
         mcnemar=mcnemar([_item_score(one) == 1 for one, _ in pairs], [_item_score(two) == 1 for _, two in pairs])
         if has_verdicts_only
         else None,
-        sign=_sign(paired.difference, paired.p, better_direction),
+        sign=Sign.EVEN,
     )
+    return MeasuredDifference(record, paired.parts)
 
 
 def _sign(difference: float, p: float, direction: Direction) -> Sign:

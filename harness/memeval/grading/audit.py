@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from memeval.records.audit import Agreement, AuditLine, BridgeLine, Probe, ProbeKind, Rate
 from memeval.records.scores import Interval
-from memeval.statistics import cohen_kappa, wilson
+from memeval.statistics.agreement import cohen_kappa
+from memeval.statistics.wilson import wilson
 
 Part = TypeVar("Part", str, ProbeKind)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memeval.records.track import CategoryPlan
-from memeval.statistics import Layout
+from memeval.statistics.composite import Layout
 
 
 def counting(plan: Sequence[CategoryPlan]) -> tuple[CategoryPlan, ...]:

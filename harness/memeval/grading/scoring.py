@@ -11,7 +11,8 @@ from memeval.records.grade import Flag, FlagCount, Grade, GradeState
 from memeval.records.imported import ClaimMetric
 from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
 from memeval.records.track import CategoryPlan
-from memeval.statistics import composite_interval, wilson
+from memeval.statistics.composite import composite_interval
+from memeval.statistics.wilson import wilson
 
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
@@ -24,12 +25,13 @@ from memeval.leaderboard.marks import (
     marks_within,
     not_above_no_memory,
 )
-from memeval.leaderboard.ranking import GRADES, ranks
+from memeval.leaderboard.ranking import PairTest, TrackTests, track_tests
+from memeval.leaderboard.samples import GRADES
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
-from memeval.records.run import BLIND_CONTROLS, Run, SystemKind
+from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
 from memeval.records.track import Track
 from memeval.statistics.ranks import RankRange
 
@@ -93,6 +95,10 @@ class BoardRow:
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
     """Ledger entries of the run, oldest first."""
+    place: int | None = None
+    """Rank by score alone among the ranked runs; equal scores share it."""
+    against_baseline: PairTest | None = None
+    """The run against the table's baseline; ``None`` if either has no tests."""
     marks: tuple[Mark, ...] = ()
     """What a maintainer should review; empty for controls, and after a review."""
 
@@ -132,6 +138,16 @@ class BoardTable:
     track: Track
     rows: tuple[BoardRow, ...]
     """One row per system: its latest valid run."""
+    baseline: Run | None = None
+    """The run of the simple baseline with the highest composite: a control that sees neither the whole history nor the
+    evidence."""
+    tests: TrackTests | None = None
+    """The tests of the ranked runs and the baseline; ``None`` if no run is ranked."""
+
+    @property
+    def ranked(self) -> int:
+        """Number of ranked runs."""
+        return sum(row.rank is not None for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -152,13 +168,20 @@ class Board:
         return tuple(sorted({row.run.system.slug for row in self.runs}))
 
 
-def build_board(folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None) -> Board:
+OtherRanks = Callable[[Sequence[RunFolder]], Mapping[Path, RankRange]]
+"""Returns the rank range of each ranked run of a track, by folder."""
+
+
+def build_board(
+    folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None, other_ranks: OtherRanks | None = None
+) -> Board:
     """Assign every run to its track, and rank the runs that qualify.
 
     Args:
         folders: the sealed runs.
         ledger: the ledger.
         traces: what is known of the responses already, and receives what is read.
+        other_ranks: the ranks of an older method; the board then has no tests.
 
     Raises:
         BadInput: a run or the ledger cannot be read.
@@ -171,7 +194,7 @@ def build_board(folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | N
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
         tracks[row.run.track_id].append(row)
-    tables = [_table(members) for members in tracks.values()]
+    tables = [_table(members, other_ranks) for members in tracks.values()]
     tables.sort(key=_table_order)
     placed = {row.folder.path: row for table in tables for row in table.rows}
     return Board(
@@ -306,7 +329,7 @@ def is_unlabelled(track: Track) -> bool:
     return not is_makers(track.judge_endpoint, model)
 
 
-def _table(members: Sequence[BoardRow]) -> BoardTable:
+def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> BoardTable:
     """Return a track's table from its runs, which are sorted newest first."""
     shown: dict[tuple[str, bool], BoardRow] = {}
     for row in members:
@@ -316,7 +339,14 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
             if held is None or (held.standing is RankStatus.PARTIAL and row.standing is not RankStatus.PARTIAL):
                 shown[system] = row
     track = members[0].run.track
-    places = ranks([row.folder for row in shown.values() if row.standing is RankStatus.RANKED])
+    ranked = [row for row in shown.values() if row.standing is RankStatus.RANKED]
+    baseline = _baseline(shown.values())
+    if other_ranks is None:
+        tests = track_tests([row.folder for row in ranked], baseline.folder if baseline else None)
+        ranks = tests.ranks if tests else {}
+    else:
+        tests, ranks = None, other_ranks([row.folder for row in ranked])
+    scores = [row.run.scores.composite.value or 0.0 for row in ranked]
     floor = max(
         (
             row.run.scores.composite.value
@@ -332,13 +362,32 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     rows = [
         replace(
             row,
-            rank=places.get(row.folder.path),
+            rank=ranks.get(row.folder.path),
+            place=1 + sum(score > (row.run.scores.composite.value or 0.0) for score in scores)
+            if row.folder.path in ranks
+            else None,
+            against_baseline=tests.pair(row.folder.path, baseline.folder.path)
+            if tests and baseline and row.folder.path in ranks
+            else None,
             gap=_gap(row, floor),
             marks=row.marks + _marks_within(row, controls, nothing),
         )
         for row in sorted(shown.values(), key=_place)
     ]
-    return BoardTable(track=track, rows=tuple(rows))
+    return BoardTable(track=track, rows=tuple(rows), baseline=baseline.run if baseline else None, tests=tests)
+
+
+def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
+    """Return the simple baseline with the highest composite; of equal ones, the first by slug."""
+    simple = [
+        row
+        for row in rows
+        if row.standing is RankStatus.CONTROL
+        and row.run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
+        and row.run.scores.composite.value is not None
+        and row.folder.file(GRADES).exists()
+    ]
+    return min(simple, key=_place, default=None)
 
 
 def _is_control(row: BoardRow) -> bool:

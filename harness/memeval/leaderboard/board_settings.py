@@ -11,7 +11,7 @@ from memeval.benchmarks import find as registered
 from memeval.benchmarks.base import Benchmark
 from memeval.grading.scoring import composite_of
 from memeval.leaderboard.board import BoardTable
-from memeval.leaderboard.ranking import GRADES
+from memeval.leaderboard.samples import GRADES
 from memeval.records.base import canonical_json
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput

@@ -13,8 +13,7 @@ from memeval.leaderboard.paired_values import LATENCY_RUNS
 from memeval.leaderboard.regressions import check_metrics
 from memeval.records.check import CheckPower, SmallestDrop
 from memeval.records.settings import CheckSettings
-from memeval.statistics import composite
-from memeval.statistics.composite import Layout
+from memeval.statistics.composite import Layout, composite
 from memeval.statistics.power import DropRule, Simulation, smallest_drop
 
 NOISE = 0.1
@@ -24,7 +23,8 @@ NOISE = 0.1
 def power_of(folder: RunFolder, settings: CheckSettings) -> CheckPower:
     """Return the smallest drop of the composite and of each category that the check finds in 80 % of cases.
 
-    The p-value of a single drop must pass the strictest step of Holm's correction.
+    The p-value of a single drop must be below the level divided by the number of tests. The check asks for less if its
+    tests depend on one another.
 
     Args:
         folder: the run.

@@ -16,8 +16,8 @@ from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.check import MetricGroup, Unit
 from memeval.records.errors import BadInput
 from memeval.records.settings import CheckThresholds, CostMetric
-from memeval.statistics import PairedDifference, composite, paired_difference, paired_means
-from memeval.statistics.composite import Layout
+from memeval.statistics.composite import Layout, composite
+from memeval.statistics.paired import PairedDifference, paired_difference, paired_means
 from memeval.statistics.prediction import chance_of_more
 
 LATENCY_RUNS = 3
@@ -43,8 +43,8 @@ class PairedValue:
     """Current minus baseline; ``None`` if no test is possible."""
     items: int = 0
     clusters: int = 0
-    p: float | None = None
-    """One-sided p-value of a test that replaces ``paired``."""
+    other_p: float | None = None
+    """One-sided p-value of a second test; both must show a loss."""
     note: str | None = None
     only_warns: bool = False
     """Whether it never fails the check; its test is then outside the family."""
@@ -52,12 +52,10 @@ class PairedValue:
     """Whether it cannot be compared; ``note`` says why."""
 
     @property
-    def chance(self) -> float | None:
-        """One-sided p-value that the run is not worse; ``None`` if no test is possible."""
-        if self.p is not None or self.paired is None:
-            return self.p
-        worse = (self.paired.difference < 0) is (self.direction is Direction.HIGHER)
-        return self.paired.p / 2 if worse else 1 - self.paired.p / 2
+    def loss(self) -> Mapping[str, float]:
+        """The part of each cluster in the loss, positive if worse; empty if no test is possible."""
+        sign = -1 if self.direction is Direction.HIGHER else 1
+        return {} if self.paired is None else {name: sign * part for name, part in self.paired.parts.items()}
 
 
 def paired_values(
@@ -266,7 +264,7 @@ def _latency(
 ) -> Iterator[PairedValue]:
     """Yield the 95th percentile of the answer latency, against baseline runs made in the same way.
 
-    Two tests must both show a loss, so the larger p-value counts. The first is paired: more questions take longer than
+    Two tests must both show a loss. The first is paired: more questions take longer than
     the baseline's percentile. The second is over runs: the value is above those of the baseline runs, since a busy
     machine slows all questions of a run.
     """
@@ -291,15 +289,13 @@ def _latency(
         yield subject(note="The runs have no question in common.", skipped=True)
         return
     paired = _over(names, ours, slow, current.clusters, subject)
-    p = paired.chance
-    if p is not None and enough:
-        p = max(p, chance_of_more(earlier, value))
     yield subject(
         current=value,
         baseline=base,
         items=len(names),
         clusters=paired.clusters,
-        p=p,
+        paired=paired.paired,
+        other_p=chance_of_more(earlier, value) if enough and paired.paired is not None else None,
         note=note,
         only_warns=not enough or CostMetric.LATENCY in thresholds.warn_only,
     )

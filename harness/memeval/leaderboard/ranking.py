@@ -1,65 +1,117 @@
-"""The rank ranges of the runs of one track, from their grades."""
+"""The tests of a track: which runs differ from which, and from the best simple baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.runs import RunFolder
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
-from memeval.records.errors import BadInput
-from memeval.records.grade import Grade
-from memeval.statistics.composite import Sample
-from memeval.statistics.ranks import RankRange, rank_ranges
-
-GRADES = "grades.jsonl"
+from memeval.leaderboard.samples import read_samples
+from memeval.statistics.flips import Array, Tested, pair_tests
+from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
+from memeval.statistics.ranks_1 import rank_ranges_1
 
 
-def ranks(ranked: Sequence[RunFolder]) -> dict[Path, RankRange]:
-    """Return the rank ranges of a track's rankable runs, by run folder.
+@dataclass(frozen=True)
+class PairTest:
+    """Two runs of a track, compared item by item in one value."""
+
+    difference: float
+    """First minus second."""
+    p: float
+    """Two-sided p-value of no difference."""
+    corrected: float
+    """The same, corrected for all tests of the track."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether the runs differ significantly."""
+        return self.corrected < ALPHA and self.difference != 0
+
+
+@dataclass(frozen=True)
+class TrackTests:
+    """The tests of a track, as one family: the composite and the categories of all pairs of runs."""
+
+    ranks: Mapping[Path, RankRange]
+    """Rank range of each ranked run, by folder."""
+    runs: Mapping[Path, int]
+    """Index of each run: the ranked runs, then the baseline."""
+    names: tuple[str, ...]
+    """The values: the composite and the categories."""
+    values: Array
+    """Each value of each run, shape (runs, values)."""
+    tested: Tested
+    """P-values, shape (values, pairs). The pairs are (0, 1), (0, 2) … (1, 2) …."""
+
+    def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
+        """Return the test of two runs.
+
+        Args:
+            first: folder of a run.
+            second: folder of another run.
+            name: the composite or a category.
+
+        Raises:
+            KeyError: a run is not one of the tested runs.
+            ValueError: there is no such value, or both runs are the same.
+        """
+        one, two = self.runs[first], self.runs[second]
+        low, high = sorted((one, two))
+        if low == high:
+            raise ValueError("a run cannot be compared with itself")
+        place = low * len(self.runs) - low * (low + 1) // 2 + high - low - 1
+        value = self.names.index(name)
+        return PairTest(
+            float(self.values[one, value] - self.values[two, value]),
+            float(self.tested.p[value, place]),
+            float(self.tested.corrected[value, place]),
+        )
+
+
+def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) -> TrackTests | None:
+    """Return the tests of a track; ``None`` if no run is ranked.
+
+    The method of ``ranks@2``: see :func:`memeval.statistics.flips.family_tests`.
+
+    Args:
+        ranked: the ranked runs.
+        baseline: a control that each of them is compared with; ``None`` if the track has none.
+
+    Raises:
+        BadInput: a run has grades of other items than the track.
+    """
+    if not ranked:
+        return None
+    folders = [*ranked, *([baseline] if baseline is not None else [])]
+    samples = read_samples(folders)
+    parts = samples.parts()
+    values = parts.sum(axis=2)
+    first, second = np.triu_indices(len(folders), 1)
+    tested = pair_tests(parts, samples.clusters, first, second)
+    among = second < len(ranked)
+    ranges = rank_ranges(values[: len(ranked), 0], first[among], second[among], tested.corrected[0, among])
+    return TrackTests(
+        ranks={folder.path: rank for folder, rank in zip(ranked, ranges, strict=True)},
+        runs={folder.path: number for number, folder in enumerate(folders)},
+        names=(COMPOSITE, *samples.names),
+        values=values,
+        tested=tested,
+    )
+
+
+def ranks_1(ranked: Sequence[RunFolder]) -> dict[Path, RankRange]:
+    """Return the rank ranges of a track as ``ranks@1`` gave them.
 
     Raises:
         BadInput: a run has grades of other items than the track.
     """
     if not ranked:
         return {}
-    graded = [_by_category(folder) for folder in ranked]
-    items = _items(graded[0])
-    planned = [category.items for category in ranked[0].run.track.categories]
-    for folder, grades in zip(ranked, graded, strict=True):
-        if _items(grades) != items or [len(members) for members in grades] != planned:
-            raise _wrong_items(folder)
-    plan = ranked[0].run.track.categories
-    names = [category.name for category in plan]
-    layout = layout_of(
-        plan,
-        {name: [cluster for _item, cluster in members] for name, members in zip(names, items, strict=True)},
-    )
-    places = [names.index(category.name) for category in counting(plan)]
-    samples: list[Sample] = [
-        [[headline(grade) or 0.0 for grade in grades[place]] for place in places] for grades in graded
-    ]
-    return {folder.path: rank for folder, rank in zip(ranked, rank_ranges(layout, samples), strict=True)}
-
-
-def _by_category(folder: RunFolder) -> list[list[Grade]]:
-    """Return a run's grades by category in table order, each sorted by item, so that runs can be paired."""
-    found: dict[str, list[Grade]] = {category.name: [] for category in folder.run.track.categories}
-    for grade in sorted(folder.grades(), key=lambda grade: grade.item_id):
-        if grade.category not in found:
-            raise _wrong_items(folder)
-        found[grade.category].append(grade)
-    return list(found.values())
-
-
-def _items(grades: Sequence[Sequence[Grade]]) -> list[list[tuple[str, str]]]:
-    return [[(grade.item_id, grade.cluster) for grade in members] for members in grades]
-
-
-def _wrong_items(folder: RunFolder) -> BadInput:
-    return BadInput(
-        "the graded items differ from those of the track or of its other runs.",
-        where=folder.file(GRADES),
-        remedy="Run memeval verify on the run, and restore the file or record a new run.",
-    )
+    samples = read_samples(ranked)
+    ranges = rank_ranges_1(samples.layout, [samples.sample(run) for run in range(len(ranked))])
+    return {folder.path: rank for folder, rank in zip(ranked, ranges, strict=True)}

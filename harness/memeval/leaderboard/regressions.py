@@ -1,20 +1,20 @@
 """The regression check: a run against the mean of its baseline runs, metric by metric.
 
 A metric is a regression if it passes a threshold, and a one-sided paired test over the same items shows a loss. All
-tests of a check are one family, corrected by Holm's method: an unchanged system fails in at most 5 % of its checks.
+tests of a check are one family, corrected together: an unchanged system fails in at most 5 % of its checks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memeval.leaderboard.measured import MeasuredRun
 from memeval.leaderboard.paired_values import PairedValue, paired_values
 from memeval.records.benchmark import Direction
 from memeval.records.check import CheckedMetric, GateStatus, MetricGroup, MetricStatus, Severity
 from memeval.records.settings import CheckThresholds
-from memeval.statistics import holm
+from memeval.statistics.flips import family_tests
 
 EPSILON = 1e-9
 """A loss of exactly a threshold does not pass it."""
@@ -37,12 +37,36 @@ def check_metrics(
         BadInput: the runs have an item in different categories or clusters.
     """
     values = list(paired_values(current, baselines, thresholds))
-    p_values = {number: p for number, each in enumerate(values) if (p := each.chance) is not None}
-    family = [number for number in p_values if not values[number].only_warns]
-    corrected = dict(zip(family, holm([p_values[number] for number in family]), strict=True))
+    tested = {number: each for number, each in enumerate(values) if each.loss}
+    family = {number: each for number, each in tested.items() if not each.only_warns}
+    p_values, corrected = _chances(tested), _corrected(family)
     return tuple(
         _judged(each, p_values.get(number), corrected.get(number), thresholds) for number, each in enumerate(values)
     )
+
+
+def _chances(tested: Mapping[int, PairedValue]) -> dict[int, float]:
+    """Return the one-sided p-value of each loss by itself."""
+    p = family_tests(
+        [each.loss for each in tested.values()], [each.metric for each in tested.values()], one_sided=True
+    ).p
+    return {
+        number: max(float(alone), each.other_p or 0.0) for (number, each), alone in zip(tested.items(), p, strict=True)
+    }
+
+
+def _corrected(family: Mapping[int, PairedValue]) -> dict[int, float]:
+    """Return the corrected p-values of a family of losses.
+
+    Second tests are not of the same kind, so the level is divided: each second test gets the share of one test.
+    """
+    members = family.values()
+    tested = family_tests([each.loss for each in members], [each.metric for each in members], one_sided=True)
+    tests = len(family) + sum(each.other_p is not None for each in members)
+    return {
+        number: min(1.0, max(float(p) * tests / len(family), (each.other_p or 0.0) * tests))
+        for (number, each), p in zip(family.items(), tested.corrected, strict=True)
+    }
 
 
 def status_of(metrics: Sequence[CheckedMetric]) -> GateStatus:

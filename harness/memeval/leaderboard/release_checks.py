@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,6 +21,7 @@ from memeval.archive.signatures import (
 )
 from memeval.evaluation.findings import Check, Finding
 from memeval.leaderboard.board import Board, build_board
+from memeval.leaderboard.ranking import ranks_1
 from memeval.leaderboard.releases import (
     RANKS_METHOD,
     ReleaseFile,
@@ -35,7 +37,10 @@ from memeval.records.ledger import LedgerEvent
 RESTORE = "Restore the file from version control."
 RESTORE_LEDGER = "Restore the ledger from version control."
 
-METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger, Traces], Board]] = {RANKS_METHOD: build_board}
+METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger, Traces], Board]] = {
+    "ranks@1": partial(build_board, other_ranks=ranks_1),
+    RANKS_METHOD: build_board,
+}
 """The methods that ever made the rows of a release, by name. A method is never changed once it made a release."""
 
 

@@ -27,7 +27,7 @@ _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 LARGEST = 64_000_000
 """Maximum size of a release file in bytes: a release lists thousands of published files."""
 
-RANKS_METHOD = "ranks@1"
+RANKS_METHOD = "ranks@2"
 """Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name, and this one stays."""
 
 

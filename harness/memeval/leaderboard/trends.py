@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memeval.analysis.comparing import composite_difference, corrected
+from memeval.analysis.comparing import MeasuredDifference, as_family, composite_difference
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.series import RunSeries, started_at
 from memeval.leaderboard.track_changes import Change, track_changes
@@ -143,11 +143,8 @@ def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[Nei
         folders: the folders of the runs, by run id; without a folder there is no test.
     """
     tests = [_test(trend, index, folders) for part in trend.parts if len(part) < LEAST_POINTS for index in part[1:]]
-    done = iter(corrected(test.difference for test in tests if test.difference is not None))
-    return tuple(
-        test if test.difference is None else NeighbourTest(test.index, test.before, test.after, next(done), test.reason)
-        for test in tests
-    )
+    done = iter(as_family([measured for _test, measured in tests if measured is not None]))
+    return tuple(test if measured is None else replace(test, difference=next(done)) for test, measured in tests)
 
 
 def _at(run: Run) -> str:
@@ -174,17 +171,25 @@ def _steps(trend: Trend) -> list[TrendStep]:
     return found
 
 
-def _test(trend: Trend, index: int, folders: Mapping[str, RunFolder]) -> NeighbourTest:
+def _test(
+    trend: Trend, index: int, folders: Mapping[str, RunFolder]
+) -> tuple[NeighbourTest, MeasuredDifference | None]:
+    """Return a test without its difference, and the difference before it is tested."""
     before, after = trend.points[index - 1].run, trend.points[index].run
+
+    def untested(reason: str) -> tuple[NeighbourTest, None]:
+        return NeighbourTest(index, before, after, None, reason), None
+
     grades = [run.files[GRADES].digest for run in (before, after) if GRADES in run.files]
     if len(grades) == 2 and grades[0] == grades[1]:
-        return NeighbourTest(index, before, after, None, "Both runs have the same grades.")
+        return untested("Both runs have the same grades.")
     one, two = (folders.get(run.run_id) for run in (before, after))
     if one is None or two is None:
-        return NeighbourTest(index, before, after, None, "The rows of a run are in the archive only.")
+        return untested("The rows of a run are in the archive only.")
     try:
         difference = composite_difference(after.track, one, two)
     except BadInput as error:
-        return NeighbourTest(index, before, after, None, error.problem.capitalize())
-    reason = None if difference is not None else "The runs share no item of some category."
-    return NeighbourTest(index, before, after, difference, reason)
+        return untested(error.problem.capitalize())
+    if difference is None:
+        return untested("The runs share no item of some category.")
+    return NeighbourTest(index, before, after, None), difference

@@ -106,7 +106,7 @@ class CheckedMetric(Record):
     p: float | None = Field(default=None, ge=0, le=1)
     """One-sided p-value that the run is not worse; ``None`` if no test is possible."""
     corrected: float | None = Field(default=None, ge=0, le=1)
-    """The same, corrected by Holm's method over all tests that can fail the check; ``None`` for the others."""
+    """The same, corrected together with all tests that can fail the check; ``None`` for the others."""
     status: MetricStatus
     """The result."""
     note: str | None = None

@@ -41,7 +41,7 @@ class Difference(Record):
     p: float
     """Two-sided p-value of no difference, from a test that respects clusters."""
     corrected: float
-    """The same, corrected by Holm's method for the number of differences in the table."""
+    """The same, corrected together with the other differences: composites and categories, or metrics."""
     mcnemar: float | None = None
     """The exact p-value of McNemar's test, which assumes independent items; ``None`` if there are no verdicts."""
     sign: Sign

@@ -179,9 +179,9 @@ class Test(Record):
     system: Slug
     """The configuration."""
     overall: Difference | None
-    """The difference of the composites; its p-value is corrected for the number of configurations."""
+    """The difference of the composites; its p-value is corrected together with those of the categories."""
     others: tuple[Difference, ...]
-    """The differences by category and by metric; their p-values are corrected for their number."""
+    """The differences by category and by metric; their p-values are corrected together."""
 
 
 class GateResult(Record):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memeval.records.benchmark import BenchmarkInfo, TierInfo
-from memeval.statistics import smallest_difference, wilson
+from memeval.statistics.paired import smallest_difference
+from memeval.statistics.wilson import wilson
 
 
 @dataclass(frozen=True)

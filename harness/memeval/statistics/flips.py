@@ -32,7 +32,7 @@ COMMON_WEIGHT = 10
 SEED = "memeval signs 1"
 """Seed of the drawn patterns."""
 
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 """Values of the statistic that differ by less are equal: the order of a sum must not change a p-value."""
 
 _BLOCK = 4_000_000
@@ -50,37 +50,37 @@ class Tested:
 
 
 @lru_cache(maxsize=32)
-def sign_patterns(clusters: int) -> Signs:
+def sign_patterns(clusters: tuple[str, ...]) -> Signs:
     """Return the patterns of signs, an array of shape (patterns, clusters) with 1 and -1. The first row is all 1.
 
     Up to ``ALL_PATTERNS`` clusters: all patterns whose first sign is 1. In row ``r``, bit ``k`` of ``r`` (the lowest
     is 0) is the sign of cluster ``k + 1``: 1 for -1. The opposite of a pattern gives the same absolute value.
 
-    Beyond: ``DRAWN_PATTERNS`` patterns. In row ``r > 0``, cluster ``k`` has the bit ``k mod 256`` (the highest bit of
-    the first byte is 0) of the SHA-256 digest of the ASCII text ``"{SEED}:{r}:{k // 256}"``.
+    Beyond: ``DRAWN_PATTERNS`` patterns, so that a cluster has the same signs whichever others there are. Its sign in
+    row ``r > 0`` is the bit ``r mod 256`` (0 is the highest bit of the first byte) of the SHA-256 digest of the text
+    ``"{SEED}:{r // 256}:{cluster}"`` in UTF-8: 1 for -1.
 
     Args:
-        clusters: number of clusters, at least 1.
+        clusters: the names of the clusters, at least 1.
     """
-    if clusters <= ALL_PATTERNS:
-        rows = np.arange(2 ** (clusters - 1), dtype=np.int64)[:, None]
-        bits = (rows >> np.arange(clusters - 1)) & 1
-        bits = np.hstack([np.zeros_like(rows), bits])
+    if len(clusters) <= ALL_PATTERNS:
+        rows = np.arange(2 ** (len(clusters) - 1), dtype=np.int64)[:, None]
+        bits = np.hstack([np.zeros_like(rows), (rows >> np.arange(len(clusters) - 1)) & 1])
     else:
-        blocks = -(-clusters // 256)
+        blocks = range(DRAWN_PATTERNS // 256)
         digests = b"".join(
-            hashlib.sha256(f"{SEED}:{row}:{block}".encode()).digest()
-            for row in range(1, DRAWN_PATTERNS)
-            for block in range(blocks)
+            hashlib.sha256(f"{SEED}:{block}:{name}".encode("utf-8", "surrogatepass")).digest()
+            for name in clusters
+            for block in blocks
         )
-        drawn = np.unpackbits(np.frombuffer(digests, np.uint8)).reshape(DRAWN_PATTERNS - 1, blocks * 256)
-        bits = np.vstack([np.zeros((1, clusters), np.uint8), drawn[:, :clusters]])
+        bits = np.unpackbits(np.frombuffer(digests, np.uint8)).reshape(len(clusters), DRAWN_PATTERNS).T.copy()
+        bits[0] = 0
     signs: Signs = (1 - 2 * bits.astype(np.int8)).astype(np.int8)
     signs.setflags(write=False)
     return signs
 
 
-def tested_family(
+def family_tests(
     differences: Sequence[Mapping[str, float]], groups: Sequence[str], *, one_sided: bool = False
 ) -> Tested:
     """Return the p-values of differences that belong to one family.
@@ -105,9 +105,9 @@ def tested_family(
     Returns:
         Arrays with one value per difference.
     """
-    names = sorted({name for parts in differences for name in parts})
+    names = tuple(sorted({name for parts in differences for name in parts})) or ("",)
     place = {name: number for number, name in enumerate(names)}
-    matrix = np.zeros((len(differences), max(1, len(names))))
+    matrix = np.zeros((len(differences), len(names)))
     for row, parts in zip(matrix, differences, strict=True):
         for name, value in parts.items():
             row[place[name]] = value
@@ -116,37 +116,37 @@ def tested_family(
     scale = _scale(squares, np.array([numbers[group] for group in groups], dtype=np.intp), len(names))
     scaled = (matrix * scale[:, None]).T
     return _step_down(
-        sign_patterns(matrix.shape[1]),
+        sign_patterns(names),
         len(differences),
         lambda signs, places: signs @ scaled[:, places],
         one_sided=one_sided,
     )
 
 
-def tested_pairs(parts: Array, first: Places, second: Places) -> Tested:
+def pair_tests(parts: Array, clusters: tuple[str, ...], first: Places, second: Places) -> Tested:
     """Return the p-values of the differences between pairs of rows, in several values at once, as one family.
 
-    Equal to :func:`tested_family` of all differences with a group per value. It does not sum each difference for each
+    Equal to :func:`family_tests` of all differences with a group per value. It does not sum each difference for each
     pattern: a difference of sums is a sum of differences.
 
     Args:
-        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts. The clusters are
-            in the order of their names.
+        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
+        clusters: the names of the clusters.
         first: index of the first row of each pair, shape (pairs,).
         second: index of the second row of each pair, shape (pairs,).
 
     Returns:
         Arrays of shape (values, pairs).
     """
-    rows, values, clusters = parts.shape
-    flat = parts.reshape(rows * values, clusters)
+    rows, values, _clusters = parts.shape
+    flat = parts.reshape(rows * values, len(clusters))
     ahead, behind = ((pair[None, :] * values + np.arange(values)[:, None]).ravel() for pair in (first, second))
     squares = np.empty(len(ahead))
-    step = max(1, _BLOCK // clusters)
+    step = max(1, _BLOCK // len(clusters))
     for start in range(0, len(ahead), step):
         gap = flat[ahead[start : start + step]] - flat[behind[start : start + step]]
         squares[start : start + step] = np.einsum("hg,hg->h", gap, gap)
-    scale = _scale(squares, np.repeat(np.arange(values), len(first)), clusters)
+    scale = _scale(squares, np.repeat(np.arange(values), len(first)), len(clusters))
 
     def statistic(signs: Array, places: Places) -> Array:
         sums = signs @ flat.T
@@ -170,7 +170,7 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
         members = groups == group
         common[members] = np.sort(squares[members])[(np.count_nonzero(members) - 1) // 4]
     variance = (clusters * squares + COMMON_WEIGHT * common) / (clusters + COMMON_WEIGHT)
-    return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(squares), where=squares > _TOLERANCE**2)
+    return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(squares), where=squares > TOLERANCE**2)
 
 
 def _step_down(
@@ -192,7 +192,7 @@ def _step_down(
 
     observed = values(patterns[:1], np.arange(count))[0]
     order = np.argsort(-observed, kind="stable")
-    limit = observed[order] - _TOLERANCE
+    limit = observed[order] - TOLERANCE
     alone, jointly = np.zeros(count), np.zeros(count)
     rows = max(1, _BLOCK // max(1, count))
     for start in range(0, len(patterns), rows):

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.statistics.composite import Layout, Sample, composite, contributions, variance
-from memeval.statistics.student import critical, two_sided_p
+from memeval.statistics.flips import family_tests
+from memeval.statistics.student import critical
 
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The difference of two composites over the same items."""
+    """The difference of two values over the same items."""
 
     difference: float
-    """First minus second, in [-1, 1]."""
+    """First minus second."""
     low: float
     """Lower end of the 95 % interval."""
     high: float
     """Upper end."""
-    p: float
-    """Two-sided p-value of no difference."""
+    parts: Mapping[str, float]
+    """The part of each cluster, by name; their sum is the difference."""
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of no difference; see :func:`memeval.statistics.flips.family_tests`."""
+        return float(family_tests([self.parts], [""]).p[0])
 
 
 def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDifference:
-    """Return the difference of two composites with a cluster-robust interval and test.
+    """Return the difference of two composites with a cluster-robust interval.
 
     The standard error is that of the linearised difference over clusters (see
-    :func:`memeval.statistics.composite.contributions`). Interval and p-value use Student's t with ``K - 1`` degrees of
-    freedom for ``K`` clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", section
-    VI). The p-value is at least ``2^(1-K)``, the smallest value of a sign-flip test over ``K`` clusters.
+    :func:`memeval.statistics.composite.contributions`). The interval uses Student's t with ``K - 1`` degrees of freedom
+    for ``K`` clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", section VI).
 
     Raises:
         ValueError: the samples do not match the layout's items.
@@ -39,13 +44,14 @@ def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDi
         composite(layout, first) - composite(layout, second),
         contributions(layout, first),
         contributions(layout, second),
+        _parts(layout, first, second),
     )
 
 
 def paired_means(
     clusters: Sequence[str], first: Sequence[float], second: Sequence[float], *, root: bool = False
 ) -> PairedDifference:
-    """Return the difference of two means over the same items, with interval and p-value.
+    """Return the difference of two means over the same items, with an interval.
 
     Like :func:`paired_difference`, for values outside [0, 1].
 
@@ -54,7 +60,8 @@ def paired_means(
         first: the first row's values.
         second: the second row's values.
         root: whether to compare the square roots of the means, for example of squared errors. By the delta method,
-            the standard error of a root is that of the mean divided by twice the root.
+            the standard error of a root is that of the mean divided by twice the root. A difference of roots is the
+            difference of the means divided by the sum of the roots.
 
     Raises:
         ValueError: there are no items, or the rows differ in length.
@@ -63,7 +70,10 @@ def paired_means(
         raise ValueError("both rows need one value per item")
     layout = Layout((1.0,), (tuple(clusters),))
     one, two = (_mean_with_contributions(layout, values, root) for values in (first, second))
-    return _difference(one[0] - two[0], one[1], two[1], bound=math.inf)
+    parts = _parts(layout, [first], [second])
+    if root and one[0] + two[0] > 0:
+        parts = {name: part / (one[0] + two[0]) for name, part in parts.items()}
+    return _difference(one[0] - two[0], one[1], two[1], parts, bound=math.inf)
 
 
 def _mean_with_contributions(layout: Layout, values: Sequence[float], root: bool) -> tuple[float, tuple[float, ...]]:
@@ -75,40 +85,34 @@ def _mean_with_contributions(layout: Layout, values: Sequence[float], root: bool
     return value, tuple(part / (2 * value) if value else 0.0 for part in parts)
 
 
-def _difference(value: float, first: Sequence[float], second: Sequence[float], bound: float = 1.0) -> PairedDifference:
+def _parts(layout: Layout, first: Sample, second: Sample) -> dict[str, float]:
+    """Return the part of each cluster in a difference of composites: ``Σ_c w_c/n_c Σ_{i in c, k} (a_i - b_i)``."""
+    parts = dict.fromkeys(layout.names, 0.0)
+    for weight, clusters, ours, theirs in zip(layout.weights, layout.clusters, first, second, strict=True):
+        step = weight / len(clusters)
+        for cluster, a, b in zip(clusters, ours, theirs, strict=True):
+            parts[cluster] += step * (a - b)
+    return parts
+
+
+def _difference(
+    value: float, first: Sequence[float], second: Sequence[float], parts: Mapping[str, float], bound: float = 1.0
+) -> PairedDifference:
     """Return the difference of two composites from the clusters' contributions to each.
 
     Args:
         value: the difference.
         first: the clusters' contributions to the first row's composite.
         second: the clusters' contributions to the second row's composite.
+        parts: the clusters' parts of the difference.
         bound: the largest possible difference.
     """
     clusters = len(first)
     if clusters < 2:
-        return PairedDifference(value, -bound, bound, 1.0)
+        return PairedDifference(value, -bound, bound, parts)
     error = math.sqrt(variance([a - b for a, b in zip(first, second, strict=True)]))
-    if abs(value) < 1e-12:
-        p = 1.0
-    elif error < 1e-12:
-        p = 0.0
-    else:
-        p = two_sided_p(value / error, clusters - 1)
     half = critical(clusters - 1) * error
-    return PairedDifference(
-        value, max(-bound, value - half), min(bound, value + half), min(1.0, max(p, 2.0 ** (1 - clusters)))
-    )
-
-
-def pairwise(layout: Layout, samples: Sequence[Sample]) -> dict[tuple[int, int], PairedDifference]:
-    """Return the difference of every pair of rows ``(i, j)`` with ``i < j``, first minus second."""
-    values = [composite(layout, sample) for sample in samples]
-    parts = [contributions(layout, sample) for sample in samples]
-    return {
-        (i, j): _difference(values[i] - values[j], parts[i], parts[j])
-        for i in range(len(samples))
-        for j in range(i + 1, len(samples))
-    }
+    return PairedDifference(value, max(-bound, value - half), min(bound, value + half), parts)
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
@@ -149,18 +153,3 @@ def smallest_difference(items: int, disagreeing: float = 0.25) -> float | None:
             return (apart - 2 * (k - 1)) / items if k else None
         ways = ways * (apart - k) // (k + 1)
     return None
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values corrected for multiple testing, in the given order.
-
-    The k-th smallest of m is multiplied by ``m - k + 1``, and corrected values never decrease with rank (Holm 1979, "A
-    simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6).
-    """
-    count = len(p_values)
-    corrected = [0.0] * count
-    highest = 0.0
-    for step, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
-        highest = max(highest, min(1.0, (count - step) * p_values[index]))
-        corrected[index] = highest
-    return tuple(corrected)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from memeval.statistics.composite import Layout, Sample
-from memeval.statistics.student import critical
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+from memeval.statistics.flips import TOLERANCE, Array, sign_patterns
 
 STEP = 0.005
 """Drops are multiples of half a point."""
@@ -49,7 +44,7 @@ def smallest_drop(layout: Layout, sample: Sample, rule: DropRule, simulation: Si
     """Return the smallest drop of a composite that is found in most repeats.
 
     In each repeat, every item loses its whole credit with the same probability, so that the expected drop is the wanted
-    one. The test is that of :func:`memeval.statistics.paired.paired_difference`.
+    one. The test is that of :func:`memeval.statistics.flips.family_tests`, one-sided.
 
     Args:
         layout: categories, weights and clusters.
@@ -73,30 +68,26 @@ def smallest_drop(layout: Layout, sample: Sample, rule: DropRule, simulation: Si
 
 def share_found(layout: Layout, sample: Sample, drop: float, rule: DropRule, simulation: Simulation) -> float:
     """Return the share of the repeats in which a drop is found; see :func:`smallest_drop`."""
-    import numpy as np
-
     names = {name: number for number, name in enumerate(layout.names)}
     count = len(names)
-    if count < 2 or 2.0**-count >= rule.level:
-        return 0.0
     random = np.random.default_rng(simulation.seed)
     repeats = simulation.repeats
     kept = 1 - drop / _total(layout, sample)
-    contributed = np.zeros((repeats, count))
+    parts = np.zeros((repeats, count))
     difference, base = np.zeros(repeats), np.zeros(repeats)
     for weight, clusters, values in zip(layout.weights, layout.clusters, sample, strict=True):
         scores = np.asarray(values, dtype=np.float64)
         before = np.mean([_run(scores, simulation, random) for _ in range(simulation.baseline_runs)], axis=0)
         after = _run(scores, simulation, random) * (random.random((repeats, len(scores))) < kept)
         change = after - before
-        mean = change.mean(axis=1)
-        difference += weight * mean
+        difference += weight * change.mean(axis=1)
         base += weight * before.mean(axis=1)
         place = np.zeros((len(scores), count))
         place[np.arange(len(scores)), [names[name] for name in clusters]] = weight / len(scores)
-        contributed += (change - mean[:, None]) @ place
-    error = np.sqrt(count / (count - 1) * (contributed**2).sum(axis=1))
-    shown = difference < -critical(count - 1, 2 * rule.level) * error
+        parts += change @ place
+    patterns = sign_patterns(tuple(names)).astype(np.float64)
+    flipped, limit = parts @ patterns.T, difference[:, None] + TOLERANCE
+    shown = ((flipped <= limit).sum(axis=1) + (-flipped <= limit).sum(axis=1)) / (2 * len(patterns)) < rule.level
     passed = (-difference > rule.absolute) | (-difference > rule.relative * base)
     return float((shown & passed).mean())
 
@@ -107,8 +98,6 @@ def _total(layout: Layout, sample: Sample) -> float:
 
 def _run(scores: Array, simulation: Simulation, random: np.random.Generator) -> Array:
     """Return the scores of one run in each repeat."""
-    import numpy as np
-
     shape = (simulation.repeats, len(scores))
     if not simulation.noise:
         return np.broadcast_to(scores, shape)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.statistics.composite import Layout, Sample
-from memeval.statistics.paired import holm, pairwise
+import numpy as np
+
+from memeval.statistics.flips import Array, Places
 
 ALPHA = 0.05
 """Two rows differ significantly if the corrected p-value is below this."""
@@ -22,24 +22,26 @@ class RankRange:
     """The number of rows minus the number that are significantly worse."""
 
 
-def rank_ranges(layout: Layout, samples: Sequence[Sample], alpha: float = ALPHA) -> tuple[RankRange, ...]:
-    """Return the rank range of each row of a track, in the given order.
+def rank_ranges(
+    values: Array, first: Places, second: Places, corrected: Array, alpha: float = ALPHA
+) -> tuple[RankRange, ...]:
+    """Return the rank range of each row.
 
-    Every pair is compared (:func:`memeval.statistics.paired.paired_difference`), with Holm's correction for the number
-    of pairs. A row ranks below significantly better rows and above significantly worse ones. The range always contains
-    the row's rank by composite.
+    A row ranks below significantly better rows and above significantly worse ones. The range contains the row's rank
+    by value. All ranges contain the true ranks with a probability of at least ``1 - alpha`` (Mogstad, Romano, Shaikh
+    and Wilhelm 2024, "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
+    across Countries", Review of Economic Studies 91).
 
     Args:
-        layout: the common items of all rows.
-        samples: the rows.
+        values: the value of each row, higher is better.
+        first: index of the first row of each pair.
+        second: index of the second row of each pair.
+        corrected: the corrected p-value of each pair.
         alpha: the family-wise error rate.
     """
-    pairs = pairwise(layout, samples)
-    better, worse = [0] * len(samples), [0] * len(samples)
-    for ((i, j), pair), p in zip(pairs.items(), holm([each.p for each in pairs.values()]), strict=True):
-        if p >= alpha:
-            continue
-        ahead, behind = (i, j) if pair.difference > 0 else (j, i)
-        better[behind] += 1
-        worse[ahead] += 1
-    return tuple(RankRange(1 + b, len(samples) - w) for b, w in zip(better, worse, strict=True))
+    apart = (corrected < alpha) & (values[first] != values[second])
+    leads = values[first] > values[second]
+    rows = len(values)
+    ahead, behind = np.where(leads, first, second)[apart], np.where(leads, second, first)[apart]
+    better, worse = np.bincount(behind, minlength=rows), np.bincount(ahead, minlength=rows)
+    return tuple(RankRange(1 + int(b), rows - int(w)) for b, w in zip(better, worse, strict=True))

@@ -14,7 +14,7 @@ from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.statistics import wilson
+from memeval.statistics.wilson import wilson
 
 
 @dataclass(frozen=True)
