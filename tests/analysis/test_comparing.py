@@ -102,16 +102,16 @@ def test_with_enough_clusters_a_better_run_is_significantly_better(made: Made) -
     assert measured is not None and as_family([measured])[0].p == better.overall.p
 
 
-def test_many_categories_are_corrected_for_their_number(made: Made) -> None:
-    def of(count: int) -> Callable[[int, Grade], dict[str, Any]]:
-        return lambda place, row: {"verdict": place < count, "state": GradeState.GRADED} | alone(place, row)
+def test_composites_and_categories_of_all_runs_are_corrected_together(made: Made) -> None:
+    def of(*places: int) -> Callable[[int, Grade], dict[str, Any]]:
+        return lambda place, row: right(*places)(place, row) | alone(place, row)
 
-    (pair,) = compare_runs([made("a", of(0)), made("b", of(17))]).pairs
-    far, near = pair.categories
-    assert pair.overall is not None
-    assert far.p <= near.p < 0.07
-    assert all(each.p <= each.corrected for each in (far, near, pair.overall))
-    assert any(each.corrected > each.p for each in (far, near, pair.overall)), "tests beside a test raise its p-value"
+    base, better = made("a", of(0, 1, 12)), made("b", of(*range(2, 9), 12, 13))
+    (alone_pair,) = compare_runs([base, better]).pairs
+    several = compare_runs([base, better, *(made(f"c{n}", of(*range(n, 2 * n))) for n in (3, 4, 5, 6))]).pairs
+    assert alone_pair.overall is not None and several[0].overall is not None
+    assert several[0].overall.p == alone_pair.overall.p, "the same two runs have the same p-value in every family"
+    assert several[0].overall.corrected > alone_pair.overall.corrected >= alone_pair.overall.p
 
 
 def test_credits_are_compared_by_sign_flips_and_have_no_mcnemar(made: Made) -> None:
