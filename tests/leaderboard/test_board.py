@@ -13,10 +13,13 @@ from memeval.analysis.comparing import compare_runs
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, build_board
+from memeval.leaderboard.measured import read_measured
+from memeval.leaderboard.regressions import check_metrics
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
 from memeval.records.ledger import GradeTrust, LedgerEvent
 from memeval.records.run import SystemKind
+from memeval.records.settings import CheckSettings
 from memeval.records.track import CategoryPlan
 from memeval.statistics.ranks import RankRange
 from tests.support.runs import edit_head, make_run, make_track, write_rows
@@ -474,3 +477,79 @@ def test_a_row_cannot_be_given_a_rank_in_place(tmp_path: Path) -> None:
     with pytest.raises(AttributeError, match="rank"):
         row.rank = RankRange(1, 1)  # type: ignore[misc]
     assert replace(row, rank=None).rank is None
+
+
+# -- baseline, places and the tests of a table -------------------------------------------------------------------
+
+
+def test_each_ranked_row_is_compared_with_the_best_simple_baseline(tmp_path: Path) -> None:
+    board = board_of(
+        make_run(tmp_path, "acme", {"kept": 50, "changed": 45}),
+        make_run(tmp_path, "blue", {"kept": 20, "changed": 18}),
+        make_run(tmp_path, "bm25", {"kept": 20, "changed": 20}, kind=CONTROL),
+        make_run(tmp_path, "no-memory", {"kept": 3}, kind=CONTROL),
+        make_run(tmp_path, "full-context", {"kept": 50, "changed": 50}, kind=CONTROL),
+    )
+    table = only_table(board)
+    assert table.baseline is not None and table.baseline.system.slug == "bm25"
+    acme, blue = row_of(board, "acme"), row_of(board, "blue")
+    assert acme.against_baseline is not None and blue.against_baseline is not None
+    assert acme.against_baseline.apart and acme.against_baseline.difference == pytest.approx(0.55)
+    assert not blue.against_baseline.apart
+    assert row_of(board, "bm25").against_baseline is None
+    assert (acme.place, acme.ranked, acme.baseline) == (1, 2, "bm25")
+
+
+def test_without_a_control_no_row_is_compared_with_a_baseline(tmp_path: Path) -> None:
+    board = board_of(make_run(tmp_path, "acme", {"kept": 50}), make_run(tmp_path, "blue", {"kept": 20}))
+    assert only_table(board).baseline is None
+    assert all(row.against_baseline is None for row in only_table(board).rows)
+
+
+def test_the_baseline_takes_no_rank_from_a_system(tmp_path: Path) -> None:
+    board = board_of(
+        make_run(tmp_path, "acme", {"kept": 30}), make_run(tmp_path, "bm25", {"kept": 50, "changed": 50}, kind=CONTROL)
+    )
+    assert places(board) == {"acme": (1, 1), "bm25": None}
+    test = row_of(board, "acme").against_baseline
+    assert test is not None and test.apart and test.difference < 0
+
+
+def test_equal_scores_share_a_place_by_score(tmp_path: Path) -> None:
+    runs = [make_run(tmp_path, slug, {"kept": kept}) for slug, kept in (("a", 30), ("b", 30), ("c", 20))]
+    board = board_of(*runs)
+    assert [row_of(board, slug).place for slug in "abc"] == [1, 1, 3]
+
+
+def test_two_runs_have_the_same_p_value_on_the_board_in_a_comparison_and_in_the_check(tmp_path: Path) -> None:
+    """One engine: the board tests a table, a comparison two runs, and the check one side of a run and its baseline."""
+    shapes = {"a": {"kept": 40, "changed": 30}, "b": {"kept": 33, "changed": 28}, "c": {"kept": 20, "changed": 31}}
+    runs = {slug: make_run(tmp_path, slug, right) for slug, right in shapes.items()}
+    tests = only_table(board_of(*runs.values())).tests
+    assert tests is not None and tests.names == ("composite", "kept", "changed")
+    for one, two in (("a", "b"), ("c", "a")):
+        (pair,) = compare_runs([runs[two], runs[one]]).pairs
+        (reverse, _third) = compare_runs([runs[one], runs[two], runs[({*runs} - {one, two}).pop()]]).pairs
+        assert pair.overall is not None and reverse.overall is not None
+        checked = {
+            metric.metric: metric
+            for metric in check_metrics(read_measured(runs[one]), [read_measured(runs[two])], CheckSettings())
+        }
+        for name, difference, back in zip(
+            tests.names, (pair.overall, *pair.categories), (reverse.overall, *reverse.categories), strict=True
+        ):
+            found = tests.pair(runs[one].path, runs[two].path, name)
+            assert found.p == difference.p == back.p
+            assert found.difference == pytest.approx(difference.difference)
+            one_sided = checked[name].p
+            assert one_sided is not None
+            if found.difference < 0:
+                assert found.p == 2 * one_sided
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", {"kept": 30})
+    tests = only_table(board_of(run)).tests
+    assert tests is not None
+    with pytest.raises(ValueError, match="itself"):
+        tests.pair(run.path, run.path)

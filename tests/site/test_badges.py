@@ -46,12 +46,13 @@ def test_a_badge_shows_benchmark_score_rank_and_track(site: SiteModel) -> None:
     (table,) = site.board.tables
     value = table.rows[0].run.scores.composite.value
     assert value is not None
-    assert texts(made(site, rank=RankRange(1, 1), standing=RankStatus.RANKED)) == [
+    assert texts(made(site, rank=RankRange(1, 1), ranked=7, standing=RankStatus.RANKED)) == [
         f"memeval {table.track.benchmark}",
-        f"{100 * value:.1f} % · rank 1 of {sum(row.rank is not None for row in table.rows)}",
+        f"{100 * value:.1f} % · rank 1 of 7",
         f"track {table.track.id}",
     ]
-    assert " · rank 2–4 of " in texts(made(site, rank=RankRange(2, 4)))[1]
+    assert texts(made(site, rank=RankRange(2, 4), ranked=7))[1].endswith(" · rank 2–4 of 7")
+    assert texts(made(site, rank=RankRange(1, 1), ranked=1))[1].endswith(" · only entry")
 
 
 def test_a_run_without_a_rank_says_why(site: SiteModel) -> None:

@@ -97,8 +97,12 @@ class BoardRow:
     """Ledger entries of the run, oldest first."""
     place: int | None = None
     """Rank by score alone among the ranked runs; equal scores share it."""
+    ranked: int = 0
+    """Number of ranked runs of the track, this one included; 0 if it has no rank."""
+    baseline: str | None = None
+    """Slug of the table's baseline, if the run was tested against it."""
     against_baseline: PairTest | None = None
-    """The run against the table's baseline; ``None`` if either has no tests."""
+    """The run against the baseline; ``None`` if either has no tests."""
     marks: tuple[Mark, ...] = ()
     """What a maintainer should review; empty for controls, and after a review."""
 
@@ -346,7 +350,6 @@ def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> Board
         ranks = tests.ranks if tests else {}
     else:
         tests, ranks = None, other_ranks([row.folder for row in ranked])
-    scores = [row.run.scores.composite.value or 0.0 for row in ranked]
     floor = max(
         (
             row.run.scores.composite.value
@@ -363,18 +366,34 @@ def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> Board
         replace(
             row,
             rank=ranks.get(row.folder.path),
-            place=1 + sum(score > (row.run.scores.composite.value or 0.0) for score in scores)
-            if row.folder.path in ranks
-            else None,
-            against_baseline=tests.pair(row.folder.path, baseline.folder.path)
-            if tests and baseline and row.folder.path in ranks
-            else None,
             gap=_gap(row, floor),
             marks=row.marks + _marks_within(row, controls, nothing),
         )
         for row in sorted(shown.values(), key=_place)
     ]
-    return BoardTable(track=track, rows=tuple(rows), baseline=baseline.run if baseline else None, tests=tests)
+    return BoardTable(
+        track=track,
+        rows=tuple(_compared(row, rows, baseline, tests) for row in rows),
+        baseline=baseline.run if baseline else None,
+        tests=tests,
+    )
+
+
+def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None, tests: TrackTests | None) -> BoardRow:
+    """Return a ranked row with its place by score and its test against the baseline; any other row as it is."""
+    if row.rank is None:
+        return row
+    scores = [other.run.scores.composite.value or 0.0 for other in rows if other.rank is not None]
+    compared = replace(
+        row, place=1 + sum(score > (row.run.scores.composite.value or 0.0) for score in scores), ranked=len(scores)
+    )
+    if baseline is None or tests is None:
+        return compared
+    return replace(
+        compared,
+        baseline=baseline.run.system.slug,
+        against_baseline=tests.pair(row.folder.path, baseline.folder.path),
+    )
 
 
 def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:

@@ -12,6 +12,7 @@ from memeval.records.run import SystemKind
 from memeval.site.files import Asset
 from memeval.site.labels import label
 from memeval.site.model import SiteModel
+from memeval.site.standings import rank_text
 from memeval.site.text import percent, visible
 from memeval.site.urls import relative, segment, system_url
 
@@ -50,7 +51,7 @@ def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
         return None
     track, system = table.track, row.run.system
     path = f"badges/{segment(system.slug)}/{segment(track.id)}.svg"
-    score, rank = _score(row), _rank(table, row)
+    score, rank = _score(row), _rank(row)
     accepted = () if row.accepted else ("not accepted",)
     version = () if site.version is None else (f"release {site.version}",)
     name = f"{system.name} on {track.benchmark}: {', '.join((score, rank, *accepted, f'track {track.id}', *version))}"
@@ -69,12 +70,10 @@ def _score(row: BoardRow) -> str:
     return "no score" if value is None else f"{percent(value)} %"
 
 
-def _rank(table: BoardTable, row: BoardRow) -> str:
+def _rank(row: BoardRow) -> str:
     if row.rank is None:
         return "not ranked" if row.standing is RankStatus.RANKED else f"not ranked ({label(row.standing)})"
-    best, worst = row.rank.best, row.rank.worst
-    ranked = sum(other.rank is not None for other in table.rows)
-    return f"rank {best}{'' if best == worst else f'–{worst}'} of {ranked}"
+    return "only entry" if row.ranked == 1 else f"rank {rank_text(row)} of {row.ranked}"
 
 
 def _shortened(name: str) -> str:

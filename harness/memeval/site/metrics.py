@@ -21,6 +21,7 @@ from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
 from memeval.site.observers import BY_SUBMITTER, observer
 from memeval.site.spending import SPENDING
+from memeval.site.standings import BASELINE, RANK
 from memeval.site.urls import run_url, system_url, track_url
 
 _UNIT = (0.0, 1.0)
@@ -49,6 +50,7 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
         _system_column(marks),
         COMPOSITE,
         *((own,) if own else ()),
+        BASELINE,
         GAP,
         *(_alternate(name, described.get(name)) for name in alternates),
         *((TASK_AVERAGE,) if any(plan.shared for plan in table.track.categories) else ()),
@@ -60,13 +62,6 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
 
 
 # -- standing ----------------------------------------------------------------------------------------------------
-
-
-def _rank(row: BoardRow) -> ColumnReader:
-    if row.rank is None:
-        return ColumnReader(None)
-    best, worst = row.rank.best, row.rank.worst
-    return ColumnReader(float(best), text=str(best) if best == worst else f"{best}–{worst}", span=(best, worst))
 
 
 def _system(marks: Marks, row: BoardRow) -> ColumnReader:
@@ -86,18 +81,6 @@ def _system(marks: Marks, row: BoardRow) -> ColumnReader:
     if system.view.value != "all":
         badges.append(("note", label(system.view)))
     return ColumnReader(system.name, badges=tuple(badges), url=system_url(system.slug), note=system.slug)
-
-
-RANK = Column(
-    name="rank",
-    title="Rank",
-    group=ColumnGroup.PLACE,
-    help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. "
-    "Controls, partial runs and runs with more than 2 % errors have no rank.",
-    read=_rank,
-    write=text.count,
-    direction=BetterEnd.LOWER,
-)
 
 
 def _system_column(marks: Marks) -> Column:

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from memeval.site import labels, slices, svg, text, urls
+from memeval.site import labels, slices, standings, svg, text, urls
 from memeval.site.assets import assets_root
 from memeval.site.line_charts import swatch
 
@@ -44,6 +44,8 @@ def environment() -> Environment:
         "slice_label": slices.slice_label,
         "slice_value": lambda value, name: slices.slice_value(name, value),
         "reader_meaning": labels.reader_meaning,
+        "rank": standings.rank_text,
+        "verdict": standings.verdict,
     }
     made.globals |= {
         "system_url": urls.system_url,

@@ -13,6 +13,7 @@ from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns, own_column
 from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.standings import verdict
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class TableView:
     def summary(self) -> str:
         """The track in plain words."""
         return self.benchmark.track_summary(self.table.track)
+
+    @property
+    def verdict(self) -> str | None:
+        """What the tests show, in a sentence or two."""
+        return verdict(self.table)
 
     @property
     def spans(self) -> list[tuple[ColumnGroup, int]]:

@@ -1,0 +1,58 @@
+"""What pages say about ranks, ties and the best simple baseline."""
+
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import BoardTable, build_board
+from memeval.records.run import SystemKind
+from memeval.site.standings import BASELINE, RANK, rank_text, verdict
+from tests.support.runs import make_run
+
+
+def table_of(*folders: RunFolder) -> BoardTable:
+    (table,) = build_board([RunFolder(folder.path) for folder in folders], Ledger(Path("no-ledger"))).tables
+    return table
+
+
+@pytest.fixture
+def bm25(tmp_path: Path) -> RunFolder:
+    return make_run(tmp_path, "bm25", {"kept": 20}, kind=SystemKind.CONTROL)
+
+
+def test_one_entry_has_no_rank_to_win(tmp_path: Path, bm25: RunFolder) -> None:
+    table = table_of(make_run(tmp_path, "acme", {"kept": 45}), bm25)
+    assert rank_text(table.rows[0]) == "only entry"
+    assert verdict(table) == "Acme is the only entry. 1 of 1 is better than the best simple baseline, Bm25."
+
+
+def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
+    table = table_of(
+        make_run(tmp_path, "acme", {"kept": 50, "changed": 45}),
+        make_run(tmp_path, "blue", {"kept": 5}),
+        make_run(tmp_path, "bm25", {"kept": 40}, kind=SystemKind.CONTROL),
+    )
+    assert verdict(table) == (
+        "Acme scores significantly more than all others. 1 of 2 is better than the best simple baseline, Bm25."
+    )
+    notes = {row.run.system.slug: BASELINE.read(row).note for row in table.rows}
+    assert notes == {"acme": "better than bm25", "blue": "worse than bm25", "bm25": None}
+
+
+def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path: Path) -> None:
+    table = table_of(*(make_run(tmp_path, slug, {"kept": 30 + number}) for number, slug in enumerate("abc")))
+    assert verdict(table) == (
+        "All 3 systems are tied: the data do not show which is better. No simple baseline ran here."
+    )
+    assert [(RANK.read(row).text, RANK.read(row).note) for row in table.rows] == [
+        ("1–3", "place 1 by score"),
+        ("1–3", "place 2 by score"),
+        ("1–3", "place 3 by score"),
+    ]
+    assert BASELINE.read(table.rows[0]).note == "no such baseline"
+
+
+def test_a_table_without_ranked_runs_has_no_verdict(bm25: RunFolder) -> None:
+    assert verdict(table_of(bm25)) is None
