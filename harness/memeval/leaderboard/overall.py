@@ -1,0 +1,370 @@
+"""The overall index of systems over a suite of benchmarks, from the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memeval.grading.layout import counting
+from memeval.leaderboard.board import NO_MEMORY, Board, BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
+from memeval.records.errors import BadInput
+from memeval.records.overall import (
+    BenchmarkSuite,
+    Ceiling,
+    JudgeRank,
+    Overall,
+    OverallRow,
+    Stability,
+    SuiteBenchmark,
+    SuiteTrack,
+)
+from memeval.records.run import SystemKind
+from memeval.records.track import differing_parts
+from memeval.statistics.flips import Array
+from memeval.statistics.overall import (
+    DRAWS,
+    LEAST_GAP,
+    SEED,
+    WEIGHTINGS,
+    ClusterScores,
+    Lead,
+    drawn_weightings,
+    gap_share,
+    lead_of,
+    leave_one_out,
+    percentile_interval,
+    ranks_by,
+    resampled_composites,
+    weighted_mean,
+)
+
+ORACLE = "oracle"
+"""The control that receives only the evidence."""
+
+JUDGE_PARTS = frozenset({"judge", "judge_endpoint", "judge_label", "prompts"})
+"""Parts of a track in which it may differ if only the judge is another one."""
+
+System = tuple[str, bool]
+"""A slug, and whether it is a control: anyone can use the slug of a control."""
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """One benchmark of a suite: its track, the ends of its scale, and the runs that count."""
+
+    shown: SuiteTrack
+    rows: Mapping[System, BoardRow]
+    """Runs that count, by system."""
+    others: Mapping[System, BoardRow]
+    """Runs that do not count, by system."""
+    floor: BoardRow | None = None
+    oracle: BoardRow | None = None
+    """The run that is the ceiling; ``None`` if the ceiling is a perfect score."""
+
+    def share(self, score: float | None) -> float | None:
+        """Return the share of the gap; ``None`` without a scale or a score."""
+        floor, ceiling = self.shown.floor, self.shown.ceiling
+        if self.shown.reason is not None or score is None or floor is None or ceiling is None:
+            return None
+        return float(gap_share(np.array(score), floor, ceiling))
+
+
+def overall(board: Board, suite: BenchmarkSuite) -> Overall:
+    """Return the overall index of every system on a suite.
+
+    Only systems with a ranked run on every benchmark of the suite have an index; a missing run never counts as 0. If
+    several stored tracks fit a benchmark of the suite, the one with a scale, then with the most ranked runs, then with
+    the latest run counts.
+
+    Args:
+        board: the runs.
+        suite: the suite.
+
+    Raises:
+        BadInput: a run has grades of other items than its track.
+    """
+    scales = [_scale_of(board, each) for each in suite.benchmarks]
+    weights = np.array([each.weight for each in suite.benchmarks])
+    rows = [_row(scales, system) for system in _systems(scales)]
+    able = all(scale.shown.reason is None for scale in scales)
+    complete = [row for row in rows if able and row.complete == len(scales)]
+    shares = np.array([row.shares for row in complete], dtype=np.float64).reshape(len(complete), len(scales))
+    complete = [
+        row.model_copy(update={"index": float(index)})
+        for row, index in zip(complete, weighted_mean(shares, weights), strict=True)
+    ]
+    spans, reason, clusters = _intervals(scales, complete, weights)
+    complete = [
+        row.model_copy(update={"low": low, "high": high}) for row, (low, high) in zip(complete, spans, strict=True)
+    ]
+    placed = _placed(complete, weights, _other_judges(board, scales))
+    done = {(row.system, row.is_control) for row in placed}
+    rest = [row for row in rows if (row.system, row.is_control) not in done and not row.is_control]
+    return Overall(
+        suite=suite,
+        tracks=tuple(
+            scale.shown.model_copy(update={"clusters": number}) for scale, number in zip(scales, clusters, strict=True)
+        ),
+        rows=(
+            *sorted(placed, key=lambda row: (-(row.index or 0.0), row.system)),
+            *(_unplaced(row, scales) for row in rest),
+        ),
+        interval_reason=reason,
+        draws=DRAWS,
+        weightings=WEIGHTINGS,
+        seed=SEED,
+    )
+
+
+def lead(table: Overall, first: str, second: str) -> Lead:
+    """Return the share of all weightings of the benchmarks under which one system has a higher index than another.
+
+    Args:
+        table: the overall index.
+        first: slug of a system with an index.
+        second: slug of another one.
+
+    Raises:
+        BadInput: a system has no index, or both are the same.
+    """
+    if first == second:
+        raise BadInput(f"{first} is named twice.", remedy="Name two systems.")
+    found = {row.system: row for row in reversed(table.rows) if row.index is not None}
+    shares = []
+    for slug in (first, second):
+        if slug not in found:
+            row = next((row for row in table.rows if row.system == slug), None)
+            problem = f"{slug} has no index on {table.suite.id}" if row else f"{table.suite.id} has no system '{slug}'"
+            why = f": {row.reason}" if row and row.reason else "."
+            known = ", ".join(sorted(found)) or "none yet"
+            raise BadInput(f"{problem}{why}", remedy=f"Systems with an index: {known}.")
+        shares.append(np.array(found[slug].shares, dtype=np.float64))
+    return lead_of(shares[0], shares[1], drawn_weightings(len(table.suite.benchmarks)))
+
+
+def _scale_of(board: Board, chosen: SuiteBenchmark) -> _Scale:
+    """Return the scale of the stored track that counts for a benchmark of a suite."""
+    parts = ("benchmark", "protocol", "tier", "reader", "judge")
+    scales = [
+        (_scale(table, chosen), max((row.run.timing.started for row in table.rows), default=""))
+        for table in board.tables
+        if all(getattr(table.track, part) == getattr(chosen, part) for part in parts)
+    ]
+    if not scales:
+        shown = SuiteTrack(chosen=chosen, track_id=None, reason="No stored run is on this track.")
+        return _Scale(shown, {}, {})
+    return max(
+        scales,
+        key=lambda found: (
+            found[0].shown.reason is None,
+            sum(not control for _slug, control in found[0].rows),
+            found[1],
+            found[0].shown.track_id or "",
+        ),
+    )[0]
+
+
+def _scale(table: BoardTable, chosen: SuiteBenchmark) -> _Scale:
+    rows = {_system(row): row for row in table.rows}
+    counted = {system: row for system, row in rows.items() if _counts(row)}
+    floor, oracle = (counted.get((slug, True)) for slug in (NO_MEMORY, ORACLE))
+    low = floor.run.scores.composite.value if floor else None
+    high = 1.0
+    if chosen.ceiling is Ceiling.ORACLE:
+        top = oracle.run.scores.composite.value if oracle else None
+    else:
+        top, oracle = high, None
+    shown = SuiteTrack(
+        chosen=chosen, track_id=table.track.id, floor=low, ceiling=top, reason=_no_scale(low, top, chosen)
+    )
+    others = {system: row for system, row in rows.items() if system not in counted}
+    return _Scale(shown, counted, others, floor, oracle)
+
+
+def _no_scale(floor: float | None, ceiling: float | None, chosen: SuiteBenchmark) -> str | None:
+    """Return why a track has no scale, as a sentence; ``None`` if it has one."""
+    if floor is None:
+        return "The no-memory baseline did not run on this track."
+    if ceiling is None:
+        return "The oracle baseline did not run on this track."
+    if ceiling - floor < LEAST_GAP:
+        top = "the oracle baseline" if chosen.ceiling is Ceiling.ORACLE else "a perfect score"
+        return (
+            f"The gap between the no-memory baseline and {top} is {100 * (ceiling - floor):.1f} points. "
+            f"An index needs at least {100 * LEAST_GAP:.0f}."
+        )
+    return None
+
+
+def _system(row: BoardRow) -> System:
+    return row.run.system.slug, row.run.system.kind is SystemKind.CONTROL
+
+
+def _counts(row: BoardRow) -> bool:
+    """Return whether a run counts: it is ranked, or is a control with a score and grades."""
+    if row.standing is RankStatus.CONTROL:
+        return row.run.scores.composite.value is not None and row.folder.file(GRADES).exists()
+    return row.standing is RankStatus.RANKED
+
+
+def _systems(scales: Iterable[_Scale]) -> list[System]:
+    """Return all systems with a run on a track of a suite, without the ends of the scales."""
+    found = {system for scale in scales for system in (*scale.rows, *scale.others)}
+    return sorted(found - {(NO_MEMORY, True), (ORACLE, True)})
+
+
+def _row(scales: Sequence[_Scale], system: System) -> OverallRow:
+    runs = [scale.rows.get(system) for scale in scales]
+    scores = [row.run.scores.composite.value if row else None for row in runs]
+    any_run = next(row for scale in scales for row in (scale.rows.get(system), scale.others.get(system)) if row)
+    return OverallRow(
+        system=system[0],
+        name=any_run.run.system.name,
+        is_control=system[1],
+        versions=tuple(sorted({row.run.system.version for row in runs if row})),
+        runs=tuple(row.run.run_id if row else None for row in runs),
+        scores=tuple(scores),
+        shares=tuple(scale.share(score) for scale, score in zip(scales, scores, strict=True)),
+        complete=sum(row is not None for row in runs),
+    )
+
+
+def _unplaced(row: OverallRow, scales: Sequence[_Scale]) -> OverallRow:
+    """Return a row with the reason why it has no index."""
+    missing = []
+    for scale, run in zip(scales, row.runs, strict=True):
+        other = scale.others.get((row.system, row.is_control))
+        if run is None:
+            why = f" ({other.standing.value})" if other else ""
+            missing.append(f"{scale.shown.chosen.benchmark}{why}")
+    if missing:
+        return row.model_copy(update={"reason": f"No ranked run on {', '.join(missing)}."})
+    bare = [scale.shown for scale in scales if scale.shown.reason is not None]
+    return row.model_copy(update={"reason": f"{bare[0].chosen.benchmark} has no scale. {bare[0].reason}"})
+
+
+Spans = list[tuple[float | None, float | None]]
+
+
+def _intervals(
+    scales: Sequence[_Scale], rows: Sequence[OverallRow], weights: Array
+) -> tuple[Spans, str | None, list[int]]:
+    """Return the intervals of the rows, why there are none, and the number of clusters of each benchmark."""
+    none: Spans = [(None, None)] * len(rows)
+    if not rows:
+        return none, None, [0] * len(scales)
+    drawn, clusters, reason = [], [], None
+    for scale in scales:
+        ends = [row for row in (scale.floor, scale.oracle) if row is not None]
+        members = [scale.rows[row.system, row.is_control] for row in rows]
+        samples = read_samples([row.folder for row in (*members, *ends)])
+        clusters.append(len(samples.clusters))
+        composites = resampled_composites(cluster_scores(samples), scale.shown.chosen.benchmark)
+        if composites is None:
+            reason = f"{scale.shown.chosen.benchmark} has too few independent groups of items."
+            continue
+        ceiling = composites[:, [-1]] if scale.oracle is not None else 1.0
+        drawn.append(gap_share(composites[:, : len(rows)], composites[:, [len(rows)]], ceiling))
+    if reason is not None:
+        return none, reason, clusters
+    found = percentile_interval(weighted_mean(np.stack(drawn, axis=-1), weights))
+    if found is None:
+        return none, "In some resamples, the oracle baseline is not above the no-memory baseline.", clusters
+    return [(float(low), float(high)) for low, high in zip(*found, strict=True)], None, clusters
+
+
+def cluster_scores(samples: TrackSamples) -> ClusterScores:
+    """Return the scores of the categories that count, added up by cluster."""
+    places = [samples.plan.index(category) for category in counting(samples.plan)]
+    size = len(samples.clusters)
+    cells = samples.category * size + samples.cluster
+    shape = (len(samples.plan), size)
+    points = np.array([np.bincount(cells, row, shape[0] * size).reshape(shape)[places] for row in samples.scores])
+    items = np.bincount(cells, minlength=shape[0] * size).reshape(shape)[places]
+    return ClusterScores(np.array(samples.layout.weights), items.astype(np.float64), points)
+
+
+@dataclass(frozen=True)
+class _OtherJudge:
+    """A benchmark of a suite on the track of another judge."""
+
+    place: int
+    judge: str
+    scale: _Scale
+
+
+def _other_judges(board: Board, scales: Sequence[_Scale]) -> list[_OtherJudge]:
+    """Return the stored tracks with a scale that differ from those of a suite only in the judge."""
+    tables = {table.track.id: table for table in board.tables}
+    found = []
+    for place, scale in enumerate(scales):
+        ours = tables.get(scale.shown.track_id or "")
+        for table in board.tables:
+            if ours is None or table.track.judge == ours.track.judge:
+                continue
+            if JUDGE_PARTS.issuperset(differing_parts(ours.track, table.track)):
+                other = _scale(table, scale.shown.chosen)
+                if other.shown.reason is None:
+                    found.append(_OtherJudge(place, table.track.judge, other))
+    return found
+
+
+def _placed(rows: Sequence[OverallRow], weights: Array, judges: Sequence[_OtherJudge]) -> list[OverallRow]:
+    """Return the rows that have an index; systems with rank and stability, controls without."""
+    systems = [row for row in rows if not row.is_control]
+    controls = [row for row in rows if row.is_control]
+    if not systems:
+        return controls
+    shares = np.array([row.shares for row in systems], dtype=np.float64)
+    ranks = ranks_by(weighted_mean(shares, weights))
+    stable = _stabilities(shares, weights)
+    by_judge = _judge_ranks(systems, shares, weights, judges)
+    return controls + [
+        row.model_copy(update={"rank": int(rank), "stability": each.model_copy(update={"judges": graded})})
+        for row, rank, each, graded in zip(systems, ranks, stable, by_judge, strict=True)
+    ]
+
+
+def _stabilities(shares: Array, weights: Array) -> list[Stability]:
+    """Return the ranks of systems over drawn weightings, and without each benchmark.
+
+    Args:
+        shares: shape (systems, benchmarks).
+        weights: shape (benchmarks,).
+    """
+    several = len(weights) > 1
+    weightings = drawn_weightings(len(weights))
+    over = ranks_by(weighted_mean(shares, weightings).T)
+    low, high = np.quantile(over, (0.05, 0.95), axis=0, method="inverted_cdf")
+    without = leave_one_out(shares, weights) if several else np.empty((0, len(shares)))
+    return [
+        Stability(
+            best=int(ranks.min()),
+            worst=int(ranks.max()),
+            middle=(int(low[place]), int(high[place])),
+            first=float(np.mean(ranks == 1)),
+            without=tuple(int(rank) for rank in without[:, place]),
+        )
+        for place, ranks in enumerate(over.T)
+    ]
+
+
+def _judge_ranks(
+    systems: Sequence[OverallRow], shares: Array, weights: Array, judges: Sequence[_OtherJudge]
+) -> list[tuple[JudgeRank, ...]]:
+    """Return the ranks of each system with other judges, where all systems have a ranked run with that judge."""
+    found: list[tuple[JudgeRank, ...]] = [() for _ in systems]
+    for other in judges:
+        runs = [other.scale.rows.get((row.system, False)) for row in systems]
+        values = [other.scale.share(run.run.scores.composite.value) if run else None for run in runs]
+        if None in values:
+            continue
+        changed = shares.copy()
+        changed[:, other.place] = np.array(values, dtype=np.float64)
+        benchmark = other.scale.shown.chosen.benchmark
+        for place, rank in enumerate(ranks_by(weighted_mean(changed, weights))):
+            found[place] += (JudgeRank(benchmark=benchmark, judge=other.judge, rank=int(rank)),)
+    return found

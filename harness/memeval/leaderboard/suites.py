@@ -1,0 +1,104 @@
+"""The suites of benchmarks of the overall index, from ``suites.toml``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from memeval.benchmarks import find as registered
+from memeval.benchmarks.base import Benchmark
+from memeval.execution.readers import NATIVE
+from memeval.records.errors import BadInput
+from memeval.records.overall import BenchmarkSuite, Ceiling, SuiteFile
+from memeval.toml import Keys, Toml, read_toml
+
+FILE = Path(__file__).with_name("suites.toml")
+
+_REMEDIES = {
+    "weight": "Give a number above 0, or remove the benchmark from the suite.",
+    "ceiling": "Write ceiling = 'oracle' or ceiling = 'perfect'.",
+    "id": "Write a name and a version, such as retrieval@1.",
+    "benchmarks": "Add a [[suites.benchmarks]] table.",
+}
+
+
+def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered) -> tuple[BenchmarkSuite, ...]:
+    """Read a file of suites, and check its names against the benchmarks.
+
+    Args:
+        path: the file.
+        find: returns a benchmark by id.
+
+    Raises:
+        BadInput: the file is not valid, two suites or benchmarks are equal, a benchmark, protocol or tier is unknown,
+            or a suite mixes systems that answer and systems that only retrieve.
+    """
+    file = read_toml(path)
+    suites = file.record(SuiteFile, _REMEDIES).suites
+    _refuse_repeated(file, [suite.id for suite in suites], ("suites",), "id", "suite")
+    for number, suite in enumerate(suites):
+        _check_suite(file, number, suite)
+        for place, each in enumerate(suite.benchmarks):
+            keys: Keys = ("suites", number, "benchmarks", place)
+            try:
+                info = find(each.benchmark).info
+            except BadInput as error:
+                place_of = file.place(*keys, "benchmark")
+                raise BadInput(error.problem, where=place_of, remedy=error.remedy) from None
+            for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
+                _refuse_unknown(file, each.benchmark, getattr(each, key), [one.name for one in known], (*keys, key))
+    return suites
+
+
+def find_suite(suites: Sequence[BenchmarkSuite], name: str) -> BenchmarkSuite:
+    """Return a suite by its id, or the latest version of a name.
+
+    Raises:
+        BadInput: it does not exist.
+    """
+    found = [suite for suite in suites if name in (suite.id, suite.id.partition("@")[0])]
+    if not found:
+        known = [suite.id for suite in suites]
+        near = difflib.get_close_matches(name, known, n=1)
+        raise BadInput(f"there is no suite '{name}'.", remedy=_choose(near, known))
+    return max(found, key=lambda suite: int(suite.id.partition("@")[2]))
+
+
+def _check_suite(file: Toml, number: int, suite: BenchmarkSuite) -> None:
+    keys: Keys = ("suites", number, "benchmarks")
+    _refuse_repeated(file, [each.benchmark for each in suite.benchmarks], keys, "benchmark", "benchmark")
+    native = [each.reader == NATIVE for each in suite.benchmarks]
+    for place, each in enumerate(suite.benchmarks):
+        if native[place] is not native[0]:
+            raise BadInput(
+                f"{suite.id} mixes systems that write answers (reader '{NATIVE}') and systems that only retrieve.",
+                where=file.place(*keys, place, "reader"),
+                remedy="Make two suites.",
+            )
+        if native[place] and each.ceiling is Ceiling.ORACLE:
+            raise BadInput(
+                f"the oracle only retrieves, so it never runs with the reader '{NATIVE}'.",
+                where=file.place(*keys, place, "ceiling"),
+                remedy="Write ceiling = 'perfect'.",
+            )
+
+
+def _refuse_repeated(file: Toml, names: Iterable[str], keys: Keys, key: str, what: str) -> None:
+    seen: set[str] = set()
+    for place, name in enumerate(names):
+        if name in seen:
+            raise BadInput(
+                f"the {what} '{name}' occurs twice.", where=file.place(*keys, place, key), remedy="Remove one of them."
+            )
+        seen.add(name)
+
+
+def _refuse_unknown(file: Toml, benchmark: str, name: str, known: Sequence[str], keys: Keys) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        raise BadInput(f"{benchmark} has no {keys[-1]} '{name}'.", where=file.place(*keys), remedy=_choose(near, known))
+
+
+def _choose(near: Sequence[str], known: Sequence[str]) -> str:
+    return f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."

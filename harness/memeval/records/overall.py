@@ -1,0 +1,160 @@
+"""Suites of benchmarks, and the overall index of the systems that are complete on one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from memeval.records.base import Record, Slug
+
+SuiteId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*@[1-9][0-9]*$")]
+"""Name and version of a suite: ``retrieval@1``."""
+
+
+class Ceiling(StrEnum):
+    """The score that counts as 100."""
+
+    ORACLE = "oracle"
+    """The score of the oracle baseline on the same track."""
+    PERFECT = "perfect"
+    """A score of 1, where no oracle can run."""
+
+
+class SuiteBenchmark(Record):
+    """One benchmark of a suite, with the track that counts."""
+
+    benchmark: str
+    """Benchmark and version."""
+    protocol: str
+    """Its protocol."""
+    tier: str
+    """Its tier."""
+    reader: str
+    """Who answers: ``native``, or the name of a fixed reader."""
+    judge: str
+    """Who grades: the name of a judge, as in tracks."""
+    ceiling: Ceiling
+    """The score that counts as 100."""
+    weight: float = Field(default=1.0, gt=0.0)
+    """Its weight in the index, above 0."""
+
+
+class BenchmarkSuite(Record):
+    """A named choice of benchmarks. A suite never changes: a change is a new version."""
+
+    id: SuiteId
+    """Name and version."""
+    title: str
+    """Its name for people."""
+    summary: str
+    """What it measures, in a sentence or two."""
+    benchmarks: tuple[SuiteBenchmark, ...] = Field(min_length=1)
+    """Its benchmarks."""
+
+
+class SuiteFile(Record):
+    """A file of suites."""
+
+    schema_version: int = 1
+    """Version of the format of the file."""
+    suites: tuple[BenchmarkSuite, ...]
+    """The suites."""
+
+
+class SuiteTrack(Record):
+    """A benchmark of a suite, and the stored track that counts for it."""
+
+    chosen: SuiteBenchmark
+    """What the suite names."""
+    track_id: str | None
+    """The track; ``None`` if no stored run is on such a track."""
+    clusters: int = 0
+    """Number of independent groups of items."""
+    floor: float | None = None
+    """Score of the no-memory baseline; ``None`` if it did not run."""
+    ceiling: float | None = None
+    """Score that counts as 100; ``None`` if the oracle did not run."""
+    reason: str | None = None
+    """Why it has no scale, as a sentence; ``None`` if it has one."""
+
+
+class JudgeRank(Record):
+    """The rank of a system if another judge grades one benchmark."""
+
+    benchmark: str
+    """The benchmark."""
+    judge: str
+    """The other judge."""
+    rank: int
+    """The rank."""
+
+
+class Stability(Record):
+    """The ranks of a system under other choices than those of the suite."""
+
+    best: int
+    """Best rank over the drawn weightings."""
+    worst: int
+    """Worst rank over the drawn weightings."""
+    middle: tuple[int, int]
+    """Ranks between which it is in 90 % of the drawn weightings."""
+    first: float
+    """Share of the drawn weightings with rank 1; shared first ranks count."""
+    without: tuple[int, ...]
+    """Rank without each of the benchmarks; empty for a suite of one benchmark."""
+    judges: tuple[JudgeRank, ...] = ()
+    """Rank with other judges, where the runs of all systems are stored."""
+
+
+class OverallRow(Record):
+    """One system on a suite. Shares are of the gap between floor and ceiling; they can be below 0 or above 1."""
+
+    system: Slug
+    """Its slug."""
+    name: str
+    """Its name for people."""
+    is_control: bool
+    """Whether it is a simple baseline of memeval, which has no rank."""
+    versions: tuple[str, ...]
+    """Versions of the system in its runs, sorted."""
+    runs: tuple[str | None, ...]
+    """Its run on each benchmark of the suite; ``None`` without one that counts."""
+    scores: tuple[float | None, ...]
+    """Its score on each benchmark."""
+    shares: tuple[float | None, ...]
+    """Its share of the gap on each benchmark."""
+    complete: int
+    """Number of benchmarks with a run that counts."""
+    index: float | None = None
+    """Weighted mean of the shares; ``None`` without one."""
+    low: float | None = None
+    """Lower end of the 95 % interval; ``None`` without one."""
+    high: float | None = None
+    """Upper end."""
+    rank: int | None = None
+    """Rank by the index among the systems that have one; equal ones share the better rank."""
+    stability: Stability | None = None
+    """Its ranks under other choices."""
+    reason: str | None = None
+    """Why it has no index, as a sentence."""
+
+
+class Overall(Record):
+    """The overall index of all systems on a suite."""
+
+    suite: BenchmarkSuite
+    """The suite."""
+    tracks: tuple[SuiteTrack, ...]
+    """The track of each benchmark, in the order of the suite."""
+    rows: tuple[OverallRow, ...]
+    """Systems with an index, the highest first, then the others by name."""
+    interval_reason: str | None = None
+    """Why there are no intervals, as a sentence; ``None`` if there are."""
+    draws: int
+    """Number of resamples behind the intervals."""
+    weightings: int
+    """Number of drawn weightings."""
+    seed: str
+    """Seed of all draws."""
