@@ -2,7 +2,7 @@
 
 The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.run_suite``,
 ``memeval.rejudge``, ``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``,
-``memeval.board``, ``memeval.frames``.
+``memeval.board``, ``memeval.overall``, ``memeval.lead``, ``memeval.frames``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _PUBLIC = frozenset(
     {
         *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
         *("audit", "board", "bridge", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
-        *("fetch_rows", "frames", "run_suite", "verify", "verify_checks"),
+        *("fetch_rows", "frames", "lead", "overall", "run_suite", "verify", "verify_checks"),
     }
 )
 

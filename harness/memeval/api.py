@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from memeval.records.conformance import Conformance
     from memeval.records.evalresult import EvalResult
     from memeval.records.failure import Failure
+    from memeval.records.overall import Overall
+    from memeval.statistics.overall import Lead
 
 _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
@@ -584,6 +586,39 @@ def board(results: Path = Path("results")) -> Board:
     from memeval.leaderboard.board import build_board
 
     return build_board(sealed_runs(results), Ledger(results))
+
+
+def overall(suite: str, *, results: Path = Path("results"), suites: Path | None = None) -> Overall:
+    """Return the overall index of all systems on a suite of benchmarks; see :mod:`memeval.leaderboard.overall`.
+
+    Args:
+        suite: name of the suite, such as ``retrieval@1``; without a version, the latest.
+        results: the results folder.
+        suites: your own file of suites; ``None`` for those of memeval.
+
+    Raises:
+        BadInput: there is no such suite, or the file of suites or a run cannot be read.
+    """
+    from memeval.leaderboard.overall import overall as overall_of
+    from memeval.leaderboard.suites import FILE, find_suite, read_suites
+
+    return overall_of(board(results), find_suite(read_suites(suites or FILE), suite))
+
+
+def lead(table: Overall, first: str, second: str) -> Lead:
+    """Return under which share of all weightings a system leads another; see :func:`memeval.leaderboard.overall.lead`.
+
+    Args:
+        table: the overall index.
+        first: slug of a system with an index.
+        second: slug of another one.
+
+    Raises:
+        BadInput: a system has no index, or both are the same.
+    """
+    from memeval.leaderboard.overall import lead as lead_in
+
+    return lead_in(table, first, second)
 
 
 def frames(results: str | Path = "results", *, rebuild: bool = False) -> Frames:

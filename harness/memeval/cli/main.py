@@ -18,6 +18,7 @@ from memeval.cli import (
     judging,
     ledger,
     matrices,
+    overall,
     project,
     publishing,
     running,
@@ -43,6 +44,7 @@ trust.add_to(app)
 judging.add_to(app)
 analysing.add_to(app)
 comparing.add_to(app)
+overall.add_to(app)
 check.add_to(app)
 matrices.add_to(app)
 evaluate.add_to(app)

@@ -18,6 +18,7 @@ COMMANDS = (
     ("reproduce",),
     ("rejudge",),
     ("compare",),
+    ("overall",),
     ("check",),
     ("matrix",),
     ("evaluate",),

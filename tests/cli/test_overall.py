@@ -1,0 +1,133 @@
+"""``memeval overall`` as users meet it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.cli.main import main
+from memeval.records.run import SystemKind
+from tests.support.runs import make_run, make_track
+
+Call = Callable[..., tuple[int, str, str]]
+
+ENTRY = """
+[[suites.benchmarks]]
+benchmark = "beliefs@1"
+protocol = "judge"
+tier = "full"
+reader = "extractive@1"
+judge = "rules@1"
+ceiling = "oracle"
+"""
+SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command in an empty folder; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        SUITE
+        + ENTRY
+        + ENTRY.replace("beliefs@1", "qa-smoke@1")
+        .replace("judge = ", "weight = 3.0\njudge = ")
+        .replace('protocol = "judge"', 'protocol = "search-retrieve-only"'),
+        encoding="utf-8",
+    )
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", "overall", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> tuple[str, ...]:
+    """Runs of two systems and of the ends of the scale; gives the options that read them."""
+    tracks = [
+        make_track(benchmark=name, protocol=protocol, reader="extractive@1")
+        for name, protocol in (("beliefs@1", "judge"), ("qa-smoke@1", "search-retrieve-only"))
+    ]
+    scores = {"no-memory": (0, 0), "oracle": (40, 50), "acme": (30, 20), "blue": (10, 25)}
+    for slug, rights in scores.items():
+        kind = SystemKind.CONTROL if slug in ("no-memory", "oracle") else SystemKind.SUBMISSION
+        for track, right in zip(tracks, rights, strict=True):
+            make_run(tmp_path / "results", slug, {"kept": right, "changed": right}, track=track, kind=kind)
+    make_run(tmp_path / "results", "cyan", {"kept": 3}, track=tracks[0])
+    return "--suites", "mine.toml"
+
+
+def test_the_table_has_index_ranks_and_reasons(call: Call, mine: tuple[str, ...]) -> None:
+    code, out, err = call("mine", *mine)
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[:2] == ["mine@1: Mine, 2 benchmarks", "  beliefs@1, judge: 0 is 0.0 %, 100 is 80.0 %."]
+    table = {line.split()[1]: line.split() for line in lines[5:7]}
+    assert (table["acme"][0], table["acme"][2]) == ("1", "48.8")
+    assert (table["blue"][0], table["blue"][2]) == ("2", "43.8")
+    assert table["acme"][-1] == "1–2"
+    assert lines[-1] == "  cyan: 1 of 2. No ranked run on qa-smoke@1."
+
+
+def test_json_has_what_the_table_has(call: Call, mine: tuple[str, ...]) -> None:
+    code, out, _err = call("mine", "--json", *mine)
+    (table,) = json.loads(out)
+    assert code == 0
+    assert [(row["system"], row["rank"]) for row in table["rows"]] == [("acme", 1), ("blue", 2), ("cyan", None)]
+    assert table["suite"]["id"] == "mine@1" and table["seed"] and table["draws"] == 2000
+
+
+def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> None:
+    code, out, _err = call("--csv", *mine)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert [row["system"] for row in rows] == ["acme", "blue", "cyan"]
+    assert [float(row["beliefs@1"]) for row in rows] == pytest.approx([0.75, 0.25, 0.0375])
+    assert [row["qa-smoke@1"] for row in rows] == ["0.4", "0.5", ""]
+    assert rows[2]["index"] == "" and rows[2]["reason"] == "No ranked run on qa-smoke@1."
+
+
+def test_lead_says_how_often_one_system_is_ahead(call: Call, mine: tuple[str, ...]) -> None:
+    code, out, _err = call("mine@1", "--lead", "acme", "blue", *mine)
+    assert code == 0
+    assert out.splitlines()[0] == "mine@1, 10,000 weightings:"
+    assert "acme leads blue in 8" in out and "blue leads acme in 1" in out
+    code, out, _err = call("mine@1", "--lead", "acme", "blue", "--json", *mine)
+    shares = json.loads(out)["shares"]
+    assert shares["first"] == pytest.approx(5 / 6, abs=0.01)
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_without_runs_every_shipped_suite_says_so(call: Call) -> None:
+    code, out, err = call()
+    assert (code, err) == (0, "")
+    assert out.count("No system has a run on these benchmarks.") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("nothing@1",), "there is no suite 'nothing@1'."),
+        (("--lead", "acme", "blue"), "--lead needs a suite."),
+        (("--csv", "--json"), "--csv and --json are both given."),
+        (("mine", "--csv", "--lead", "acme", "blue"), "--csv and --lead are both given."),
+        (("mine", "--lead", "acme", "cyan"), "cyan has no index on mine@1: No ranked run on qa-smoke@1."),
+        (("mine", "--lead", "acme", "acme"), "acme is named twice."),
+        (("--suites", "absent.toml"), "absent.toml: cannot be read"),
+    ],
+)
+def test_a_wrong_call_exits_with_2(call: Call, mine: tuple[str, ...], words: tuple[str, ...], problem: str) -> None:
+    code, out, err = call(*words, *(() if "--suites" in words else mine))
+    assert (code, out) == (2, "")
+    assert problem in err
