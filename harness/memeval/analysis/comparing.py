@@ -106,7 +106,7 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
 
 def as_family(family: Sequence[MeasuredDifference]) -> tuple[Difference, ...]:
     """Return a family of differences with their p-values, corrected together, and the signs that follow."""
-    p_values = family_tests([each.parts for each in family], [each.difference.name for each in family])
+    p_values = family_tests([each.parts for each in family], [each.difference.name for each in family], main=COMPOSITE)
     return tuple(
         each.difference.model_copy(
             update={

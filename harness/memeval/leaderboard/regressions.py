@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from memeval.analysis.comparing import COMPOSITE
 from memeval.leaderboard.measured import MeasuredRun
 from memeval.leaderboard.paired_values import PairedValue, paired_values
 from memeval.records.benchmark import Direction
@@ -61,7 +62,9 @@ def _corrected(family: Mapping[int, PairedValue]) -> dict[int, float]:
     Second tests are not of the same kind, so the level is divided: each second test gets the share of one test.
     """
     members = family.values()
-    tested = family_tests([each.loss for each in members], [each.metric for each in members], one_sided=True)
+    tested = family_tests(
+        [each.loss for each in members], [each.metric for each in members], main=COMPOSITE, one_sided=True
+    )
     tests = len(family) + sum(each.other_p is not None for each in members)
     return {
         number: min(1.0, max(float(p) * tests / len(family), (each.other_p or 0.0) * tests))
