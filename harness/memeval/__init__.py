@@ -13,7 +13,7 @@ _PUBLIC = frozenset(
     {
         *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
         *("audit", "board", "bridge", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
-        *("fetch_rows", "frames", "lead", "overall", "run_suite", "verify", "verify_checks"),
+        *("fetch_rows", "frames", "items", "lead", "overall", "run_suite", "verify", "verify_checks"),
     }
 )
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memeval.records.conformance import Conformance
     from memeval.records.evalresult import EvalResult
     from memeval.records.failure import Failure
+    from memeval.records.items import ItemReport
     from memeval.records.overall import Overall
     from memeval.statistics.overall import Lead
 
@@ -55,6 +56,7 @@ _LAZY_TYPES = {
     "Finding": "memeval.evaluation.findings",
     "Frames": "memeval.leaderboard.frames",
     "ImportOptions": "memeval.evaluation.importing",
+    "ItemReport": "memeval.records.items",
     "MatrixRun": "memeval.evaluation.matrix",
     "RegressionCheck": "memeval.records.check",
     "RejudgeOptions": "memeval.evaluation.rejudging",
@@ -576,6 +578,21 @@ def failures(
     return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))
 
 
+def items(name: str | None = None, *, results: Path = Path("results")) -> list[ItemReport]:
+    """Return the item statistics of each track that has ranked systems; see :func:`item_reports`.
+
+    Args:
+        name: a benchmark or the id of a track; ``None`` for all.
+        results: folder of the runs.
+
+    Raises:
+        BadInput: there is no such run, no system is ranked, or grades are missing or damaged.
+    """
+    from memeval.leaderboard.item_report import item_reports
+
+    return item_reports(results, name)
+
+
 def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
     return run if isinstance(run, RunFolder) else load_run(run, results)
 
@@ -648,6 +665,7 @@ __all__ = [
     "Finding",
     "Frames",
     "ImportOptions",
+    "ItemReport",
     "MatrixRun",
     "ModelOptions",
     "RegressionCheck",
@@ -666,6 +684,7 @@ __all__ = [
     "fetch_rows",
     "frames",
     "import_answers",
+    "items",
     "load_run",
     "load_runs",
     "matrix",

@@ -162,5 +162,14 @@ def test_systems_that_never_differ_still_have_a_detectable_difference(value: flo
     assert 0 < (detectable(clustering([5] * 40), found) or 1) < 0.1
 
 
+def test_partial_credit_of_two_systems_that_differ_everywhere_alike_varies_little() -> None:
+    first = np.linspace(0.2, 0.6, 50)
+    scores = np.vstack([first, first + 0.3 + 0.01 * (np.arange(50) % 2)])
+    found = disagreement(scores, np.full(50, 0.02), np.arange(50), np.zeros(50, np.intp))
+    assert found is not None
+    assert found.is_partial
+    assert (detectable(clustering([1] * 50), found) or 1) < 0.01
+
+
 def test_one_system_has_no_disagreement() -> None:
     assert disagreement(np.ones((1, 5)), np.full(5, 0.2), np.arange(5), np.zeros(5, np.intp)) is None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.statistics.flips import Array
-from memeval.statistics.items import Weighting, composites, item_statistics, places
+from memeval.statistics.items import Weighting, composites, item_statistics
 
 CATEGORIES = np.array([0, 0, 0, 1, 1, 2])
 FIXED = Weighting(CATEGORIES, np.array([0.5, 0.3, 0.2]))
@@ -62,10 +62,6 @@ def test_every_statistic_is_that_of_its_definition(rows: list[list[float]], shar
 def test_the_composite_is_the_weighted_mean_of_the_categories() -> None:
     row = [1.0, 0, 0, 1, 0, 1]
     assert composites(np.array([row]), FIXED) == pytest.approx([0.5 / 3 + 0.3 / 2 + 0.2])
-
-
-def test_equal_values_share_a_place() -> None:
-    assert places(np.array([[0.5], [0.7], [0.5 + 1e-12], [0.1]])).ravel().tolist() == [2, 1, 2, 4]
 
 
 def test_an_item_that_follows_skill_discriminates_and_one_against_it_is_negative() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json, print_table
 
 if TYPE_CHECKING:
     from memeval.records.failure import FailureSummary
@@ -45,9 +44,9 @@ def failures(
     print(visible(f"{system.name} on {track.benchmark}: {counts.right} of {counted(counts.items, 'item')} correct."))
     if counts.causes:
         print("\nWrong answers by cause:")
-        _print_table(_causes(counts))
+        print_table(_causes(counts))
     print("\nCorrect answers by evidence retrieved:")
-    _print_table(_found(counts))
+    print_table(_found(counts))
 
 
 def _causes(counts: FailureSummary) -> list[list[str]]:
@@ -67,16 +66,3 @@ def _found(counts: FailureSummary) -> list[list[str]]:
         if line.right or line.wrong
     ]
     return [["evidence", "correct", "wrong", "% correct"], *lines]
-
-
-def _print_table(lines: Sequence[Sequence[str]]) -> None:
-    """Print lines in columns: the first aligned left, the others right."""
-    from memeval.systems.output import visible
-
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    for line in lines:
-        first, *others = (
-            text.rjust(width) if column else text.ljust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        )
-        print(visible("  " + "  ".join([first, *others]).rstrip()))

@@ -15,6 +15,7 @@ from memeval.cli import (
     data,
     evaluate,
     exchanging,
+    items,
     judging,
     ledger,
     matrices,
@@ -43,6 +44,7 @@ running.add_to(app)
 trust.add_to(app)
 judging.add_to(app)
 analysing.add_to(app)
+items.add_to(app)
 comparing.add_to(app)
 overall.add_to(app)
 check.add_to(app)

@@ -36,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 class OutputFormat(StrEnum):
-    """The output format of a matrix."""
+    """The format of what a command prints."""
 
     TABLE = "table"
     JSON = "json"

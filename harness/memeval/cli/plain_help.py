@@ -21,7 +21,9 @@ _VALUES: dict[Any, str] = {
 
 COMMAND_PANELS = {
     "Measure": ("run", "submit", "data", "matrix", "evaluate"),
-    "Check and compare": ("verify", "reproduce", "compare", "overall", "check", "failures", "rejudge", "judge"),
+    "Check and compare": (
+        *("verify", "reproduce", "compare", "overall", "check", "failures", "items", "rejudge", "judge"),
+    ),
     "Import and export": ("import", "export"),
     "Publish": ("init", "ledger", "site", "publish", "archive"),
     "This installation": ("doctor", "schema"),

@@ -97,6 +97,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.errata import Errata
     from memeval.records.failure import Failure
     from memeval.records.grade import Grade
+    from memeval.records.items import ItemReport
     from memeval.records.journal import Plan
     from memeval.records.ledger import LedgerEntry
     from memeval.records.log import LogLine
@@ -125,6 +126,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "errata": Errata,
         "failures": Failure,
         "grades": Grade,
+        "items": ItemReport,
         "judgments": Call,
         "keys": _item_key(),
         "ledger": LedgerEntry,

@@ -23,6 +23,7 @@ COMMANDS = (
     ("matrix",),
     ("evaluate",),
     ("failures",),
+    ("items",),
     ("judge",),
     ("judge", "audit"),
     ("judge", "bridge"),

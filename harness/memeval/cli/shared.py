@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from memeval.cli.options import DEFAULT_RESULTS as DEFAULT_RESULTS
@@ -17,6 +18,19 @@ RESUME_HINT = "Progress saved. Run the same command to resume."
 def print_json(value: Any) -> None:
     """Print plain data as JSON, keys sorted."""
     print(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2))
+
+
+def print_table(lines: Sequence[Sequence[str]]) -> None:
+    """Print lines in columns: the first aligned left, the others right."""
+    from memeval.systems.output import visible
+
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    for line in lines:
+        first, *others = (
+            text.rjust(width) if column else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print(visible("  " + "  ".join([first, *others]).rstrip()))
 
 
 def counted(number: int, noun: str) -> str:

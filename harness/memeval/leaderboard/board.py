@@ -177,7 +177,12 @@ OtherRanks = Callable[[Sequence[RunFolder]], Mapping[Path, RankRange]]
 
 
 def build_board(
-    folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None, other_ranks: OtherRanks | None = None
+    folders: Iterable[RunFolder],
+    ledger: Ledger,
+    traces: Traces | None = None,
+    other_ranks: OtherRanks | None = None,
+    *,
+    compare_responses: bool = True,
 ) -> Board:
     """Assign every run to its track, and rank the runs that qualify.
 
@@ -186,13 +191,15 @@ def build_board(
         ledger: the ledger.
         traces: what is known of the responses already, and receives what is read.
         other_ranks: the ranks of an older method; the board then has no tests.
+        compare_responses: whether to search for copied responses, which takes most of the time; else runs have no marks
+            that need other runs.
 
     Raises:
         BadInput: a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
     folders = list(folders)
-    across = marks_across(folders, entries, traces)
+    across = marks_across(folders if compare_responses else [], entries, traces)
     rows = [_row(folder, entries, across) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.samples import read_samples
+from memeval.leaderboard.detectable_differences import DetectableDifferences, detectable_differences
+from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.statistics.flips import Array, Tested, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
 from memeval.statistics.ranks_1 import rank_ranges_1
@@ -47,6 +49,13 @@ class TrackTests:
     """Each value of each run, shape (runs, values)."""
     tested: Tested
     """P-values, shape (values, pairs). The pairs are (0, 1), (0, 2) … (1, 2) …."""
+    samples: TrackSamples
+    """The item scores of the runs."""
+
+    @cached_property
+    def detectable(self) -> DetectableDifferences:
+        """How far apart two systems must be for a test to find it."""
+        return detectable_differences(self.samples)
 
     def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
         """Return the test of two runs.
@@ -101,6 +110,7 @@ def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) 
         names=(COMPOSITE, *samples.names),
         values=values,
         tested=tested,
+        samples=samples,
     )
 
 

@@ -39,10 +39,12 @@ class Disagreement:
     """How the scores of two systems differ."""
 
     share: float
-    """Mean square of the difference of an item's two scores. For verdicts: the share of items that exactly one system
-    gets right."""
+    """For verdicts, the share of the items that exactly one system gets right. For partial credit, the variance of the
+    difference of an item's two scores."""
     spread: float
     """Standard deviation, between clusters, of the true difference of the two systems."""
+    is_partial: bool = False
+    """Whether scores between 0 and 1 occur, and the systems differ."""
 
 
 ASSUMED = Disagreement(share=0.25, spread=0.05)
@@ -118,25 +120,31 @@ def disagreement(scores: Array, weights: Array, cluster: Places, category: Place
     _names, cluster = np.unique(cluster[used], return_inverse=True)
     _names, category = np.unique(category[used], return_inverse=True)
     clusters, items = int(cluster.max()) + 1, len(weights)
-    share = float((weights**2 * _pair_squares(scores)).sum() / (weights**2).sum())
-    if clusters < 2 or clusters == items:
-        return Disagreement(share, 0.0)
     member = np.equal.outer(np.arange(int(category.max()) + 1), category)
     deviations = scores - (scores @ (member / member.sum(axis=1)[:, None]).T)[:, category]
-    parts = np.zeros((clusters, len(scores)))
-    np.add.at(parts, cluster, (deviations * weights).T)
-    robust = clusters / (clusters - 1) * float(_pair_squares(parts.T).sum())
+    squares = weights**2 / (weights**2).sum()
+    share = float((squares * _pair_squares(scores)).sum())
+    is_partial = share > EQUAL and bool(((scores > EQUAL) & (scores < 1 - EQUAL)).any())
+    if is_partial:
+        share = float((squares * _pair_squares(deviations)).sum())
+    if clusters < 2 or clusters == items:
+        return Disagreement(share, 0.0, is_partial)
+    order = np.argsort(cluster, kind="stable")
+    starts = np.searchsorted(cluster[order], np.arange(clusters))
+    parts = np.add.reduceat((deviations * weights)[:, order], starts, axis=1)
+    robust = clusters / (clusters - 1) * float(_pair_squares(parts).sum())
     independent = items / (items - 1) * float((weights**2 * _pair_squares(deviations)).sum())
     sizes = np.bincount(cluster, weights)
-    return Disagreement(share, math.sqrt(max(0.0, robust - independent) / float((sizes**2).sum())))
+    return Disagreement(share, math.sqrt(max(0.0, robust - independent) / float((sizes**2).sum())), is_partial)
 
 
 def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     """Return the smallest true difference that the paired test finds in 80 % of repeats, at 5 %.
 
-    The difference of two systems in an item has the mean ``δ`` and the variance ``max(share, δ) - δ²``: a difference of
-    ``δ`` needs at least that share of items on which they differ. The true difference varies between clusters. With the
-    weights ``w_i`` of items and ``a_k`` of clusters, the difference of two composites then has the variance::
+    The difference of two systems in an item has the mean ``δ``. For verdicts, its variance is ``max(share, δ) - δ²``: a
+    difference of ``δ`` needs at least that share of items on which they differ. For partial credit, it is ``share``.
+    The true difference also varies between clusters. With the weights ``w_i`` of items and ``a_k`` of clusters, the
+    difference of two composites then has the variance::
 
         V = Σ_k v_k        v_k = (max(share, δ) - δ²) Σ_{i in k} w_i² + spread² a_k²
 
@@ -167,7 +175,7 @@ def _detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_found(clustering, differs, middle * STEP) else (middle, high)
-    return high * STEP
+    return round(high * STEP, 3)
 
 
 def effective_clusters(clustering: Clustering, differs: Disagreement) -> float:
@@ -257,7 +265,7 @@ def _needed(degrees: int) -> float:
 
 def _variances(clustering: Clustering, differs: Disagreement, difference: float) -> Array:
     """Return the variance of each cluster's part in a difference."""
-    within = max(0.0, max(differs.share, difference) - difference**2)
+    within = differs.share if differs.is_partial else max(0.0, max(differs.share, difference) - difference**2)
     variances: Array = within * np.array(clustering.squares) + differs.spread**2 * np.array(clustering.shares) ** 2
     return variances
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memeval.statistics.flips import Array, Places
+from memeval.statistics.overall import ranks_by
 
 LEAST_SYSTEMS = 3
 """With two systems, every correlation is 1 or -1."""
 
 TOLERANCE = 1e-9
-"""Values that differ by less are equal: the order of a sum must not change a place."""
+"""Values that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -99,22 +100,6 @@ def composites_without(scores: Array, weighting: Weighting) -> Array:
     return rest
 
 
-def places(values: Array) -> Places:
-    """Return the place of each system by value: 1 + the number of systems with a higher value. Equal values share it.
-
-    Args:
-        values: shape (systems, columns); every column has its own places. Values within ``TOLERANCE`` are equal.
-    """
-    order = np.argsort(-values, axis=0, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=0)
-    numbers = np.arange(len(values))[:, None]
-    starts = np.vstack([np.ones((1, values.shape[1]), bool), ordered[:-1] - ordered[1:] > TOLERANCE])
-    ranked = np.maximum.accumulate(np.where(starts, numbers, 0), axis=0) + 1
-    found = np.empty_like(order)
-    np.put_along_axis(found, order, ranked, axis=0)
-    return found
-
-
 def _check(scores: Array, weighting: Weighting) -> None:
     if scores.ndim != 2 or not scores.size:
         raise ValueError("item statistics need at least one system and one item")
@@ -152,6 +137,6 @@ def _correlations(scores: Array, rest: Array) -> Array:
 
 
 def _moved(scores: Array, rest: Array, weighting: Weighting) -> Places:
-    before = places(composites(scores, weighting)[:, None])
-    moved: Places = (places(rest) != before).sum(axis=0)
+    before = ranks_by(composites(scores, weighting))
+    moved: Places = (ranks_by(rest.T) != before).sum(axis=1)
     return np.where(weighting.weights[weighting.category] > 0, moved, 0)

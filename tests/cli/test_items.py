@@ -1,0 +1,121 @@
+"""``memeval items`` as users meet it, and as the guide shows it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import sealed_runs
+from memeval.cli.main import main
+from memeval.records.items import ItemReport
+from memeval.records.run import SystemKind
+from memeval.records.track import CategoryPlan
+from tests.support.runs import make_run, make_track
+
+ROOT = Path(__file__).parents[2]
+
+SHOWN = frozenset(
+    {
+        "20261122T213208Z-cc8eaed8",
+        "20261122T213219Z-73ac7fba",
+        "20261122T213328Z-8067b1ab",
+        "20261122T213434Z-7b1bbf74",
+        "20261122T214125Z-47831171",
+        "20261122T214708Z-b73b2668",
+        "20261122T215135Z-90e29963",
+        "20261122T215255Z-a2adcd66",
+    }
+)
+"""The runs of the guide's example."""
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command in an empty folder; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", "items", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+def three_systems(results: Path) -> None:
+    for number, slug in enumerate(("weak", "good", "best")):
+        make_run(results, slug, {"kept": 10 + number, "changed": 4})
+
+
+def test_the_example_of_the_guide_is_what_the_command_prints(call: Call, tmp_path: Path) -> None:
+    for folder in sealed_runs(ROOT / "results"):
+        if folder.path.name in SHOWN:
+            place = tmp_path / folder.path.relative_to(ROOT)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(folder.path)
+    page = (ROOT / "site" / "compare.md").read_text(encoding="utf-8")
+    command, expected = re.findall(r"^\$ (memeval items .*)\n([^`]*)```", page, re.MULTILINE)[0]
+    code, out, err = call(*command.split()[2:])
+    assert (code, out, err) == (0, expected, "")
+
+
+def test_csv_has_a_line_for_every_item(call: Call, tmp_path: Path) -> None:
+    three_systems(tmp_path / "results")
+    code, out, _err = call("--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, len(rows)) == (0, 100)
+    decisive = next(row for row in rows if row["item_id"] == "kept-010")
+    assert (decisive["category"], decisive["best_control"]) == ("kept", "")
+    assert float(decisive["discrimination"]) == pytest.approx(0.5)
+    assert float(decisive["difficulty"]) == pytest.approx(2 / 3)
+    assert decisive["moved"] == "1"
+
+
+def test_text_that_a_spreadsheet_would_run_is_disarmed(call: Call, tmp_path: Path) -> None:
+    plan = (CategoryPlan(name="=1+1", weight=1.0, items=10, grader="judged@1"),)
+    make_run(tmp_path / "results", "acme", {"=1+1": 4}, track=make_track(categories=plan))
+    code, out, _err = call("--format", "csv")
+    assert code == 0
+    assert {row["category"] for row in csv.DictReader(io.StringIO(out))} == {"'=1+1"}
+
+
+def test_json_is_a_list_of_reports(call: Call, tmp_path: Path) -> None:
+    three_systems(tmp_path / "results")
+    code, out, _err = call("made-up", "--format", "json")
+    (data,) = json.loads(out)
+    report = ItemReport.parse(json.dumps(data), "output")
+    assert (code, report.systems, len(report.items)) == (0, ("best", "good", "weak"), 100)
+
+
+def test_the_table_ends_where_it_is_told(call: Call, tmp_path: Path) -> None:
+    three_systems(tmp_path / "results")
+    code, out, _err = call("--top", "1")
+    assert code == 0
+    assert "2 decisive items:" in out
+    assert "and 1 more; --top 2 lists them." in out
+    assert "kept-0" not in call("--top", "0")[1]
+
+
+def test_too_few_clusters_are_said_so(call: Call, tmp_path: Path) -> None:
+    plan = (CategoryPlan(name="kept", weight=1.0, items=4, grader="judged@1"),)
+    make_run(tmp_path / "results", "acme", {"kept": 2}, track=make_track(categories=plan))
+    assert "minimum detectable difference: none; there are too few clusters to show any" in call()[1]
+
+
+@pytest.mark.parametrize("words", [("absent",), ("--results", "nowhere"), ("--format", "xml"), ("--top", "-1")])
+def test_a_wrong_call_is_refused_with_a_sentence(call: Call, tmp_path: Path, words: tuple[str, ...]) -> None:
+    make_run(tmp_path / "results", "bm25", kind=SystemKind.CONTROL)
+    code, out, err = call(*words)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
