@@ -158,7 +158,7 @@ def test_the_list_names_every_file_and_how_to_get_it(call: Call, folder: Path) -
     code, out, _ = call("list", "longmemeval")
     lines = [line.strip() for line in out.splitlines()]
     assert (code, lines[0]) == (0, "longmemeval@1: LongMemEval, 500 items, licence MIT")
-    assert f"file s: 0.0 MB, {digest_bytes(BYTES)}" in lines
+    assert f"file s: 7 kB, {digest_bytes(BYTES)}" in lines
     assert f"on this machine: {folder}/longmemeval/made_s.json" in lines
     assert lines[-1] == "get it: memeval data pull longmemeval --file oracle"
 
@@ -266,4 +266,4 @@ def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(
 ) -> None:
     monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
     err = call("pull", "longmemeval", "--accept-licence")[2]
-    assert "made_s.json: 0.0 MB of 0.0 MB" in err
+    assert "made_s.json: 7 kB of 7 kB" in err

@@ -39,7 +39,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Return a size in bytes as text: ``2.2 MB``, ``277 MB``."""
+    """Return a size in bytes as text: ``2.2 MB``, ``277 MB``, ``33 kB``; a file of a few bytes has 1 kB."""
+    if size < 100_000:
+        return f"{-(-size // 1000)} kB"
     return f"{size / 1e6:,.1f} MB" if size < 10_000_000 else f"{size / 1e6:,.0f} MB"
 
 
