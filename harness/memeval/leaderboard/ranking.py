@@ -97,16 +97,26 @@ def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) 
     if not ranked:
         return None
     folders = [*ranked, *([baseline] if baseline is not None else [])]
-    samples = read_samples(folders)
+    return sample_tests(read_samples(folders), [folder.path for folder in folders], len(ranked))
+
+
+def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> TrackTests:
+    """Return the tests of runs whose grades were read; see :func:`track_tests`.
+
+    Args:
+        samples: the scores.
+        runs: the folders of the runs.
+        ranked: how many of the runs, from the first on, are ranked.
+    """
     parts = samples.parts()
     values = parts.sum(axis=2)
-    first, second = np.triu_indices(len(folders), 1)
+    first, second = np.triu_indices(len(runs), 1)
     tested = pair_tests(parts, samples.clusters, first, second)
-    among = second < len(ranked)
-    ranges = rank_ranges(values[: len(ranked), 0], first[among], second[among], tested.corrected[0, among])
+    among = second < ranked
+    ranges = rank_ranges(values[:ranked, 0], first[among], second[among], tested.corrected[0, among])
     return TrackTests(
-        ranks={folder.path: rank for folder, rank in zip(ranked, ranges, strict=True)},
-        runs={folder.path: number for number, folder in enumerate(folders)},
+        ranks=dict(zip(runs, ranges, strict=False)),
+        runs={run: number for number, run in enumerate(runs)},
         names=(COMPOSITE, *samples.names),
         values=values,
         tested=tested,
