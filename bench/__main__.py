@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import archive, check, frames, large_file, rejudge, run_deepmemeval, sandbox
+from bench import archive, check, frames, large_file, ranking, rejudge, run_deepmemeval, sandbox
 from bench.measure import Ratio
 
 MEASUREMENTS = (
@@ -21,6 +21,7 @@ MEASUREMENTS = (
     check.measure,
     archive.measure,
     frames.measure,
+    ranking.measure,
 )
 OUT = Path("build/bench.json")
 

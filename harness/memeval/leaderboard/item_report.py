@@ -69,7 +69,7 @@ def _report(table: BoardTable) -> ItemReport:
         check_digest(row.folder, GRADES)
     samples = read_samples([row.folder for row in (*ranked, *controls)])
     scores, of_controls = samples.scores[: len(ranked)], samples.scores[len(ranked) :]
-    found = item_statistics(scores, _weighting(samples))
+    found = item_statistics(scores, weighting_of(samples))
     differences = table.tests.detectable if table.tests else detectable_differences(samples)
     best_control = of_controls.max(axis=0).tolist() if controls else [None] * len(samples.items)
     track = table.track
@@ -106,7 +106,8 @@ def _is_control(row: BoardRow) -> bool:
     return row.standing is RankStatus.CONTROL and row.folder.file(GRADES).exists()
 
 
-def _weighting(samples: TrackSamples) -> Weighting:
+def weighting_of(samples: TrackSamples) -> Weighting:
+    """Return the categories of the items, and the weights of those that count."""
     counted = counting(samples.plan)
     weights = dict(zip((each.name for each in counted), samples.layout.weights, strict=True))
     return Weighting(

@@ -1,0 +1,54 @@
+"""Statistics of 200 made systems on LoCoMo's 1,986 items: all of a board, or the t-tests of ``ranks@1`` alone."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from bench.simulation.world import World, layouts
+from memeval.leaderboard.item_report import weighting_of
+from memeval.leaderboard.overall import cluster_scores
+from memeval.leaderboard.ranking import sample_tests
+from memeval.leaderboard.samples import TrackSamples
+from memeval.statistics.items import item_statistics
+from memeval.statistics.overall import (
+    drawn_weightings,
+    leave_one_out,
+    percentile_interval,
+    ranks_by,
+    resampled_composites,
+    weighted_mean,
+)
+from memeval.statistics.ranks_1 import rank_ranges_1
+
+SYSTEMS, BENCHMARKS = 200, 10
+
+
+def main(what: str) -> int:
+    """Compute ``all`` statistics, or those of ``ranks@1``."""
+    world, random = World(layouts()["locomo@1"]), np.random.default_rng(17)
+    skills = np.linspace(0.2, 0.85, SYSTEMS)
+    samples = replace(world.layout, scores=world.scores(skills, random))
+    if what == "all":
+        _all(samples, skills[:, None] + random.normal(0, 0.05, (SYSTEMS, BENCHMARKS)))
+    else:
+        rank_ranges_1(samples.layout, [samples.sample(system) for system in range(SYSTEMS)])
+    return 0
+
+
+def _all(samples: TrackSamples, shares: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
+    """Compute ranks, detectable differences, item statistics, and interval and stability of an index."""
+    tests = sample_tests(samples, [Path(str(system)) for system in range(SYSTEMS)], SYSTEMS)
+    assert tests.detectable.clusters == 10
+    item_statistics(samples.scores, weighting_of(samples))
+    drawn = resampled_composites(cluster_scores(samples), "locomo@1")
+    assert drawn is not None and percentile_interval(drawn) is not None
+    ranks_by(weighted_mean(shares, drawn_weightings(BENCHMARKS)).T)
+    leave_one_out(shares, np.ones(BENCHMARKS))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
