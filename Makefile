@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo demo-all serve test quick bench lint lock
+.PHONY: help setup demo demo-all serve test quick bench simulate lint lock
 
 help:
 	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
 	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
 	@echo 'make bench     measure performance; the table is also in build/bench.json'
+	@echo 'make simulate  simulate the ranks: errors, power, intervals; half an hour; writes site/simulation.*'
 	@echo 'make lint      ruff, mypy, import-linter, deptry, and drift of schemas and documentation'
 	@echo 'make setup     only set up .venv for development'
 	@echo 'make lock      compile requirements.lock again from pyproject.toml'
@@ -52,6 +53,9 @@ quick: $(DEV)
 bench: $(DEV)
 	@mkdir -p build
 	@$(BIN)/python -m bench
+
+simulate: $(DEV)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.simulation
 
 lint: $(DEV)
 	$(BIN)/ruff check

@@ -1,0 +1,209 @@
+"""Simulate boards of known truth, and store how often the ranks are wrong, and what they can show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.simulation.page import write_page
+from bench.simulation.world import World, layouts
+from memeval.leaderboard.samples import TrackSamples
+from memeval.statistics.composite import composite_interval
+from memeval.statistics.flips import ALL_PATTERNS, DRAWN_PATTERNS, Array, Places, pair_tests
+from memeval.statistics.paired import paired_difference
+from memeval.statistics.ranks import ALPHA
+from memeval.statistics.student import critical
+
+Flags = NDArray[np.bool_]
+
+OUT = Path("site/simulation.json")
+SYSTEMS = (8, 50, 200)
+POINTS = (2, 3, 5, 8)
+"""Differences between the two halves of a board, in percentage points."""
+
+SEED = 2026
+REPEATS, POWER_REPEATS = 2000, 100
+"""Boards for an error rate, and for a power."""
+
+PATTERNS = {8: 1024, 50: 256, 200: 128}
+"""Drawn patterns of signs by number of systems: with fewer, a test is as exact and slightly weaker."""
+
+WHOLE_FAMILY = 50
+"""Up to this number of systems, the categories are tested too."""
+
+
+def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> int:
+    """Run all simulations on two processes, and write the results and their page."""
+    tasks = [(name, systems, repeats, power_repeats) for systems in reversed(SYSTEMS) for name in layouts()]
+    with ProcessPoolExecutor(2) as pool:
+        boards = []
+        for found in pool.map(board_of, *zip(*tasks, strict=True)):
+            print(f"{found['layout']:16} {found['systems']:4} systems: error {found['error']}, power {found['power']}")
+            boards.append(found)
+        wide = pool.submit(wide_board, power_repeats).result()
+        coverage = list(pool.map(coverage_of, layouts(), [repeats] * len(layouts())))
+    result = {
+        "seed": SEED,
+        "repeats": repeats,
+        "power_repeats": power_repeats,
+        "boards": sorted(boards, key=lambda each: (each["layout"], each["systems"])),
+        "wide": wide,
+        "coverage": coverage,
+    }
+    OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_page(result)
+    return 0
+
+
+def board_of(name: str, systems: int, repeats: int, power_repeats: int) -> dict[str, object]:
+    """Return error rates and power of one layout and number of systems.
+
+    Args:
+        name: the layout.
+        systems: number of systems.
+        repeats: boards of equal systems, for the error rates.
+        power_repeats: boards with two halves of equal systems, for each difference.
+    """
+    wrong = np.array([[bool(apart.any()) for apart in methods] for methods in _boards(name, systems, 0, repeats)])
+    power: dict[str, dict[str, float]] = {"ranks@1": {}, "ranks@2": {}}
+    halves = np.arange(systems) < systems // 2
+    first, second = np.triu_indices(systems, 1)
+    across = halves[first] != halves[second]
+    for points in POINTS:
+        found = [
+            [apart[0, across].mean() for apart in methods] for methods in _boards(name, systems, points, power_repeats)
+        ]
+        for method, share in zip(power, np.mean(found, axis=0).tolist(), strict=True):
+            power[method][str(points)] = round(share, 4)
+    return {
+        "layout": name,
+        "systems": systems,
+        "error": dict(zip(power, np.round(wrong.mean(axis=0), 4).tolist(), strict=True)),
+        "power": power,
+    }
+
+
+def wide_board(repeats: int) -> dict[str, object]:
+    """Return what ten conversations show of 200 systems between 18 and 88 points.
+
+    Args:
+        repeats: number of boards.
+    """
+    world = World(layouts()["locomo@1"])
+    skills = np.linspace(0.18, 0.88, 200)
+    first, second = np.triu_indices(200, 1)
+    gap = 100 * (skills[second] - skills[first])
+    found = []
+    for repeat in range(repeats):
+        samples = replace(world.layout, scores=world.scores(skills, _random("wide", 200, 0, repeat)))
+        found.append(_apart(samples))
+    ends = gap > 69.9
+    return {
+        "repeats": repeats,
+        "ends_apart": {
+            method: float(np.mean([methods[place][0, ends].mean() for methods in found]))
+            for place, method in enumerate(("ranks@1", "ranks@2"))
+        },
+        "by_gap": {
+            f"{low} to {low + 10}": [
+                round(
+                    float(np.mean([methods[place][0, (gap > low) & (gap <= low + 10)].mean() for methods in found])), 4
+                )
+                for place in (0, 1)
+            ]
+            for low in range(0, 70, 10)
+        },
+    }
+
+
+def coverage_of(name: str, repeats: int) -> dict[str, object]:
+    """Return how often 95 % intervals hold the truth: of one score, and of a difference of three points."""
+    world, skills = World(layouts()[name]), np.array([0.6, 0.57])
+    inside = np.zeros(2)
+    for repeat in range(repeats):
+        samples = replace(world.layout, scores=world.scores(skills, _random(name, 2, 3, repeat)))
+        layout, one, two = samples.layout, samples.sample(0), samples.sample(1)
+        score, difference = composite_interval(layout, one), paired_difference(layout, one, two)
+        assert score.low is not None and score.high is not None
+        inside += (score.low <= 0.6 <= score.high, difference.low <= 0.03 <= difference.high)
+    one_score, pair = np.round(inside / repeats, 4).tolist()
+    return {"layout": name, "score": one_score, "difference": pair}
+
+
+def _boards(name: str, systems: int, points: float, repeats: int) -> Iterator[tuple[Flags, Flags]]:
+    world = World(layouts()[name])
+    skills = 0.5 + points / 200 * np.where(np.arange(systems) < systems // 2, 1, -1)
+    for repeat in range(repeats):
+        scores = world.scores(skills, _random(name, systems, points, repeat))
+        yield _apart(replace(world.layout, scores=scores))
+
+
+def _random(name: str, systems: int, points: float, repeat: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, *name.encode(), systems, int(100 * points), repeat])
+
+
+def _apart(samples: TrackSamples) -> tuple[Flags, Flags]:
+    """Return whether ``ranks@1`` and ``ranks@2`` separate each pair of systems.
+
+    Returns:
+        Two arrays of shape (values, pairs). The first value is the composite. ``ranks@1`` tests it alone; ``ranks@2``
+        tests the categories too, except on large boards.
+    """
+    systems = len(samples.scores)
+    parts = samples.parts()
+    first, second = np.triu_indices(systems, 1)
+    patterns = PATTERNS[systems] if len(samples.clusters) > ALL_PATTERNS else DRAWN_PATTERNS
+    tested = pair_tests(parts if systems <= WHOLE_FAMILY else parts[:, :1], samples.clusters, first, second, patterns)
+    return apart_1(samples, parts[:, 0], first, second)[None, :], tested.corrected < ALPHA
+
+
+def apart_1(samples: TrackSamples, parts: Array, first: Places, second: Places) -> Flags:
+    """Return whether ``ranks@1`` separates each pair: Holm's steps as limits of t, for all pairs at once."""
+    clusters = len(samples.clusters)
+    shares = np.zeros((len(samples.plan), clusters))
+    np.add.at(shares, (samples.category, samples.cluster), 1.0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    centred = parts - _category_parts(samples) @ shares
+    squares = (centred**2).sum(axis=1)
+    variance = squares[first] + squares[second] - 2 * (centred @ centred.T)[first, second]
+    error = np.sqrt(np.maximum(variance, 1e-24) * clusters / (clusters - 1))
+    t = np.abs(parts[first].sum(axis=1) - parts[second].sum(axis=1)) / error
+    apart = np.zeros(len(t), dtype=bool)
+    for step, place in enumerate(np.argsort(-t)):
+        level = ALPHA / (len(t) - step)
+        if 2.0 ** (1 - clusters) >= level or t[place] <= _limit(clusters - 1, level):
+            break
+        apart[place] = True
+    return apart
+
+
+def _category_parts(samples: TrackSamples) -> Array:
+    """Return weight times share of each category, shape (systems, categories)."""
+    weights = samples.weights
+    in_category = samples.category == np.arange(len(samples.plan))[:, None]
+    found: Array = samples.scores @ (weights[0] * in_category).T
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def _limit(degrees: int, level: float) -> float:
+    return critical(degrees, level)
+
+
+def small(arguments: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of boards: ``--repeats N`` for fewer."""
+    if not arguments:
+        return REPEATS, POWER_REPEATS
+    return int(arguments[1]), max(2, int(arguments[1]) // 5)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*small(sys.argv[1:])))

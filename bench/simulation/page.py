@@ -1,0 +1,112 @@
+"""The page of the simulation, written from its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+PAGE = Path("site/simulation.md")
+TITLES = {
+    "beliefs@1": "beliefs",
+    "deepmemeval@1": "DeepMemEval",
+    "locomo@1": "LoCoMo",
+    "longmemeval@1": "LongMemEval",
+}
+
+
+def write_page(result: dict[str, Any]) -> None:
+    """Write the page."""
+    PAGE.write_text(page_of(result), encoding="utf-8")
+
+
+def page_of(result: dict[str, Any]) -> str:
+    """Return the page as Markdown."""
+    boards = result["boards"]
+    error = [
+        [
+            TITLES[each["layout"]],
+            str(each["systems"]),
+            *(_percent(each["error"][name]) for name in ("ranks@1", "ranks@2")),
+        ]
+        for each in boards
+    ]
+    points = list(boards[0]["power"]["ranks@2"])
+    power = [
+        [
+            TITLES[each["layout"]],
+            str(each["systems"]),
+            *(f"{_percent(each['power']['ranks@1'][p])} → {_percent(each['power']['ranks@2'][p])}" for p in points),
+        ]
+        for each in boards
+    ]
+    wide = result["wide"]
+    gaps = [[f"{name} points", *(_percent(share) for share in shares)] for name, shares in wide["by_gap"].items()]
+    gaps.append(["the ends: 88 and 18", *(_percent(wide["ends_apart"][name]) for name in ("ranks@1", "ranks@2"))])
+    coverage = [
+        [TITLES[each["layout"]], _percent(each["score"]), _percent(each["difference"])] for each in result["coverage"]
+    ]
+    return TEXT.format(
+        repeats=f"{result['repeats']:,}",
+        power_repeats=f"{result['power_repeats']:,}",
+        wide_repeats=f"{wide['repeats']:,}",
+        seed=result["seed"],
+        error=_table(["Benchmark", "Systems", "ranks@1", "ranks@2"], error),
+        power=_table(["Benchmark", "Systems", *(f"{p} points" for p in points)], power),
+        gaps=_table(["Difference", "ranks@1", "ranks@2"], gaps),
+        coverage=_table(["Benchmark", "Composite score", "Difference of two systems"], coverage),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
+
+
+TEXT = """# Simulation of the ranks
+
+How often are the [ranks](methodology.md#ranks-and-ties) wrong, and which differences can they show? Real boards cannot
+tell, because nobody knows which system is truly better. So memeval makes boards of systems with a known expected score,
+on the categories and conversations of real benchmarks. Some systems are better on some conversations, by chance: the
+standard deviation is 0.4 on the logit scale, about 8 points. Items differ in difficulty, and so do conversations.
+
+Repeat it with `make simulate` (about half an hour on two cores; seed {seed}). The numbers are also in
+[simulation.json](simulation.json).
+
+## Errors
+
+All systems are equally good. An error is a board on which any two systems differ significantly. At most 5 % of boards
+may have one. {repeats} boards each, so that an error rate of 5 % varies by ±1 point.
+
+{error}
+
+## Power
+
+Half of the systems are better than the other half, by a known difference. The table shows the share of such pairs that
+the ranks separate, before (`ranks@1`) and after (`ranks@2`). {power_repeats} boards each.
+
+{power}
+
+Differences of a few points need many conversations. No test can show them with ten.
+
+## Ten conversations, 200 systems
+
+200 systems on LoCoMo, with expected scores from 18 to 88. The table shows the share of pairs that are separated, by the
+true difference. {wide_repeats} boards.
+
+{gaps}
+
+## Intervals
+
+Share of the 95 % intervals that contain the truth: of a composite score of 60, and of a difference of 3 points.
+{repeats} boards each.
+
+{coverage}
+
+With more than 12 clusters, fewer patterns of signs are used than on a real board: the first 1,024 for 8 systems, 256
+for 50 and 128 for 200. With 200 systems, the categories are not tested. This makes the simulation faster and the tests
+slightly weaker, not less exact.
+"""
